@@ -1,0 +1,95 @@
+//! Why a command stopped, what to do about it, and the exit code that follows.
+
+use std::path::{Path, PathBuf};
+
+/// Shorthand.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can stop a command. Odd notes do not: they give diagnostics.
+///
+/// `Display` gives one line in lower case without a full stop; [`Error::hint`] says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command line or its input asks for something that cannot be (exit 2).
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do next.
+        hint: Option<String>,
+    },
+    /// A file or folder could not be read or written (exit 3).
+    #[error("could not {action} {}", path.display())]
+    Io {
+        /// A verb: `read`, `write`, `create`.
+        action: &'static str,
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file changed between reading and writing (exit 3); nothing was written.
+    #[error("{} changed while it was being written; nothing was changed", path.display())]
+    Changed {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// The answer is "no": nothing found, a check failed (exit 1). The message may be empty when all is said already.
+    #[error("{message}")]
+    No {
+        /// What was not found, or `""`.
+        message: String,
+        /// What to do next.
+        hint: Option<String>,
+    },
+}
+
+impl Error {
+    /// A usage or input error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: None }
+    }
+
+    /// The answer "no", said in words.
+    pub fn no(message: impl Into<String>) -> Self {
+        Self::No { message: message.into(), hint: None }
+    }
+
+    /// The answer "no" where everything was already said.
+    pub fn silent_no() -> Self {
+        Self::No { message: String::new(), hint: None }
+    }
+
+    /// A failed file operation.
+    pub fn io(action: &'static str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        Self::Io { action, path: path.as_ref().to_owned(), source }
+    }
+
+    /// With a line that says what to do next. Ignored where the kind has its own.
+    #[must_use]
+    pub fn with_hint(mut self, text: impl Into<String>) -> Self {
+        if let Self::Usage { hint, .. } | Self::No { hint, .. } = &mut self {
+            *hint = Some(text.into());
+        }
+        self
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Usage { hint, .. } | Self::No { hint, .. } => hint.as_deref(),
+            Self::Changed { .. } => Some("run the command again"),
+            Self::Io { .. } => None,
+        }
+    }
+
+    /// The process's exit code: 1 the answer is no, 2 usage or input, 3 I/O or internal.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::No { .. } => 1,
+            Self::Usage { .. } => 2,
+            Self::Io { .. } | Self::Changed { .. } => 3,
+        }
+    }
+}

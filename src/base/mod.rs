@@ -1,0 +1,17 @@
+//! What every layer stands on: places in texts, diagnostics, errors, the outside world behind one value, files, text.
+//!
+//! Imports nothing of ours. Only [`files`] writes files and only [`env`] reads time and environment.
+
+pub mod diagnostic;
+pub mod env;
+pub mod error;
+pub mod files;
+pub mod lines;
+pub mod span;
+pub mod text;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use env::Env;
+pub use error::{Error, Result};
+pub use lines::Lines;
+pub use span::Span;

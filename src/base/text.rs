@@ -1,0 +1,162 @@
+//! Small things about text: cutting, folding, cleaning, counting words for people.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// `text` cut to at most `max` characters (grapheme clusters), the last of them `…` when something was cut.
+pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let mut graphemes = text.grapheme_indices(true);
+    let Some((cut, _)) = graphemes.by_ref().nth(max.saturating_sub(1)) else { return Cow::Borrowed(text) };
+    if graphemes.next().is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}…", text[..cut].trim_end()))
+}
+
+/// Every run of white space as one blank, ends trimmed.
+pub fn fold_whitespace(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// Without terminal escape sequences and control characters (tab and newline stay, `\r\n` becomes `\n`), and without
+/// the bidirectional overrides that make text read otherwise than it is.
+///
+/// Everything that comes from a transcript goes through here before it reaches a note or a terminal.
+pub fn sanitise(text: &str) -> Cow<'_, str> {
+    if text.chars().all(|c| !is_unsafe(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => clean.push('\n'),
+            c if is_unsafe(c) => {}
+            c => clean.push(c),
+        }
+    }
+    Cow::Owned(clean)
+}
+
+fn is_unsafe(c: char) -> bool {
+    match c {
+        '\t' | '\n' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// Skips what follows ESC: a CSI sequence to its final byte, an OSC string to BEL or ESC `\`, else one character.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
+            chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            // An unfinished string is not allowed to swallow the text: it ends at the line.
+            while let Some(&c) = chars.peek() {
+                if c == '\n' {
+                    break;
+                }
+                chars.next();
+                if c == '\u{7}' || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                    break;
+                }
+            }
+        }
+        Some(c) if ('\u{20}'..='\u{7e}').contains(c) => {
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+/// The first `words` words of `text` as a file name part: letters and digits of any script in lower case, joined by
+/// `-`; `""` when there are none.
+pub fn slug(text: &str, words: usize) -> String {
+    const MAX_BYTES: usize = 64;
+    let mut slug = String::new();
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    for part in parts.take(words) {
+        let part = part.to_lowercase();
+        if slug.len() + part.len() + 1 > MAX_BYTES {
+            if slug.is_empty() {
+                slug.push_str(&part[..super::lines::floor_char_boundary(&part, MAX_BYTES)]);
+            }
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(&part);
+    }
+    slug
+}
+
+/// `1 note`, `2 notes`.
+pub fn plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
+/// `1234567` as `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truncates_by_grapheme() {
+        assert_eq!(truncate("abc", 3), "abc");
+        assert_eq!(truncate("abcd", 3), "ab…");
+        assert_eq!(truncate("e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}e\u{301}");
+        assert_eq!(truncate("👩‍👩‍👧 family of many", 3), "👩‍👩‍👧…");
+    }
+
+    #[test]
+    fn strips_escape_sequences() {
+        assert_eq!(sanitise("\u{1b}[31mred\u{1b}[0m\r\nnext\u{7}"), "red\nnext");
+        assert_eq!(sanitise("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7}"), "link");
+        assert_eq!(sanitise("a\u{1b}]unfinished\nb"), "a\nb");
+        assert_eq!(sanitise("user\u{202e}gpj.exe"), "usergpj.exe");
+    }
+
+    #[test]
+    fn slugs() {
+        assert_eq!(slug("Fix the  login-bug, please! And more words", 6), "fix-the-login-bug-please-and");
+        assert_eq!(slug("../../etc/passwd", 6), "etc-passwd");
+        assert_eq!(slug("…", 6), "");
+        assert_eq!(slug(&"x".repeat(300), 6).len(), 64);
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(plural(1, "note"), "1 note");
+        assert_eq!(plural(1234, "note"), "1,234 notes");
+    }
+}

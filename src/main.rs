@@ -1,0 +1,3 @@
+//! The `cru` program.
+
+fn main() {}

@@ -1,0 +1,281 @@
+//! The common stream of events that every importer makes of a transcript.
+//!
+//! An importer knows one agent's records and nothing of notes; [`super::fold`] knows events and nothing of agents.
+//! Events borrow from the record they came from, so a fold keeps only what a note shows.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::model::{FileRef, Task};
+
+/// One thing that happened, in the order of the transcript.
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    /// Number of the record it came from, from 1, in the stream's evidence.
+    pub record: u64,
+    /// The record's time. Times may go backwards; the order of events is the order.
+    pub time: Option<Timestamp>,
+    /// What happened.
+    pub kind: EventKind<'a>,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum EventKind<'a> {
+    /// A person said something.
+    Prompt(Prompt<'a>),
+    /// The agent wrote prose.
+    Reply(Cow<'a, str>),
+    /// The agent's thinking, where the record holds its text.
+    Thinking(Cow<'a, str>),
+    /// A tool was called.
+    Call(Call<'a>),
+    /// A tool answered.
+    Result(CallResult<'a>),
+    /// Tokens of one model message. A later one with the same `message` replaces the earlier.
+    Usage {
+        /// The message's id, so that repeated lines count once.
+        message: Cow<'a, str>,
+        /// Model id.
+        model: Cow<'a, str>,
+        /// The counts.
+        usage: Usage,
+    },
+    /// The context was compacted; what follows goes on from a summary.
+    Compaction {
+        /// `auto` or `manual`.
+        trigger: Option<Cow<'a, str>>,
+        /// Tokens before.
+        tokens_before: Option<u64>,
+        /// The summary the host wrote.
+        summary: Option<Cow<'a, str>>,
+    },
+    /// A person went back: what follows goes on from an earlier prompt, and what lies between is abandoned.
+    Rewind {
+        /// Record number of the event that the new branch follows.
+        to: u64,
+    },
+    /// A person stopped the agent. With a call id: while that tool ran.
+    Interrupt {
+        /// The call that was stopped.
+        call: Option<Cow<'a, str>>,
+    },
+    /// The model service failed, after the host's own retries.
+    ApiError(Cow<'a, str>),
+    /// The record proves a decision: an answered question, an approved or refused plan.
+    Decision(DecisionEvent<'a>),
+    /// The whole task list as it now is.
+    Tasks(Vec<Task>),
+    /// One task was added or changed; empty fields stay as they were.
+    Task(Task),
+    /// A sub-agent that ran in the background came back.
+    SubagentDone {
+        /// The stream of its own work.
+        stream: StreamKey,
+        /// What it answered.
+        summary: Option<Cow<'a, str>>,
+        /// Whether it failed.
+        failed: bool,
+    },
+    /// Something about the whole session.
+    Meta(Meta<'a>),
+    /// A pull request was made or named.
+    PullRequest {
+        /// Its address.
+        url: Cow<'a, str>,
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// A person's input.
+#[derive(Clone, Debug)]
+pub struct Prompt<'a> {
+    /// Exact words, wrappers of the host taken off.
+    pub text: Cow<'a, str>,
+    /// How it came.
+    pub origin: PromptOrigin<'a>,
+    /// Pictures and documents sent along: media type and size in bytes.
+    pub attachments: Vec<Attachment<'a>>,
+}
+
+/// How a person's words reached the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromptOrigin<'a> {
+    /// Typed at the prompt.
+    Typed,
+    /// Typed while the agent worked.
+    Queued,
+    /// A command of the host or of the user's own (`/review src`), written as typed.
+    Command,
+    /// A shell command the person ran in the host (`!ls`).
+    Shell,
+    /// Said when refusing a tool call.
+    Denial {
+        /// The refused call.
+        call: Cow<'a, str>,
+    },
+    /// The task that a parent agent gave a sub-agent: no person said it.
+    Task,
+}
+
+/// Something sent along with a prompt or result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment<'a> {
+    /// `image/png`.
+    pub media_type: Cow<'a, str>,
+    /// Decoded size.
+    pub bytes: u64,
+}
+
+/// A tool call.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// The host's id, by which the result is joined.
+    pub id: Cow<'a, str>,
+    /// Tool name as the host writes it.
+    pub tool: Cow<'a, str>,
+    /// What the step line shows after the tool: the main argument, one line or more, in full.
+    pub args: Cow<'a, str>,
+    /// All arguments.
+    pub input: Value,
+}
+
+/// A tool's answer.
+#[derive(Clone, Debug, Default)]
+pub struct CallResult<'a> {
+    /// The call's id.
+    pub call: Cow<'a, str>,
+    /// The whole text of the answer.
+    pub output: Cow<'a, str>,
+    /// One line that says it better than the beginning of the output (`412 lines`, `2 files`), where the record has it.
+    pub brief: Option<Cow<'a, str>>,
+    /// Whether the tool failed.
+    pub failed: bool,
+    /// Whether a person refused the call.
+    pub denied: bool,
+    /// Exit code, where the record has it.
+    pub exit: Option<i32>,
+    /// Duration, where the record has it.
+    pub duration_ms: Option<u64>,
+    /// Files that the record proves were read.
+    pub reads: Vec<FileRef>,
+    /// Files that the record proves were written.
+    pub writes: Vec<FileRef>,
+    /// The sub-agent that did the work.
+    pub subagent: Option<SubagentRun<'a>>,
+    /// Pictures in the answer.
+    pub attachments: Vec<Attachment<'a>>,
+}
+
+/// A sub-agent started by a call.
+#[derive(Clone, Debug)]
+pub struct SubagentRun<'a> {
+    /// The stream of its own work, if it has one.
+    pub stream: Option<StreamKey>,
+    /// Its type, `reviewer`.
+    pub agent: Option<Cow<'a, str>>,
+    /// Its model.
+    pub model: Option<Cow<'a, str>>,
+    /// What it was asked, in a few words.
+    pub task: Option<Cow<'a, str>>,
+    /// Whether it still runs ([`EventKind::SubagentDone`] follows).
+    pub background: bool,
+}
+
+/// A decision that the record itself proves.
+#[derive(Clone, Debug)]
+pub struct DecisionEvent<'a> {
+    /// What was decided, in a few words.
+    pub title: Cow<'a, str>,
+    /// More, markdown.
+    pub text: Cow<'a, str>,
+    /// Why, if said.
+    pub why: Option<Cow<'a, str>>,
+    /// What was offered and not taken.
+    pub rejected: Vec<Cow<'a, str>>,
+    /// Whether a person approved a plan: codify makes a gate of it.
+    pub approval: bool,
+    /// The call that asked.
+    pub call: Option<Cow<'a, str>>,
+}
+
+/// Something about the whole session; the last of its kind wins unless said otherwise.
+#[derive(Clone, Debug)]
+pub enum Meta<'a> {
+    /// A title; the source with the highest rank wins, the last within one rank.
+    Title {
+        /// Where it came from.
+        rank: TitleRank,
+        /// The words.
+        text: Cow<'a, str>,
+    },
+    /// Working directory; the first is the project.
+    Cwd(Cow<'a, str>),
+    /// Git branch.
+    Branch(Cow<'a, str>),
+    /// Git commit.
+    Commit(Cow<'a, str>),
+    /// Version of the host program.
+    HostVersion(Cow<'a, str>),
+    /// Cost in US dollars that the record stores for one message; summed.
+    Cost(f64),
+}
+
+/// Where a title came from, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TitleRank {
+    /// A summary that the host made.
+    Summary,
+    /// A title that the host made.
+    Host,
+    /// A name that a person gave.
+    Custom,
+}
+
+/// Token counts of one or more messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Usage {
+    /// Input tokens, without cached ones.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+}
+
+impl Usage {
+    /// `tokens_used`: input + output + cache creation.
+    pub const fn used(self) -> u64 {
+        self.input.saturating_add(self.output).saturating_add(self.cache_write)
+    }
+
+    /// Adds `other`.
+    pub const fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+    }
+}
+
+/// Which stream of events, that is: which note.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamKey {
+    /// The host's session id.
+    pub session: String,
+    /// The host's sub-agent id within it, for a sub-agent.
+    pub agent: Option<String>,
+}
+
+impl std::fmt::Display for StreamKey {
+    /// As in the frontmatter key `host_session`: `<session>` or `<session>/agent-<agent>`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.session)?;
+        self.agent.as_ref().map_or(Ok(()), |agent| write!(f, "/agent-{agent}"))
+    }
+}

@@ -1,0 +1,113 @@
+//! The importer interface: what an agent's file in `import/` gives, and who receives it.
+//!
+//! It lives here so that whoever wants events (the import command, hooks) needs no importer by name.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::event::{Event, StreamKey};
+use crate::base::Result;
+
+/// One agent's transcripts: the row an agent adds to the table in `import/`.
+#[derive(Debug)]
+pub struct Importer {
+    /// Name on the command line: `claude`.
+    pub id: &'static str,
+    /// Name for people: `Claude Code`.
+    pub title: &'static str,
+    /// Frontmatter `host` and name of the agent: `claude-code`.
+    pub host: &'static str,
+    /// Where its transcripts lie, `~` for home; several are all searched.
+    pub places: &'static [&'static str],
+    /// Whether a file is one of its transcripts, by path and first bytes (up to 64 KiB).
+    pub recognise: fn(&Path, &[u8]) -> bool,
+    /// Puts recognised files together that must be read as one: a session, its slices and its sub-agents. The result
+    /// is ordered and does not depend on the order of `files`.
+    pub bundle: fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+    /// Reads one bundle and hands its events to the sink, in order within each stream.
+    pub read: fn(&Bundle, &mut dyn Sink) -> Result<()>,
+}
+
+/// Files that are read as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    /// In the order they are to be read.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a stream is, told before its first event.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// Its identity.
+    pub key: StreamKey,
+    /// The stream that started it: the parent of a sub-agent, the origin of a fork.
+    pub parent: Option<StreamKey>,
+    /// The file its first record is in.
+    pub transcript: PathBuf,
+    /// Sub-agent type, `reviewer`; `None` for a main session.
+    pub agent: Option<String>,
+    /// What the sub-agent was asked, in a few words.
+    pub task: Option<String>,
+}
+
+/// What was read of a stream, told after its last event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Consumed {
+    /// Records of this stream.
+    pub records: u64,
+    /// Id of the last of them.
+    pub last: Option<String>,
+    /// BLAKE3 over the bytes of its records (each with its newline), hex.
+    pub hash: String,
+}
+
+/// Receives the streams of a bundle.
+pub trait Sink {
+    /// A stream begins. Opening a key again goes on with it.
+    fn open(&mut self, header: Header);
+    /// One event of a stream that was opened.
+    fn event(&mut self, key: &StreamKey, event: Event<'_>);
+    /// A stream is read to its end.
+    fn close(&mut self, key: &StreamKey, consumed: Consumed);
+    /// The account of one file: every record of it is represented or skipped for a named reason.
+    fn account(&mut self, file: &Path, account: Account);
+}
+
+/// What became of the records of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Account {
+    /// Records (lines that are not blank).
+    pub records: u64,
+    /// Records that a note shows or uses.
+    pub represented: u64,
+    /// The others, by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+impl Account {
+    /// Counts a record that a note shows or uses.
+    pub fn represent(&mut self) {
+        self.records += 1;
+        self.represented += 1;
+    }
+
+    /// Counts a record that is left out.
+    pub fn skip(&mut self, reason: &'static str) {
+        self.records += 1;
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Whether every record is accounted for.
+    pub fn balances(&self) -> bool {
+        self.records == self.represented + self.skipped.values().sum::<u64>()
+    }
+
+    /// Adds another account.
+    pub fn add(&mut self, other: &Self) {
+        self.records += other.records;
+        self.represented += other.represented;
+        for (reason, count) in &other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+    }
+}
