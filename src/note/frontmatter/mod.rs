@@ -1,8 +1,12 @@
 //! Frontmatter: where it stands and what it says.
 //!
 //! A note's properties are read with a YAML reader and never written through one: `note::edit` changes the lines of
-//! one key, and `emit` writes whole blocks for notes that are new. Hostile input gives diagnostics, never a crash.
+//! one key, and [`emit`] spells the block of a note that is new. Hostile input gives diagnostics, never a crash.
 
-mod split;
+pub(crate) mod emit;
+pub(crate) mod split;
+mod value;
 
+pub use emit::emit;
 pub use split::{Bounds, Split, split};
+pub use value::{Mapping, Number, Value};
