@@ -6,3 +6,7 @@
 pub mod base;
 pub mod note;
 pub mod session;
+
+pub mod commands;
+
+pub mod cli;
