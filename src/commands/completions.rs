@@ -3,8 +3,6 @@
 use clap::CommandFactory as _;
 
 use super::{Cli, Output, Raw};
-use crate::base::Result;
-
 /// Print completions for a shell
 ///
 /// For bash: `cru completions bash > ~/.local/share/bash-completion/completions/cru`.
@@ -14,8 +12,8 @@ pub struct Args {
     shell: clap_complete::Shell,
 }
 
-pub(super) fn run(args: &Args) -> Result<Box<dyn Output>> {
+pub(super) fn run(args: &Args) -> Box<dyn Output> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "cru", &mut script);
-    Ok(Box::new(Raw { name: "script", text: String::from_utf8_lossy(&script).into_owned() }))
+    Box::new(Raw { name: "script", text: String::from_utf8_lossy(&script).into_owned() })
 }

@@ -69,7 +69,7 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Session(command) => command.run(cx),
-            Self::Completions(args) => completions::run(&args),
+            Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }
     }
