@@ -6,6 +6,7 @@
 pub mod base;
 pub mod note;
 pub mod session;
+pub mod vault;
 
 pub mod commands;
 

@@ -1,0 +1,3 @@
+//! The vault: a folder of notes with one `.cru/`.
+
+pub mod scaffold;
