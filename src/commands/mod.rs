@@ -5,6 +5,8 @@
 
 mod completions;
 mod context;
+#[expect(dead_code, reason = "used by check")]
+mod frame;
 mod init;
 mod man;
 pub mod output;
