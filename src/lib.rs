@@ -10,3 +10,4 @@ pub mod session;
 pub mod commands;
 
 pub mod cli;
+pub mod vault;
