@@ -11,3 +11,4 @@ pub mod vault;
 pub mod commands;
 
 pub mod cli;
+pub mod vault;
