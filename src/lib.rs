@@ -1,7 +1,7 @@
 //! The sessions of AI agents as markdown notes.
 //!
-//! Data flows one way: bytes → note → session → graph → commands → output. Each module imports only what stands above
-//! it; `docs/architecture.md` says what each owns and what it must not do.
+//! Data flows one way: bytes → note → session → vault → graph → commands → output. Each module imports only what stands
+//! above it; `docs/architecture.md` says what each owns and what it must not do.
 
 pub mod base;
 pub mod note;
@@ -11,4 +11,3 @@ pub mod vault;
 pub mod commands;
 
 pub mod cli;
-pub mod vault;

@@ -5,7 +5,7 @@
 
 mod completions;
 mod context;
-#[expect(dead_code, reason = "used by check")]
+#[allow(dead_code, reason = "used by check")]
 mod frame;
 mod init;
 mod man;
