@@ -173,7 +173,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let (temp, vault) = vault(&["a.md", "locked/b.md"], "");
         let locked = temp.path().join("locked");
-        fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
         let open = fs::read_dir(&locked).is_ok();
         let walk = Walk::of(&vault);
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
