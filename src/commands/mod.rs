@@ -5,6 +5,9 @@
 
 mod completions;
 mod context;
+#[allow(dead_code, reason = "used by check")]
+mod frame;
+mod init;
 mod man;
 pub mod output;
 pub mod session;
@@ -57,6 +60,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
+    Init(init::Args),
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
@@ -68,6 +72,7 @@ impl Command {
     /// Does it.
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
+            Self::Init(args) => init::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),

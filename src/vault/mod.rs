@@ -11,6 +11,7 @@ pub mod folder;
 pub mod link;
 pub mod path;
 pub mod resolve;
+pub mod scaffold;
 pub mod walk;
 
 pub use catalog::{Catalog, Head};

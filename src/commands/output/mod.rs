@@ -1,7 +1,13 @@
 //! What a command gives: one value that can be written for people and for programs.
 
+mod number;
+mod table;
+
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+
+pub use number::{amount, duration, minute};
+pub use table::{Align, Cell, Table, cut};
 
 /// Output for people or for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
