@@ -15,6 +15,8 @@ mod place;
 mod step;
 mod stream;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod title;
 mod trouble;
 
