@@ -50,6 +50,9 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             Some(trail.cleaner.text(user.callout.span, words)).filter(|text| !text.trim().is_empty())
         };
         let words = trail.words(round);
+        if words.is_empty() {
+            continue;
+        }
         found.push(Found {
             round: index,
             span: user.callout.span,

@@ -58,7 +58,7 @@ impl Entry {
 }
 
 /// Entries as one text: neighbouring steps as a list, everything else as paragraphs.
-pub fn join(entries: &[Entry]) -> String {
+pub(super) fn join(entries: &[Entry]) -> String {
     let mut text = String::new();
     let mut in_list = false;
     for entry in entries {
@@ -85,7 +85,7 @@ pub(super) fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a str>) -> String
 /// Kinds of callouts that belong to the account of the work. The others are bookkeeping (usage, checkpoint, segment),
 /// somebody's later reading, or the agent's private thought.
 const REMARKS: &[(&str, &str)] =
-    &[("lesson", "Lesson"), ("quirk", "Quirk"), ("deviation", "Deviation"), ("gate", "Gate"), ("context", "Context")];
+    &[("lesson", "Lesson"), ("quirk", "Quirk"), ("deviation", "Deviation"), ("gate", "Gate")];
 
 /// What an item tells, `None` where it is no part of the account. Texts go through `clean` first.
 pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Entry> {
@@ -134,10 +134,9 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
     }
     let mut result = clean(step.result.as_deref().unwrap_or_default()).trim().to_owned();
     if failed {
-        result = format!("✗ {result}").trim_end().to_owned();
-        if let Some(code) = step.exit {
-            result = format!("{result} (exit {code})");
-        }
+        let code = step.exit.map(|code| format!("(exit {code})")).unwrap_or_default();
+        let parts = ["✗", result.as_str(), code.as_str()];
+        result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     Entry { block: step.id.clone(), told: Told::Step { call, result, failed } }
 }

@@ -88,10 +88,12 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     }
     let resolution = error.resolution.as_deref().map(clean).filter(|text| !text.trim().is_empty());
     let recovered = failing.and_then(|step| recovery::of(&round.beats, step));
-    let fix = match (failing, recovered) {
-        (Some(from), Some(to)) => steps_between(&round.beats, from, to, at),
-        _ => named_steps(trail, error),
-    };
+    let mut fix = named_steps(trail, error);
+    if let (Some(from), Some(to)) = (failing, recovered) {
+        let between = steps_between(&round.beats, from, to, at);
+        fix.retain(|entry| !between.contains(entry));
+        fix.extend(between);
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
     let verified = recovered.is_some() || fix.iter().any(|entry| succeeded_again(entry, step.as_ref()));
     Some(Found {

@@ -21,18 +21,11 @@ pub(super) fn of(beats: &[Beat<'_>], failed: usize) -> Option<usize> {
     let mut acted = false;
     for at in failed + 1..beats.len().min(failed + 1 + REACH) {
         let Some(later) = step_at(beats, at) else { continue };
-        match slip::command(later) {
-            Some(other) if later.status == StepStatus::Failed => {
-                // The next failure of the same command stands nearer to what helped.
-                if slip::alike(&command, &other) != Likeness::Other {
-                    return None;
-                }
-            }
-            Some(other) if later.status == StepStatus::Complete => {
-                if helped(&command, &other, acted, at - failed) {
-                    return Some(at);
-                }
-            }
+        let other = slip::command(later);
+        match (other, later.status) {
+            // The next failure of the same command stands nearer to what helped.
+            (Some(other), StepStatus::Failed) if slip::alike(&command, &other) != Likeness::Other => return None,
+            (Some(other), StepStatus::Complete) if helped(&command, &other, acted, at - failed) => return Some(at),
             _ => {}
         }
         acted |= later.status == StepStatus::Complete && slip::acts(later);
@@ -71,7 +64,7 @@ mod tests {
                 Item::Step(Step { tool: (*tool).into(), args: (*args).into(), status, ..Step::default() })
             })
             .collect();
-        let beat = |item| Some(Beat { phase: None, item, entry: entry::of_item(item, &str::to_owned)? });
+        let beat = |item| Some(Beat { item, entry: entry::of_item(item, &str::to_owned)? });
         of(&items.iter().filter_map(beat).collect::<Vec<_>>(), 0)
     }
 
