@@ -68,7 +68,7 @@ mod tests {
         line 0
         line 1
 
-        [… 857 characters left out …]
+        [… 761 characters left out …]
 
         line 98
         line 99

@@ -92,7 +92,7 @@ impl Chat {
             self.say("assistant", &format!("- {}", cut_middle(call, budget::PART).replace('\n', "\n  ")));
             answer = if result.is_empty() { "✗".to_owned() } else { result.clone() };
         }
-        self.say("user", &cut_middle(&entry::paragraphs([answer.as_str(), &puzzle.error]), budget::PART));
+        self.say("user", &cut_middle(&entry::paragraphs([answer.as_str(), &puzzle.error()]), budget::PART));
     }
 
     /// Adds to the turn of a role, or opens it; a conversation opens with the user.

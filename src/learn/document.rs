@@ -79,7 +79,7 @@ impl<'t> Layout<'t> {
     /// A case as markdown, ending with a newline; `standalone` for a file of its own.
     pub fn render(&self, case: &Case, standalone: bool) -> Result<String> {
         let Some((name, template)) = self.environment.templates().next() else { return Ok(String::new()) };
-        let values = minijinja::Value::from_serialize(values(case, standalone));
+        let values = minijinja::value::Serde(values(case, standalone));
         let text = template.render(values).map_err(|error| refused(name, &error))?;
         Ok(format!("{}\n", text.trim_end()))
     }
@@ -111,11 +111,10 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
     let (failure, correction, rule) = match &case.story {
         Story::Puzzle(it) => {
             let step = it.step.as_ref().map(|step| entries(&[Shown::Entry(step)], origin, usize::MAX));
-            let (title, told) = it.error.split_once("\n\n").unwrap_or((&it.error, ""));
-            let callout = match (title.is_empty(), told.is_empty()) {
-                (true, _) => String::new(),
-                (false, true) => format!("> [!error] {}", line(title)),
-                (false, false) => format!("> [!error] {}\n{}", line(title), quote(told)),
+            let callout = match (it.title.is_empty(), it.text.is_empty()) {
+                (true, true) => String::new(),
+                (false, true) => format!("> [!error] {}", line(&it.title)),
+                (_, false) => format!("> [!error] {}\n{}", line(&it.title), quote(&it.text)),
             };
             (super::entry::paragraphs([step.unwrap_or_default().as_str(), &callout]), String::new(), "")
         }

@@ -9,7 +9,6 @@ pub mod card;
 pub mod case;
 pub mod chat;
 mod correction;
-mod cue;
 pub mod document;
 mod entry;
 pub mod export;

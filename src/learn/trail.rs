@@ -6,7 +6,7 @@
 use super::case::Turn;
 use super::entry::{self, Entry};
 use super::record::{Cleaner, Note};
-use crate::session::{Callout, Item, Session, User};
+use crate::session::{Callout, Item, Session, User, correction};
 
 /// One thing done, with the item it was read from.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Beat<'a> {
 }
 
 /// Words of a person, or a phase, and what was done upon it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Round<'a> {
     /// The level-2 phase it stands in.
     pub(super) phase: Option<usize>,
@@ -28,6 +28,8 @@ pub(super) struct Round<'a> {
     pub(super) task: Option<&'a Callout>,
     /// What was done.
     pub(super) beats: Vec<Beat<'a>>,
+    /// Whether a person stopped it.
+    pub(super) interrupted: bool,
 }
 
 /// The turns of a session, in order.
@@ -48,14 +50,20 @@ impl<'a> Trail<'a> {
         let mut rounds: Vec<Round<'a>> = Vec::new();
         let mut add = |top: Option<usize>, items: &'a [Item], opens: bool| {
             if opens && rounds.last().is_none_or(|last| !last.is_empty() || last.phase != top) {
-                rounds.push(Round { phase: top, users: Vec::new(), task: None, beats: Vec::new() });
+                rounds.push(Round { phase: top, ..Round::default() });
             }
             for item in items {
                 if let Item::User(user) = item {
                     match rounds.last_mut() {
                         Some(last) if last.beats.is_empty() && last.phase == top => last.users.push(user),
-                        _ => rounds.push(Round { phase: top, users: vec![user], task: None, beats: Vec::new() }),
+                        _ => rounds.push(Round { phase: top, users: vec![user], ..Round::default() }),
                     }
+                    continue;
+                }
+                if let (Item::Prose(prose), Some(last)) = (item, rounds.last_mut())
+                    && prose.text.trim() == correction::INTERRUPTED
+                {
+                    last.interrupted = true;
                     continue;
                 }
                 if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
@@ -70,7 +78,7 @@ impl<'a> Trail<'a> {
                 let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
-                    None => rounds.push(Round { phase: top, users: Vec::new(), task: None, beats: vec![beat] }),
+                    None => rounds.push(Round { phase: top, beats: vec![beat], ..Round::default() }),
                 }
             }
         };
@@ -93,7 +101,7 @@ impl<'a> Trail<'a> {
         let mut turns: Vec<Turn> = Vec::new();
         for (at, round) in self.rounds.iter().enumerate().take(index + 1).skip(first) {
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
-            let done: Vec<Entry> = round.beats[..until].iter().map(|beat| beat.entry.clone()).collect();
+            let done = told(&round.beats[..until]);
             let words = self.words(round);
             match turns.last_mut() {
                 // Words without an answer and words after a heading without work belong together.
@@ -128,6 +136,11 @@ impl<'a> Trail<'a> {
         let heading = phase.and_then(|index| self.note.session.phases.get(index)).map_or("", |phase| &phase.title);
         if heading.is_empty() || heading == title { title.to_owned() } else { format!("{title}: {heading}") }
     }
+}
+
+/// What was done, without marks that tell nothing.
+pub(super) fn told(beats: &[Beat<'_>]) -> Vec<Entry> {
+    beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_blank()).cloned().collect()
 }
 
 impl Round<'_> {
