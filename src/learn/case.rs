@@ -64,14 +64,23 @@ pub enum Story {
 pub struct Puzzle {
     /// The step that failed, where one is known.
     pub step: Option<Entry>,
-    /// What the note says of the error: title and text; empty when only the step tells.
-    pub error: String,
+    /// What the note calls the error; empty when the step's result says the same.
+    pub title: String,
+    /// What the note says of it; empty when only the step tells.
+    pub text: String,
     /// `Resolution:` in words.
     pub resolution: Option<String>,
     /// The steps that fixed it, the last of them the success where [`Puzzle::verified`].
     pub fix: Vec<Entry>,
     /// Whether a later success of what had failed stands in the record.
     pub verified: bool,
+}
+
+impl Puzzle {
+    /// What the note says of the error beyond the failing step.
+    pub fn error(&self) -> String {
+        entry::paragraphs([self.title.as_str(), &self.text])
+    }
 }
 
 /// A person's correction and what the agent made of it.
@@ -156,7 +165,7 @@ impl Case {
         match &self.story {
             Story::Puzzle(it) => {
                 let step = it.step.as_ref().map(Entry::text).unwrap_or_default();
-                entry::paragraphs([step.as_str(), &it.error])
+                entry::paragraphs([step.as_str(), &it.error()])
             }
             Story::Correction(it) => entry::join(&it.behaviour),
         }
