@@ -6,3 +6,4 @@
 pub mod base;
 pub mod note;
 pub mod session;
+pub mod workflow;
