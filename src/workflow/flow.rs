@@ -217,8 +217,13 @@ fn name_and_type(text: &str) -> Option<(String, Option<String>)> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-' | '/' | '~' | '@' | '+' | '#');
     // A sentence has more words, or ends like one.
     let sentence = words > 1 && name.ends_with('.');
-    ((1..=3).contains(&words) && !sentence && name.chars().all(fits) && name.chars().any(char::is_alphanumeric))
-        .then(|| (name.to_owned(), ty))
+    let starts = name.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_' | '@'));
+    ((1..=3).contains(&words)
+        && starts
+        && !sentence
+        && name.chars().all(fits)
+        && name.chars().any(char::is_alphanumeric))
+    .then(|| (name.to_owned(), ty))
 }
 
 fn is_type(text: &str) -> bool {
