@@ -1,7 +1,12 @@
 //! The session: typed model, the way from a note to it and from a transcript's events to it, and the one renderer.
 
+pub mod attempt;
+pub mod correction;
+pub mod cursor;
 pub mod event;
+pub mod fold;
 pub mod model;
 pub mod source;
+pub mod usage;
 
 pub use model::*;
