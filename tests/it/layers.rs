@@ -58,9 +58,9 @@ fn imports_go_one_way() {
         };
         for line in code(&text) {
             for (at, _) in line.match_indices("crate::") {
-                let name: String =
-                    line[at + 7..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-                if LAYERS.iter().any(|(layer, _)| *layer == name) && name != folder && !allowed.contains(&name.as_str()) {
+                let name: String = line[at + 7..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+                if LAYERS.iter().any(|(layer, _)| *layer == name) && name != folder && !allowed.contains(&name.as_str())
+                {
                     wrong.push(format!("src/{}: {folder} may not import {name}", path.display()));
                 }
             }
