@@ -1,6 +1,7 @@
 //! The one integration test program. `every_file_is_a_module` finds a file of this folder that is not named here and so
 //! would never run.
 
+mod cmd;
 mod layers;
 
 #[test]

@@ -1,0 +1,147 @@
+//! The one place that writes workflow markup.
+//!
+//! Frontmatter first (`type: workflow`, title, source), because a vault finds notes by their properties and readers of
+//! the markup pass over it; then one level-1 heading, goals, steps, validation. One blank line between blocks, none
+//! between bullets, a newline at the end.
+
+use super::flow;
+use super::heading::Heading;
+use super::model::{Command, Part, Remark, RemarkKind, Workflow};
+use super::record;
+use super::text::{code_span, escape, longest_run};
+use crate::session::Link;
+
+/// The note of a workflow.
+pub fn render(workflow: &Workflow) -> String {
+    let mut page = Page { text: frontmatter(workflow), tight: false };
+    if !workflow.title.is_empty() {
+        page.block(&format!("# {}", escape(&workflow.title)));
+    }
+    page.parts(&workflow.preface);
+    if !workflow.goals.is_empty() {
+        page.block("## Goals");
+        for goal in &workflow.goals {
+            page.bullet(&format!("[{}] {}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
+        }
+    }
+    for step in &workflow.steps {
+        let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
+        page.block(format!("{marks} {}", Heading::write(step)).trim_end());
+        page.parts(&step.parts);
+        if !step.origin.is_empty() {
+            page.block(&format!("From {}.", links(&step.origin)));
+        }
+    }
+    if !workflow.checks.is_empty() {
+        page.block("## Validation");
+        for check in &workflow.checks {
+            match &check.command {
+                Some(command) => page.bullet(&format!("{} — {}", code_span(command), escape(&check.text))),
+                None => page.bullet(&escape(&check.text)),
+            }
+        }
+    }
+    page.text
+}
+
+fn links(links: &[Link]) -> String {
+    links.iter().map(Link::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn frontmatter(workflow: &Workflow) -> String {
+    let mut out = "---\ntype: workflow\n".to_owned();
+    if !workflow.title.is_empty() {
+        out.push_str(&format!("title: {}\n", scalar(&workflow.title)));
+    }
+    if let Some(description) = &workflow.description {
+        out.push_str(&format!("description: {}\n", scalar(description)));
+    }
+    match workflow.sources.as_slice() {
+        [] => {}
+        [source] => out.push_str(&format!("source: {}\n", quoted(&source.to_string()))),
+        sources => {
+            out.push_str("source:\n");
+            for source in sources {
+                out.push_str(&format!("  - {}\n", quoted(&source.to_string())));
+            }
+        }
+    }
+    out.push_str("---\n");
+    out
+}
+
+/// A YAML scalar: plain where every reader takes it for text, else in double quotes.
+fn scalar(text: &str) -> String {
+    let first = text.chars().next().is_some_and(char::is_alphabetic);
+    let safe = |c: char| {
+        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '\'' | ',' | ';' | '!' | '?')
+    };
+    let word = matches!(
+        text.to_ascii_lowercase().as_str(),
+        "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
+    );
+    if first && text.chars().all(safe) && !word && text.trim() == text { text.to_owned() } else { quoted(text) }
+}
+
+/// A YAML scalar in double quotes. JSON's escapes are YAML's.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Text under construction.
+struct Page {
+    text: String,
+    /// Whether it ends with a bullet of ours, after which the next bullet follows at once.
+    tight: bool,
+}
+
+impl Page {
+    fn block(&mut self, block: &str) {
+        if !self.text.is_empty() && !self.text.ends_with("---\n") || self.tight {
+            self.text.push('\n');
+        }
+        self.text.push_str(block);
+        self.text.push('\n');
+        self.tight = false;
+    }
+
+    fn bullet(&mut self, text: &str) {
+        if self.tight {
+            self.text.push_str(&format!("- {text}\n"));
+        } else {
+            self.block(&format!("- {text}"));
+            self.tight = true;
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Prose(prose) => self.block(&prose.markdown),
+                Part::Flow(it) => self.block(&flow::write(it)),
+                Part::Branch(it) => self.block(&flow::write_branch(it)),
+                Part::Gate(gate) => {
+                    let mut callout = format!("> [!gate] {}", escape(&gate.title)).trim_end().to_owned();
+                    for line in gate.body.lines() {
+                        callout.push_str("\n> ");
+                        callout.push_str(line);
+                    }
+                    self.block(&callout);
+                }
+                Part::Command(Command { command, note, .. }) => match note {
+                    Some(note) => self.bullet(&format!("{} — {}", code_span(command), escape(note))),
+                    None => self.bullet(&code_span(command)),
+                },
+                Part::Script(script) => self.block(&fence("sh", &script.text)),
+                Part::Remark(Remark { kind: RemarkKind::Plain, text, .. }) => self.bullet(&escape(text)),
+                Part::Remark(Remark { kind, text, .. }) => self.bullet(&format!("{}: {}", kind.word(), escape(text))),
+                Part::Record(it) => self.block(&fence(record::FENCE, &record::encode(it))),
+            }
+        }
+    }
+}
+
+fn fence(info: &str, body: &str) -> String {
+    let ticks = "`".repeat(longest_run(body).max(2) + 1);
+    format!("{ticks}{info}\n{body}\n{ticks}")
+}
