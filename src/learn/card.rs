@@ -74,7 +74,8 @@ Tool calls are lines of text, `` `tool arguments` → result ``, since that is w
 | --- | --- |
 | `case_type` | `puzzle` (something failed) or `correction` (a person set the agent right) |
 | `evidence`, `verified` | how the answer is known; whether a later success of what had failed stands in the record |
-| `rule` | why it counts as a correction: `titled` by a person or host, `stopped`, or the rule that its words fit |
+| `rule` | why it counts as a correction: it is `titled` so, the agent was `stopped` right before, or its `words` |
+| `corrected_again` | whether the person had to correct the answer too |
 | `session_id`, `root_session_id` | split by the root, so that a session and its sub-agents stay together |
 | `source` | file, lines and block of the note that says it |
 | `content_hash` | changes with any text of the case |

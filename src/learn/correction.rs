@@ -8,7 +8,7 @@ use super::case::{Correction, Turn};
 use super::entry::Entry;
 use super::puzzle::one_line;
 use super::slip;
-use super::trail::{self, Round, Trail};
+use super::trail::{self, Beat, Round, Trail};
 use crate::base::Span;
 use crate::session::{Item, User, correction};
 
@@ -63,7 +63,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 words,
                 rule,
                 interpretation: round.users.iter().find_map(interpretation),
-                response: trail::told(&round.beats),
+                response: response(round),
+                corrected_again: trail.rounds.get(index + 1).is_some_and(|next| corrects(next, Some(round)).is_some()),
             },
         });
     }
@@ -94,6 +95,13 @@ fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<(&'a Us
         // The very first words of a session correct nothing.
         (before.is_some() && correction::opens_correction(&user.words)).then_some((*user, "words"))
     })
+}
+
+/// What was done upon a correction: a call at its end that a person refused is no part of what is right.
+fn response(round: &Round<'_>) -> Vec<Entry> {
+    let refused = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if slip::stopped(step));
+    let end = round.beats.iter().rposition(|beat| !refused(beat)).map_or(0, |last| last + 1);
+    trail::told(&round.beats[..end])
 }
 
 /// The last things done in a round, and the index of the first of them.

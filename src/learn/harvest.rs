@@ -216,7 +216,7 @@ fn origin(
         note: note.name().to_owned(),
         session_title: session.title().to_owned(),
         source: Source { path: note.path.to_owned(), line_start, line_end, block_id: block.unwrap_or_default() },
-        phase: phase.map(|phase| phase.title.clone()).unwrap_or_default(),
+        phase: trail.phase_title(trail.rounds[round].phase),
         agent: agent.map(ToString::to_string).unwrap_or_default(),
         model: session.meta.model.clone().unwrap_or_default(),
         host: session.meta.host.clone().unwrap_or_default(),

@@ -41,8 +41,10 @@ pub struct Metadata {
     pub evidence: &'static str,
     /// Whether the record itself shows that it worked.
     pub verified: bool,
-    /// Why it is a correction: `titled`, `stopped`, or a rule for its words; empty for puzzles.
+    /// Why it is a correction: `titled`, `stopped` or `words`; empty for puzzles.
     pub rule: &'static str,
+    /// Whether what was done upon a correction was corrected too.
+    pub corrected_again: bool,
     /// How much of tool calls is there: `summary`, a line for each.
     pub tool_fidelity: &'static str,
     /// Changes with any text of the case.
@@ -75,6 +77,7 @@ impl Metadata {
                 Story::Correction(it) => it.rule,
                 Story::Puzzle(_) => "",
             },
+            corrected_again: matches!(&case.story, Story::Correction(it) if it.corrected_again),
             tool_fidelity: "summary",
             content_hash: case.content_hash.clone(),
             exporter: concat!("cru ", env!("CARGO_PKG_VERSION")),

@@ -133,8 +133,14 @@ impl<'a> Trail<'a> {
     /// Session title and phase heading: what stands for the task where nobody's words do.
     fn heading(&self, phase: Option<usize>) -> String {
         let title = self.note.session.title();
-        let heading = phase.and_then(|index| self.note.session.phases.get(index)).map_or("", |phase| &phase.title);
+        let heading = self.phase_title(phase);
         if heading.is_empty() || heading == title { title.to_owned() } else { format!("{title}: {heading}") }
+    }
+
+    /// The heading of a phase, without agent and channel.
+    pub(super) fn phase_title(&self, phase: Option<usize>) -> String {
+        let phase = phase.and_then(|index| self.note.session.phases.get(index));
+        phase.map(|phase| self.cleaner.words(phase.heading_span, &phase.title)).unwrap_or_default()
     }
 }
 
