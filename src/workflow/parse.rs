@@ -7,9 +7,7 @@ use std::collections::HashSet;
 
 use super::flow::{self, Arrow};
 use super::heading::Heading;
-use super::model::{
-    Check, Command, Flow, Gate, Goal, Need, Part, Prose, Remark, RemarkKind, Script, Step, Workflow,
-};
+use super::model::{Check, Command, Flow, Gate, Goal, Need, Part, Prose, Remark, RemarkKind, Script, Step, Workflow};
 use super::record;
 use super::text::{Piece, leading_code, pieces, unescape};
 use crate::base::{Diagnostic, Span};
@@ -279,7 +277,8 @@ fn bullet(words: &str, text: Span, span: Span) -> Part {
             return Part::Command(Command { command: command.to_owned(), note, span });
         }
     }
-    let condition = words.get(..2).is_some_and(|word| word.eq_ignore_ascii_case("if")) || words.starts_with("Otherwise");
+    let condition =
+        words.get(..2).is_some_and(|word| word.eq_ignore_ascii_case("if")) || words.starts_with("Otherwise");
     if condition && let Some(Arrow::Branch(branch)) = flow::parse(words, text.start, &|_| false) {
         return Part::Branch(branch);
     }

@@ -140,7 +140,10 @@ impl<'a> Graph<'a> {
         let names: Vec<&str> = path.iter().map(title).collect();
         let span = path.first().and_then(|&index| workflow.steps.get(index)).map(|step| step.heading_span)?;
         let message = format!("the steps wait for each other: {}", names.join(" → "));
-        Some(Diagnostic::error("cycle", span, message).help("let one of them take something that stands before the others"))
+        Some(
+            Diagnostic::error("cycle", span, message)
+                .help("let one of them take something that stands before the others"),
+        )
     }
 
     /// The steps of a cycle, the first repeated at the end. No recursion: the steps on the way stand in a list.
@@ -193,7 +196,8 @@ fn branches(workflow: &Workflow, titles: &HashMap<String, usize>) -> Vec<Diagnos
         let message = format!("there is no step '{}'", branch.target);
         let mut diagnostic = Diagnostic::error("unknown-step", branch.target_span, message);
         let near = workflow.steps.iter().map(|step| step.title.as_str());
-        let near = near.map(|title| (strsim::jaro_winkler(&title.to_lowercase(), &branch.target.to_lowercase()), title));
+        let near =
+            near.map(|title| (strsim::jaro_winkler(&title.to_lowercase(), &branch.target.to_lowercase()), title));
         if let Some((score, title)) = near.max_by(|a, b| a.0.total_cmp(&b.0))
             && score > 0.8
         {
