@@ -64,14 +64,23 @@ pub enum Story {
 pub struct Puzzle {
     /// The step that failed, where one is known.
     pub step: Option<Entry>,
-    /// What the note says of the error: title and text; empty when only the step tells.
-    pub error: String,
+    /// What the note calls the error; empty when the step's result says the same.
+    pub title: String,
+    /// What the note says of it; empty when only the step tells.
+    pub text: String,
     /// `Resolution:` in words.
     pub resolution: Option<String>,
     /// The steps that fixed it, the last of them the success where [`Puzzle::verified`].
     pub fix: Vec<Entry>,
     /// Whether a later success of what had failed stands in the record.
     pub verified: bool,
+}
+
+impl Puzzle {
+    /// What the note says of the error beyond the failing step.
+    pub fn error(&self) -> String {
+        entry::paragraphs([self.title.as_str(), &self.text])
+    }
 }
 
 /// A person's correction and what the agent made of it.
@@ -81,12 +90,15 @@ pub struct Correction {
     pub behaviour: Vec<Entry>,
     /// The person's exact words.
     pub words: String,
-    /// Why it counts as a correction: `titled`, or the name of the rule.
+    /// Why it counts as a correction: `titled`, `stopped` (the agent was, right before), or its own `words`.
     pub rule: &'static str,
     /// What was done of it, in the note's own words after the quote.
     pub interpretation: Option<String>,
-    /// What the agent then did, up to the next words of the person or the end of the phase.
+    /// What the agent then did, up to the next words of the person or the end of the phase; without calls at its end
+    /// that were refused.
     pub response: Vec<Entry>,
+    /// Whether the person had to correct that too.
+    pub corrected_again: bool,
 }
 
 /// What a person asked and what was done upon it.
@@ -156,7 +168,7 @@ impl Case {
         match &self.story {
             Story::Puzzle(it) => {
                 let step = it.step.as_ref().map(Entry::text).unwrap_or_default();
-                entry::paragraphs([step.as_str(), &it.error])
+                entry::paragraphs([step.as_str(), &it.error()])
             }
             Story::Correction(it) => entry::join(&it.behaviour),
         }

@@ -1,17 +1,16 @@
 //! Corrections: a person set the agent right, and what it then did.
 //!
-//! A callout counts by its title (`Correction`, a denial, an interruption), and an untitled one by the rules of
-//! [`super::cue`] or because the agent was stopped right before. What is right is what the agent did afterwards, as far
+//! A callout counts by its title (`Correction`, a denial, an interruption), and an untitled one by its words
+//! ([`correction::opens_correction`]) or because the agent was stopped right before. What is right is what the agent did afterwards, as far
 //! as it is written down: nothing is made of the person's sentence.
 
 use super::case::{Correction, Turn};
-use super::cue;
 use super::entry::Entry;
 use super::puzzle::one_line;
 use super::slip;
-use super::trail::{Round, Trail};
+use super::trail::{self, Beat, Round, Trail};
 use crate::base::Span;
-use crate::session::{Item, User};
+use crate::session::{Item, User, correction};
 
 /// Titles by which a callout is a correction, in lower case; any other title says that it is something else.
 const TITLES: &[&str] =
@@ -50,6 +49,9 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             Some(trail.cleaner.text(user.callout.span, words)).filter(|text| !text.trim().is_empty())
         };
         let words = trail.words(round);
+        if words.is_empty() {
+            continue;
+        }
         found.push(Found {
             round: index,
             span: user.callout.span,
@@ -61,7 +63,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 words,
                 rule,
                 interpretation: round.users.iter().find_map(interpretation),
-                response: round.beats.iter().map(|beat| beat.entry.clone()).collect(),
+                response: response(round),
+                corrected_again: trail.rounds.get(index + 1).is_some_and(|next| corrects(next, Some(round)).is_some()),
             },
         });
     }
@@ -70,9 +73,10 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
 
 /// The callout of a round that corrects what was done before, and why it does.
 fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<(&'a User, &'static str)> {
-    let stopped = before.and_then(|before| before.beats.last()).is_some_and(|beat| match beat.item {
-        Item::Step(step) => step.status == crate::session::StepStatus::Failed && slip::stopped(step),
-        _ => false,
+    let stopped = before.is_some_and(|before| {
+        let refused =
+            matches!(before.beats.last().map(|beat| beat.item), Some(Item::Step(step)) if slip::stopped(step));
+        before.interrupted || refused
     });
     round.users.iter().find_map(|user| {
         let title = user.callout.title.trim().to_lowercase();
@@ -85,12 +89,19 @@ fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<(&'a Us
         if !title.is_empty() {
             return None;
         }
-        if stopped && !cue::goes_on(&user.words) {
-            return Some((*user, "stopped"));
+        if stopped {
+            return (!correction::goes_on(&user.words)).then_some((*user, "stopped"));
         }
         // The very first words of a session correct nothing.
-        before.and_then(|_| cue::correction(&user.words)).map(|rule| (*user, rule))
+        (before.is_some() && correction::opens_correction(&user.words)).then_some((*user, "words"))
     })
+}
+
+/// What was done upon a correction: a call at its end that a person refused is no part of what is right.
+fn response(round: &Round<'_>) -> Vec<Entry> {
+    let refused = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if slip::stopped(step));
+    let end = round.beats.iter().rposition(|beat| !refused(beat)).map_or(0, |last| last + 1);
+    trail::told(&round.beats[..end])
 }
 
 /// The last things done in a round, and the index of the first of them.
@@ -104,5 +115,5 @@ fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
         }
         from -= 1;
     }
-    (from, round.beats[from..].iter().map(|beat| beat.entry.clone()).collect())
+    (from, trail::told(&round.beats[from..]))
 }

@@ -51,6 +51,11 @@ impl Entry {
         }
     }
 
+    /// Whether it tells nothing: a mark of an error that the step above it already tells.
+    pub fn is_blank(&self) -> bool {
+        matches!(&self.told, Told::Prose(text) | Told::Remark(text) if text.is_empty())
+    }
+
     /// Whether it is a tool call.
     pub const fn is_step(&self) -> bool {
         matches!(self.told, Told::Step { .. })
@@ -58,7 +63,7 @@ impl Entry {
 }
 
 /// Entries as one text: neighbouring steps as a list, everything else as paragraphs.
-pub fn join(entries: &[Entry]) -> String {
+pub(super) fn join(entries: &[Entry]) -> String {
     let mut text = String::new();
     let mut in_list = false;
     for entry in entries {
@@ -85,7 +90,7 @@ pub(super) fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a str>) -> String
 /// Kinds of callouts that belong to the account of the work. The others are bookkeeping (usage, checkpoint, segment),
 /// somebody's later reading, or the agent's private thought.
 const REMARKS: &[(&str, &str)] =
-    &[("lesson", "Lesson"), ("quirk", "Quirk"), ("deviation", "Deviation"), ("gate", "Gate"), ("context", "Context")];
+    &[("lesson", "Lesson"), ("quirk", "Quirk"), ("deviation", "Deviation"), ("gate", "Gate")];
 
 /// What an item tells, `None` where it is no part of the account. Texts go through `clean` first.
 pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Entry> {
@@ -99,8 +104,12 @@ pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
             remark("Decision", &clean(&it.callout.title), &format!("{}\n{fields}", clean(&it.text)))
         }
         Item::Error(it) => {
-            let resolution = field("Resolution", it.resolution.as_deref(), clean);
-            remark("Error", &clean(&it.callout.title), &format!("{}\n{resolution}", clean(&it.text)))
+            let resolution = it.resolution.as_deref().filter(|words| !only_links(words));
+            let mark = resolution.is_none() && only_counts(&it.text);
+            // A mark that repeats the step above it is kept as a place and tells nothing.
+            let told = if mark { Some(Told::Remark(String::new())) } else { None };
+            let resolution = field("Resolution", resolution, clean);
+            told.or_else(|| remark("Error", &clean(&it.callout.title), &format!("{}\n{resolution}", clean(&it.text))))
         }
         Item::Subagent(it) => {
             let agent = it.agent.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -122,6 +131,31 @@ pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
     told.map(|told| Entry { block: item.id().map(str::to_owned), told })
 }
 
+/// Whether a resolution says nothing but which steps it was: `fixed by [[#^n-014]]; passed in [[#^n-016]]`.
+pub(super) fn only_links(resolution: &str) -> bool {
+    const LINKING: &[&str] = &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after"];
+    let mut plain = String::new();
+    let mut rest = resolution;
+    while let Some((before, link)) = rest.split_once("[[") {
+        plain.push_str(before);
+        plain.push(' ');
+        rest = link.split_once("]]").map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    let mut words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| LINKING.contains(&word.to_lowercase().as_str()))
+}
+
+/// Whether the text of an error says nothing but that something failed, and how often: `` `make` failed 3 times. ``
+pub(super) fn only_counts(text: &str) -> bool {
+    let text = text.trim();
+    let after = text.strip_prefix('`').and_then(|rest| rest.split_once('`')).map(|(_, after)| after);
+    after.and_then(|after| after.strip_prefix(" failed")).is_some_and(|rest| {
+        let rest = rest.trim_end_matches('.').trim();
+        rest.is_empty() || rest.strip_suffix("times").is_some_and(|n| n.trim().chars().all(|c| c.is_ascii_digit()))
+    })
+}
+
 /// A step as an entry.
 pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
     let failed = step.status == StepStatus::Failed;
@@ -134,10 +168,9 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
     }
     let mut result = clean(step.result.as_deref().unwrap_or_default()).trim().to_owned();
     if failed {
-        result = format!("✗ {result}").trim_end().to_owned();
-        if let Some(code) = step.exit {
-            result = format!("{result} (exit {code})");
-        }
+        let code = step.exit.map(|code| format!("(exit {code})")).unwrap_or_default();
+        let parts = ["✗", result.as_str(), code.as_str()];
+        result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     Entry { block: step.id.clone(), told: Told::Step { call, result, failed } }
 }
@@ -212,6 +245,16 @@ mod tests {
         };
         let text = of_step(&long, &str::to_owned).text();
         assert_eq!(text, "`Bash cat > a.md…` → written\n````\ncat > a.md <<E\n```\nE\n````");
+    }
+
+    #[test]
+    fn what_says_nothing_by_itself() {
+        assert!(only_links("fixed by [[#^n-014]], [[#^n-015]]; passed in [[#^n-016]]"));
+        assert!(only_links("see [[#^n-016]]."));
+        assert!(!only_links("inject a clock, see [[#^n-005]]"));
+        assert!(only_counts("`cargo test` failed 3 times."));
+        assert!(only_counts("`cargo test` failed."));
+        assert!(!only_counts("`cargo test` failed because of the clock."));
     }
 
     #[test]

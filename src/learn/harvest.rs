@@ -55,8 +55,8 @@ pub enum Reason {
     Unchanged,
     /// The same example as another row.
     Duplicate,
-    /// Puzzles hold no second answer to prefer over the first.
-    NoPair,
+    /// The question holds the answer.
+    GivenAway,
 }
 
 impl Reason {
@@ -70,7 +70,7 @@ impl Reason {
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
             Self::Duplicate => "same example as another row",
-            Self::NoPair => "a puzzle has no rejected answer",
+            Self::GivenAway => "the question holds the answer",
         }
     }
 }
@@ -184,7 +184,7 @@ fn case(title: String, origin: Origin, context: Vec<super::case::Turn>, story: S
         parts.push(super::entry::join(&turn.done));
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    case.content_hash = digest(&parts).to_hex()[..16].to_owned();
+    case.content_hash.push_str(&digest(&parts).to_hex()[..16]);
     case
 }
 
@@ -216,7 +216,7 @@ fn origin(
         note: note.name().to_owned(),
         session_title: session.title().to_owned(),
         source: Source { path: note.path.to_owned(), line_start, line_end, block_id: block.unwrap_or_default() },
-        phase: phase.map(|phase| phase.title.clone()).unwrap_or_default(),
+        phase: trail.phase_title(trail.rounds[round].phase),
         agent: agent.map(ToString::to_string).unwrap_or_default(),
         model: session.meta.model.clone().unwrap_or_default(),
         host: session.meta.host.clone().unwrap_or_default(),

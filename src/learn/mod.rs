@@ -4,18 +4,29 @@
 //! takes nothing but what a note says, and leaves out, with a reason, what a note does not say. [`export`] gives cases
 //! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files.
 
+mod budget;
+pub mod card;
 pub mod case;
+pub mod chat;
 mod correction;
-mod cue;
+pub mod document;
 mod entry;
+pub mod export;
 mod harvest;
+pub mod inspect;
 mod puzzle;
 mod record;
 mod recovery;
+pub mod row;
 mod slip;
 mod trail;
 
 pub use case::{Case, Kind, Origin, Source, Story, Turn};
+pub use document::TEMPLATE;
 pub use entry::{Entry, Told};
+pub use export::{Export, File, Format};
 pub use harvest::{Harvest, LeftOut, Reason, harvest};
 pub use record::Note;
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,9 @@ use crate::session::{Error, Item, Step, StepStatus};
 /// How far before an error callout its failing step is looked for, in things done.
 const BEFORE: usize = 6;
 
+/// How many things done between failure and success are shown whole; of a longer way only the named steps.
+const BETWEEN: usize = 25;
+
 /// Characters of a title.
 const TITLE: usize = 90;
 
@@ -86,22 +89,32 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     if told.is_empty() {
         return None;
     }
-    let resolution = error.resolution.as_deref().map(clean).filter(|text| !text.trim().is_empty());
-    let recovered = failing.and_then(|step| recovery::of(&round.beats, step));
-    let fix = match (failing, recovered) {
-        (Some(from), Some(to)) => steps_between(&round.beats, from, to, at),
-        _ => named_steps(trail, error),
-    };
+    let resolution = error.resolution.as_deref().filter(|words| !entry::only_links(words)).map(clean);
+    let resolution = resolution.filter(|text| !text.trim().is_empty());
+    let success = failing.and_then(|step| success(round, step, error));
+    let mut fix = named_steps(trail, error);
+    if let (Some(from), Some(to)) = (failing, success)
+        && to - from <= BETWEEN
+    {
+        let between = steps_between(&round.beats, from, to, at);
+        fix.retain(|entry| !between.contains(entry));
+        fix.extend(between);
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
-    let verified = recovered.is_some() || fix.iter().any(|entry| succeeded_again(entry, step.as_ref()));
+    let verified = success.is_some() || failing.is_some_and(|step| succeeded(trail, round, step, error));
+    // What the step already tells is not told twice.
+    let result = failing.and_then(|step| recovery::step_at(&round.beats, step)?.result.as_deref()).unwrap_or_default();
+    let repeated = !result.is_empty() && clean(result).starts_with(title.trim_end_matches('…').trim());
+    let text = clean(&error.text);
+    let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
         round: index,
         at: failing.map_or(at, |step| step.min(at)),
         span,
         block: error.callout.id.clone(),
         title: one_line(if title.trim().is_empty() { &told } else { &title }),
-        trigger: told.clone(),
-        puzzle: Puzzle { step, error: told, resolution, fix, verified },
+        trigger: told,
+        puzzle: Puzzle { step, title: if repeated { String::new() } else { title }, text, resolution, fix, verified },
     })
 }
 
@@ -111,18 +124,19 @@ fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<
     }
     let to = recovery::of(&round.beats, at)?;
     let entry = round.beats[at].entry.clone();
-    let command = slip::command(step)?;
+    let key = slip::key(step)?;
     let told = step.result.as_deref().unwrap_or_default();
     Some(Found {
         round: index,
         at,
         span: step.span,
         block: step.id.clone(),
-        title: one_line(&format!("{}: {told}", command.keys.join(", "))),
+        title: one_line(&format!("{key}: {told}")),
         trigger: entry.text(),
         puzzle: Puzzle {
             step: Some(entry),
-            error: String::new(),
+            title: String::new(),
+            text: String::new(),
             resolution: None,
             fix: steps_between(&round.beats, at, to, at),
             verified: true,
@@ -133,7 +147,7 @@ fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<
 /// What was done after `from` up to `to`, without the error callout itself.
 fn steps_between(beats: &[Beat<'_>], from: usize, to: usize, error: usize) -> Vec<Entry> {
     let between = beats.iter().enumerate().take(to + 1).skip(from + 1);
-    between.filter(|(at, _)| *at != error).map(|(_, beat)| beat.entry.clone()).collect()
+    between.filter(|(at, beat)| *at != error && !beat.entry.is_blank()).map(|(_, beat)| beat.entry.clone()).collect()
 }
 
 /// The steps that the resolution links to, in the order of the note.
@@ -149,13 +163,37 @@ fn named_steps(trail: &Trail<'_>, error: &Error) -> Vec<Entry> {
     entries.filter(named).cloned().collect()
 }
 
-/// Whether an entry is a success of the very call that failed.
-fn succeeded_again(entry: &Entry, failing: Option<&Entry>) -> bool {
-    use super::entry::Told::Step;
-    match (&entry.told, failing.map(|failing| &failing.told)) {
-        (Step { call, failed: false, .. }, Some(Step { call: before, failed: true, .. })) => call == before,
-        _ => false,
-    }
+/// Where the failing step succeeded in its turn: at the last step that the resolution names, else by the record.
+fn success(round: &Round<'_>, failing: usize, error: &Error) -> Option<usize> {
+    let key = recovery::step_at(&round.beats, failing).and_then(slip::key);
+    let named = (failing + 1..round.beats.len()).rev().find(|&at| {
+        let step = recovery::step_at(&round.beats, at).filter(|step| step.status == StepStatus::Complete);
+        step.is_some_and(|step| names(error, step) && key.is_some() && slip::key(step) == key)
+    });
+    named.or_else(|| recovery::of(&round.beats, failing))
+}
+
+/// Whether the resolution names a success of what had failed anywhere in the session.
+fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error) -> bool {
+    let Some(step) = recovery::step_at(&round.beats, failing) else { return false };
+    let key = slip::key(step);
+    let mut steps = trail.rounds.iter().flat_map(|round| (0..round.beats.len()).map(move |at| (round, at)));
+    steps.any(|(round, at)| {
+        recovery::step_at(&round.beats, at).is_some_and(|later| {
+            let same = if key.is_some() {
+                slip::key(later) == key
+            } else {
+                later.tool == step.tool && later.args == step.args
+            };
+            same && later.status == StepStatus::Complete && names(error, later)
+        })
+    })
+}
+
+/// Whether the resolution links to a step.
+fn names(error: &Error, step: &Step) -> bool {
+    let id = step.id.as_deref();
+    id.is_some() && error.resolved_by.iter().any(|link| link.block.as_deref() == id)
 }
 
 /// The first line of a text, short enough for a list.

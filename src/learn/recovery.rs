@@ -1,10 +1,10 @@
 //! Where a failed step succeeded later, within the turn in which it failed.
 //!
-//! Only commands that build, check, test or publish are followed, and only when something was done in between or the
-//! command itself was set right: a look that found nothing, a slip of protocol and a failure that went away by itself
-//! teach nothing. What a person said meanwhile ends the search, since then the words may have been the help.
+//! Something must have been done in between, or the command itself set right at once: a look that found nothing and a
+//! failure that went away by itself teach nothing. What a person said meanwhile ends the search, since then the words
+//! may have been the help.
 
-use super::slip::{self, Command, Likeness};
+use super::slip;
 use super::trail::Beat;
 use crate::session::{Item, Step, StepStatus};
 
@@ -17,37 +17,21 @@ const NEAR: usize = 4;
 /// The index of the step by which the failed step at `failed` succeeded.
 pub(super) fn of(beats: &[Beat<'_>], failed: usize) -> Option<usize> {
     let step = step_at(beats, failed).filter(|step| step.status == StepStatus::Failed)?;
-    let command = slip::command(step)?;
+    let key = slip::key(step)?;
     let mut acted = false;
     for at in failed + 1..beats.len().min(failed + 1 + REACH) {
         let Some(later) = step_at(beats, at) else { continue };
-        match slip::command(later) {
-            Some(other) if later.status == StepStatus::Failed => {
-                // The next failure of the same command stands nearer to what helped.
-                if slip::alike(&command, &other) != Likeness::Other {
-                    return None;
-                }
+        if slip::key(later).as_ref() == Some(&key) {
+            match later.status {
+                // The next failure of the same thing stands nearer to what helped.
+                StepStatus::Failed => return None,
+                StepStatus::Complete if acted || (at - failed <= NEAR && later.args != step.args) => return Some(at),
+                _ => {}
             }
-            Some(other) if later.status == StepStatus::Complete => {
-                if helped(&command, &other, acted, at - failed) {
-                    return Some(at);
-                }
-            }
-            _ => {}
         }
         acted |= later.status == StepStatus::Complete && slip::acts(later);
     }
     None
-}
-
-/// Whether a later success answers the failure.
-fn helped(failed: &Command, later: &Command, acted: bool, distance: usize) -> bool {
-    match slip::alike(failed, later) {
-        Likeness::Same => acted,
-        Likeness::Part => acted || distance <= NEAR,
-        Likeness::Near => distance <= NEAR,
-        Likeness::Other => false,
-    }
 }
 
 /// The step at `index`.
@@ -71,7 +55,7 @@ mod tests {
                 Item::Step(Step { tool: (*tool).into(), args: (*args).into(), status, ..Step::default() })
             })
             .collect();
-        let beat = |item| Some(Beat { phase: None, item, entry: entry::of_item(item, &str::to_owned)? });
+        let beat = |item| Some(Beat { item, entry: entry::of_item(item, &str::to_owned)? });
         of(&items.iter().filter_map(beat).collect::<Vec<_>>(), 0)
     }
 

@@ -6,13 +6,11 @@
 use super::case::Turn;
 use super::entry::{self, Entry};
 use super::record::{Cleaner, Note};
-use crate::session::{Item, Session, User};
+use crate::session::{Callout, Item, Session, User, correction};
 
 /// One thing done, with the item it was read from.
 #[derive(Debug)]
 pub(super) struct Beat<'a> {
-    /// The phase or sub-phase it stands in.
-    pub(super) phase: Option<usize>,
     /// The item.
     pub(super) item: &'a Item,
     /// What it tells.
@@ -20,14 +18,18 @@ pub(super) struct Beat<'a> {
 }
 
 /// Words of a person, or a phase, and what was done upon it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Round<'a> {
     /// The level-2 phase it stands in.
     pub(super) phase: Option<usize>,
     /// The person's words; several when nothing was done between them, none when a phase opens without.
     pub(super) users: Vec<&'a User>,
+    /// What a parent agent asked, where the session is a sub-agent's: `[!context] Task`.
+    pub(super) task: Option<&'a Callout>,
     /// What was done.
     pub(super) beats: Vec<Beat<'a>>,
+    /// Whether a person stopped it.
+    pub(super) interrupted: bool,
 }
 
 /// The turns of a session, in order.
@@ -46,33 +48,46 @@ impl<'a> Trail<'a> {
         let session = note.session;
         let cleaner = Cleaner::new(note);
         let mut rounds: Vec<Round<'a>> = Vec::new();
-        let mut add = |phase: Option<usize>, top: Option<usize>, items: &'a [Item], opens: bool| {
+        let mut add = |top: Option<usize>, items: &'a [Item], opens: bool| {
             if opens && rounds.last().is_none_or(|last| !last.is_empty() || last.phase != top) {
-                rounds.push(Round { phase: top, users: Vec::new(), beats: Vec::new() });
+                rounds.push(Round { phase: top, ..Round::default() });
             }
             for item in items {
                 if let Item::User(user) = item {
                     match rounds.last_mut() {
                         Some(last) if last.beats.is_empty() && last.phase == top => last.users.push(user),
-                        _ => rounds.push(Round { phase: top, users: vec![user], beats: Vec::new() }),
+                        _ => rounds.push(Round { phase: top, users: vec![user], ..Round::default() }),
                     }
+                    continue;
+                }
+                if let (Item::Prose(prose), Some(last)) = (item, rounds.last_mut())
+                    && prose.text.trim() == correction::INTERRUPTED
+                {
+                    last.interrupted = true;
+                    continue;
+                }
+                if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
+                    && last.is_empty()
+                    && is_task(callout)
+                {
+                    last.task = Some(callout);
                     continue;
                 }
                 let clean = |words: &str| cleaner.text(item.span(), words);
                 let Some(entry) = entry::of_item(item, &clean) else { continue };
-                let beat = Beat { phase, item, entry };
+                let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
-                    None => rounds.push(Round { phase: top, users: Vec::new(), beats: vec![beat] }),
+                    None => rounds.push(Round { phase: top, beats: vec![beat], ..Round::default() }),
                 }
             }
         };
-        add(None, None, &session.preface, false);
+        add(None, &session.preface, false);
         let abandoned = abandoned(session);
         for (index, phase) in session.phases.iter().enumerate() {
             if !abandoned[index] {
                 let top = if phase.level > 2 { phase.parent.or(Some(index)) } else { Some(index) };
-                add(Some(index), top, &phase.items, phase.level <= 2);
+                add(top, &phase.items, phase.level <= 2);
             }
         }
         rounds.retain(|round| !round.is_empty());
@@ -86,7 +101,7 @@ impl<'a> Trail<'a> {
         let mut turns: Vec<Turn> = Vec::new();
         for (at, round) in self.rounds.iter().enumerate().take(index + 1).skip(first) {
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
-            let done: Vec<Entry> = round.beats[..until].iter().map(|beat| beat.entry.clone()).collect();
+            let done = told(&round.beats[..until]);
             let words = self.words(round);
             match turns.last_mut() {
                 // Words without an answer and words after a heading without work belong together.
@@ -107,25 +122,42 @@ impl<'a> Trail<'a> {
         Turn { asked, heading, done }
     }
 
-    /// The person's words that open a round.
+    /// The words that open a round.
     pub(super) fn words(&self, round: &Round<'a>) -> String {
         let words = |user: &&User| self.cleaner.words(user.callout.span, &user.words);
-        let words: Vec<String> = round.users.iter().map(words).collect();
+        let task = round.task.map(|task| self.cleaner.words(task.span, &task.body));
+        let words: Vec<String> = task.into_iter().chain(round.users.iter().map(words)).collect();
         entry::paragraphs(words.iter().map(String::as_str))
     }
 
     /// Session title and phase heading: what stands for the task where nobody's words do.
     fn heading(&self, phase: Option<usize>) -> String {
         let title = self.note.session.title();
-        let heading = phase.and_then(|index| self.note.session.phases.get(index)).map_or("", |phase| &phase.title);
+        let heading = self.phase_title(phase);
         if heading.is_empty() || heading == title { title.to_owned() } else { format!("{title}: {heading}") }
     }
+
+    /// The heading of a phase, without agent and channel.
+    pub(super) fn phase_title(&self, phase: Option<usize>) -> String {
+        let phase = phase.and_then(|index| self.note.session.phases.get(index));
+        phase.map(|phase| self.cleaner.words(phase.heading_span, &phase.title)).unwrap_or_default()
+    }
+}
+
+/// What was done, without marks that tell nothing.
+pub(super) fn told(beats: &[Beat<'_>]) -> Vec<Entry> {
+    beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_blank()).cloned().collect()
 }
 
 impl Round<'_> {
     fn is_empty(&self) -> bool {
-        self.users.is_empty() && self.beats.is_empty()
+        self.users.is_empty() && self.task.is_none() && self.beats.is_empty()
     }
+}
+
+/// Whether a callout says what a parent agent asked for.
+fn is_task(callout: &Callout) -> bool {
+    callout.kind == "context" && callout.title.trim().eq_ignore_ascii_case("task")
 }
 
 /// Which phases a later one went back behind.
@@ -153,7 +185,7 @@ fn abandoned(session: &Session) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Callout, Link, Phase, Prose};
+    use crate::session::{Link, Phase, Prose};
 
     fn phase(id: &str, from: Option<&str>, items: Vec<Item>) -> Phase {
         let from = from.map(Link::to_block);

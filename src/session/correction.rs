@@ -3,6 +3,9 @@
 //! The importer titles such words `Correction`; whoever reads a note judges untitled ones by the same rule. It is
 //! conservative: a remark that is missed can be titled by hand, one titled wrongly becomes a false training case.
 
+/// The line a note shows where a person stopped the agent.
+pub const INTERRUPTED: &str = "*Interrupted by the user.*";
+
 /// Words that open a correction, in lower case; a word boundary must follow.
 const OPENERS: &[&str] = &[
     // English
@@ -29,13 +32,43 @@ const OPENERS: &[&str] = &[
     "i told you",
     "i didn't ask",
     "i did not ask",
+    "i asked you",
+    "i asked for",
+    "i didn't say",
+    "i never asked",
+    "i already told you",
     "i meant",
+    "i don't want",
+    "i do not want",
+    "i didn't want",
     "you should not",
     "you shouldn't",
+    "you should have",
+    "you were supposed",
+    "you weren't supposed",
     "you forgot",
     "you missed",
     "you broke",
+    "you deleted",
+    "you removed",
+    "you misunderstood",
+    "did you forget",
     "why did you",
+    "why didn't you",
+    "not quite",
+    "incorrect",
+    "nah",
+    "hold on",
+    "wait no",
+    "wait a sec",
+    "wait a second",
+    "wait a minute",
+    "roll back",
+    "put it back",
+    "put that back",
+    "change it back",
+    "i'd rather",
+    "i would rather",
     "undo",
     "revert that",
     "revert this",
@@ -99,6 +132,26 @@ const OPENERS: &[&str] = &[
     "не надо",
 ];
 
+/// What says so anywhere near the beginning.
+const REMARKS: &[&str] = &[
+    "not what i asked",
+    "not what i meant",
+    "not what i wanted",
+    "isn't what i asked",
+    "isn't what i meant",
+    "isn't what i wanted",
+    "that's not right",
+    "that is not right",
+    "that's wrong",
+    "that is wrong",
+    "you've misunderstood",
+    "you misunderstood",
+];
+
+/// Words before an opener that change nothing.
+const FILLERS: &[&str] =
+    &["oh", "hmm", "hm", "eh", "ehh", "well", "ok", "okay", "um", "uh", "ah", "sorry", "but", "hey", "wait", "please"];
+
 /// The same in scripts that write no blanks between words: any text may follow.
 const UNSPACED_OPENERS: &[&str] =
     &["不对", "不是", "不要", "错了", "停", "違う", "違います", "そうじゃない", "やめて", "아니", "틀렸"];
@@ -117,6 +170,13 @@ const EXCEPTIONS: &[&str] = &[
     "no, thank you",
     "no changes",
     "no idea",
+    "no question",
+    "no questions",
+    "no further",
+    "no other",
+    "no comment",
+    "wrong window",
+    "wrong chat",
     "no, go ahead",
     "no go ahead",
     "don't worry",
@@ -157,8 +217,11 @@ const GOING_ON: &[&str] = &[
 /// Whether `words` begin like a correction.
 pub fn opens_correction(words: &str) -> bool {
     let words = normalise(words);
-    !EXCEPTIONS.iter().any(|row| starts(&words, row))
-        && (OPENERS.iter().any(|row| starts(&words, row)) || UNSPACED_OPENERS.iter().any(|row| words.starts_with(row)))
+    let plain = without_fillers(&words);
+    !EXCEPTIONS.iter().any(|row| starts(plain, row))
+        && (OPENERS.iter().any(|row| starts(&words, row) || starts(plain, row))
+            || UNSPACED_OPENERS.iter().any(|row| words.starts_with(row))
+            || REMARKS.iter().any(|row| says(&words, row)))
 }
 
 /// Whether `words`, said right after the agent was stopped or refused, only let it go on.
@@ -169,9 +232,27 @@ pub fn goes_on(words: &str) -> bool {
 
 /// The first characters in lower case, with one kind of apostrophe and single blanks.
 fn normalise(words: &str) -> String {
-    const ENOUGH: usize = 60;
+    const ENOUGH: usize = 100;
     let start: String = words.trim_start().chars().take(ENOUGH).flat_map(char::to_lowercase).collect();
     crate::base::text::fold_whitespace(&start.replace('’', "'"))
+}
+
+/// Without the words at the beginning that only lead up to it.
+fn without_fillers(words: &str) -> &str {
+    let mut rest = words;
+    let filler = |text: &str| FILLERS.iter().find(|row| starts(text, row)).map(|row| row.len());
+    while let Some(length) = filler(rest) {
+        rest = rest[length..].trim_start_matches(|c: char| !c.is_alphanumeric());
+    }
+    rest
+}
+
+/// Whether `row` stands in `words` as whole words.
+fn says(words: &str, row: &str) -> bool {
+    words.match_indices(row).any(|(at, _)| {
+        let before = words[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric()) && starts(&words[at..], row)
+    })
 }
 
 /// Whether `words` start with `row` as whole words.
@@ -194,6 +275,13 @@ mod tests {
             "STOP! you are deleting it",
             "Actually, let's use vite",
             "that's not what I asked for",
+            "hmm, that's not what I asked for",
+            "this is fine but that's wrong in the header",
+            "Oh no, we lost the navigation",
+            "ok, please don't push yet",
+            "Wait a sec, we need to copy the icon first",
+            "you forgot the tests",
+            "I said tabs",
             "Nein, das andere Modul",
             "non, pas celui-là",
             "нет, другой файл",
@@ -216,6 +304,12 @@ mod tests {
             "Now fix the tests",
             "yes please",
             "the actual size is wrong",
+            "ok, no problem",
+            "oh",
+            "okay, wait for the build, then push",
+            "why does the build take so long?",
+            "add a test for the wrong password",
+            "No questions, go ahead",
         ] {
             assert!(!opens_correction(words), "{words}");
         }

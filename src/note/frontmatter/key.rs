@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::split::lines_from;
+use super::split::{line_at, lines_from};
 use crate::base::Span;
 
 /// A property's lines, as byte ranges of the scanned text.
@@ -73,19 +73,21 @@ fn head(yaml: &str, line: Span) -> Option<Head<'_>> {
 }
 
 fn finish<'a>(yaml: &'a str, head: Head<'a>, lines: Span) -> KeyLines<'a> {
-    let block = Span::new(head.after, lines.end).of(yaml).trim_start_matches([' ', '\t']);
-    let keeps_comments = block.starts_with(['|', '>']);
-    let keeps_blanks =
-        keeps_comments && block.lines().next().is_some_and(|line| line.split('#').next().unwrap_or("").contains('+'));
-    let mut end = lines.end;
-    for line in lines_from(yaml, lines.start).take_while(|line| line.end <= lines.end).collect::<Vec<_>>().iter().rev()
-    {
+    let value = Span::new(head.after, lines.end).of(yaml).trim_start_matches([' ', '\t']);
+    let indicator = value.lines().next().unwrap_or("").split('#').next().unwrap_or("");
+    let literal = indicator.starts_with(['|', '>']);
+    let mut end = line_at(yaml, lines.start).end;
+    for line in lines_from(yaml, end).take_while(|line| line.end <= lines.end) {
         let text = line.of(yaml);
-        let blank = text.trim().is_empty();
-        let comment = if keeps_comments { text.starts_with('#') } else { text.trim_start().starts_with('#') };
-        if line.start <= lines.start || !((blank && !keeps_blanks) || comment) {
-            end = line.end;
+        if literal && text.starts_with('#') {
+            // Text in such a block is indented; whatever follows this comment is comment too.
             break;
+        }
+        let content = text.trim();
+        let counts =
+            if content.is_empty() { indicator.contains('+') && literal } else { literal || !content.starts_with('#') };
+        if counts {
+            end = line.end;
         }
     }
     let span = Span::new(lines.start, end);

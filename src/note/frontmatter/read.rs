@@ -15,6 +15,7 @@ use crate::base::{Diagnostic, Span};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     entries: Vec<Entry>,
+    stray: bool,
 }
 
 /// One property.
@@ -24,6 +25,8 @@ pub struct Entry {
     pub key: String,
     /// Its value; [`Value::Null`] where it could not be read.
     pub value: Value,
+    /// Whether YAML takes its lines; else `value` is the best that could be made of them.
+    pub whole: bool,
     /// The text of a one-line scalar without quotes, as written (`True`, `0x1F`).
     pub written: Option<String>,
     /// Its lines, without the comments and blank lines that follow; `None` when it stands on no lines of its own
@@ -38,6 +41,11 @@ impl Values {
     /// The properties in the order of the file; a repeated key stands as often as it is written.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Whether something that belongs to no property keeps the block from being read as YAML (a list, `...`).
+    pub const fn has_stray_text(&self) -> bool {
+        self.stray
     }
 
     /// The property `key`; the last one of that name.
@@ -98,21 +106,22 @@ impl Values {
 pub fn read(text: &str, bounds: &Bounds) -> (Values, Vec<Diagnostic>) {
     let yaml = bounds.yaml.of(text);
     let keys = key::scan(yaml);
-    let mut reader = Reader { yaml, base: bounds.yaml.start, keys, entries: Vec::new(), diagnostics: Vec::new() };
+    let values = Values::default();
+    let mut reader = Reader { yaml, base: bounds.yaml.start, keys, values, diagnostics: Vec::new() };
     match tree::read(yaml) {
         Ok(tree) => reader.whole(tree),
         Err(failure) => reader.one_by_one(&failure),
     }
     reader.repeated_keys();
     reader.diagnostics.sort_by_key(|it| it.span);
-    (Values { entries: reader.entries }, reader.diagnostics)
+    (reader.values, reader.diagnostics)
 }
 
 struct Reader<'a> {
     yaml: &'a str,
     base: usize,
     keys: Vec<KeyLines<'a>>,
-    entries: Vec<Entry>,
+    values: Values,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -130,11 +139,11 @@ impl Reader<'_> {
             let found = places.get(places.partition_point(|&place| place < at)).copied();
             // A key that the scan did not see has no lines; the search for the next one goes on where it was.
             at = found.map_or(at, |found| found + 1);
-            let entry = self.entry(key, value, found);
-            self.entries.push(entry);
+            let entry = self.entry(key, value, true, found);
+            self.values.entries.push(entry);
         }
         for (index, issue) in tree.issues {
-            let span = self.entries[index].span;
+            let span = self.values.entries[index].span;
             self.diagnostics.push(remark::issue(&issue, span));
         }
         self.odd_spellings();
@@ -157,15 +166,16 @@ impl Reader<'_> {
                 }
                 Err(failure) => (self.plain_text(at), Some(failure)),
             };
-            if let Some(failure) = failed {
-                let diagnostic = remark::failure(&failure, self.yaml, lines, self.base);
+            if let Some(failure) = &failed {
+                let diagnostic = remark::failure(failure, self.yaml, lines, self.base);
                 self.diagnostics.push(diagnostic);
             }
             let key = self.keys[at].key.clone().into_owned();
-            let entry = self.entry(key, value, Some(at));
-            self.entries.push(entry);
+            let entry = self.entry(key, value, failed.is_none(), Some(at));
+            self.values.entries.push(entry);
         }
-        if self.diagnostics.len() == before || matches!(whole, Failure::TooLong) {
+        self.values.stray = !matches!(whole, Failure::TooLong) && self.values.entries.iter().all(|entry| entry.whole);
+        if self.values.stray || self.diagnostics.len() == before || matches!(whole, Failure::TooLong) {
             let all = Span::new(0, self.yaml.len());
             self.diagnostics.push(remark::failure(whole, self.yaml, all, self.base));
         }
@@ -178,12 +188,13 @@ impl Reader<'_> {
         if unusable { Value::Null } else { Value::from(text) }
     }
 
-    fn entry(&self, key: String, value: Value, at: Option<usize>) -> Entry {
+    fn entry(&self, key: String, value: Value, whole: bool, at: Option<usize>) -> Entry {
         let lines = at.map(|at| &self.keys[at]);
         let text = lines.map_or("", |lines| lines.value.of(self.yaml));
         let bare = !text.contains('\n') && !text.starts_with(['"', '\'', '&', '*', '!', '|', '>', '[', '{']);
         Entry {
             key,
+            whole,
             written: (bare && !text.is_empty() && value.text().is_some()).then(|| text.to_owned()),
             value,
             lines: lines.map(|lines| lines.span.shift(self.base)),
@@ -193,7 +204,7 @@ impl Reader<'_> {
 
     fn repeated_keys(&mut self) {
         let mut seen = HashSet::new();
-        for entry in &self.entries {
+        for entry in &self.values.entries {
             if !seen.insert(&entry.key) {
                 let span = entry.lines.unwrap_or(entry.span);
                 self.diagnostics.push(remark::repeated_key(&entry.key, span));
@@ -204,7 +215,7 @@ impl Reader<'_> {
     /// Remarks on what YAML takes but the person hardly meant.
     fn odd_spellings(&mut self) {
         let plain: HashMap<&str, bool> = self.keys.iter().map(|it| (&*it.key, it.plain_key)).collect();
-        for entry in &self.entries {
+        for entry in &self.values.entries {
             let Some(lines) = entry.lines else { continue };
             let text = Span::new(entry.span.start - self.base, entry.span.end - self.base).of(self.yaml);
             if plain.get(&*entry.key) == Some(&true) && super::emit::is_no_text(&entry.key) {

@@ -5,7 +5,6 @@
 //! and no vault, reads no clock: the same events give the same draft on every machine.
 
 mod assembly;
-mod attempt;
 mod draft;
 mod name;
 mod outcome;

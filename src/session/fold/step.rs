@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::attempt::Attempt;
 use super::outcome;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise};
+use crate::session::attempt::Attempt;
 use crate::session::event::{Call, CallResult, StreamKey, SubagentRun};
 use crate::session::{FileRef, Link, Step, StepStatus};
 

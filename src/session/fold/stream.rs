@@ -293,9 +293,10 @@ impl Fold {
     fn interrupt(&mut self) {
         self.talk.interrupted = true;
         self.last = Last::Interrupt;
-        let said = matches!(self.entries.last(), Some(Entry::Item(Item::Prose(it))) if it.text == INTERRUPTED);
+        let said =
+            matches!(self.entries.last(), Some(Entry::Item(Item::Prose(it))) if it.text == correction::INTERRUPTED);
         if !said && !self.phases.is_empty() {
-            self.push(part::prose(INTERRUPTED));
+            self.push(part::prose(correction::INTERRUPTED));
         }
     }
 
@@ -367,7 +368,6 @@ impl Fold {
     }
 }
 
-const INTERRUPTED: &str = "*Interrupted by the user.*";
 const CONTINUED: &str = "Continue";
 
 impl Facts {

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::attempt::Attempt;
 use super::part;
 use super::step::{Draft, step_link};
 use super::title;
+use crate::session::attempt::Attempt;
 use crate::session::{Item, Link, StepStatus};
 
 /// Edits that a resolution names.

@@ -142,7 +142,7 @@ const RUNNERS: &[(&str, &str)] = &[
 
 /// How a step counts when something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub enum Attempt {
     /// A check or build: its failure matters until it passes.
     Check(String),
     /// Another command or tool: its failure matters when the same thing worked later.
@@ -155,7 +155,7 @@ pub(super) enum Attempt {
 
 impl Attempt {
     /// What `tool args` tries.
-    pub(super) fn of(tool: &str, args: &str) -> Self {
+    pub fn of(tool: &str, args: &str) -> Self {
         if SHELLS.contains(&tool) {
             shell(args)
         } else if LOOKING.contains(&tool) {
@@ -168,7 +168,7 @@ impl Attempt {
     }
 
     /// The name by which the same thing is known again.
-    pub(super) fn key(&self) -> Option<&str> {
+    pub fn key(&self) -> Option<&str> {
         match self {
             Self::Check(key) | Self::Command(key) => Some(key),
             Self::Edit | Self::Look => None,

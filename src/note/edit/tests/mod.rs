@@ -1,0 +1,3 @@
+//! What must hold for every edit, over invented notes.
+
+mod property;
