@@ -9,6 +9,7 @@ use super::heading::Heading;
 use super::model::{Command, Part, Remark, RemarkKind, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run};
+use crate::note::frontmatter::{Value, emit};
 use crate::session::Link;
 
 /// The note of a workflow.
@@ -49,43 +50,21 @@ fn links(links: &[Link]) -> String {
 }
 
 fn frontmatter(workflow: &Workflow) -> String {
-    let mut out = "---\ntype: workflow\n".to_owned();
+    let text = |text: &str| Value::String(text.to_owned());
+    let mut entries = vec![("type", text("workflow"))];
     if !workflow.title.is_empty() {
-        out.push_str(&format!("title: {}\n", scalar(&workflow.title)));
+        entries.push(("title", text(&workflow.title)));
     }
     if let Some(description) = &workflow.description {
-        out.push_str(&format!("description: {}\n", scalar(description)));
+        entries.push(("description", text(description)));
     }
-    match workflow.sources.as_slice() {
-        [] => {}
-        [source] => out.push_str(&format!("source: {}\n", quoted(&source.to_string()))),
-        sources => {
-            out.push_str("source:\n");
-            for source in sources {
-                out.push_str(&format!("  - {}\n", quoted(&source.to_string())));
-            }
-        }
+    let mut sources = workflow.sources.iter().map(|source| text(&source.to_string()));
+    match workflow.sources.len() {
+        0 => {}
+        1 => entries.extend(sources.next().map(|source| ("source", source))),
+        _ => entries.push(("source", Value::List(sources.collect()))),
     }
-    out.push_str("---\n");
-    out
-}
-
-/// A YAML scalar: plain where every reader takes it for text, else in double quotes.
-fn scalar(text: &str) -> String {
-    let first = text.chars().next().is_some_and(char::is_alphabetic);
-    let safe = |c: char| {
-        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '\'' | ',' | ';' | '!' | '?')
-    };
-    let word = matches!(
-        text.to_ascii_lowercase().as_str(),
-        "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
-    );
-    if first && text.chars().all(safe) && !word && text.trim() == text { text.to_owned() } else { quoted(text) }
-}
-
-/// A YAML scalar in double quotes. JSON's escapes are YAML's.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    format!("---\n{}---\n", emit(&entries))
 }
 
 /// Text under construction.

@@ -191,9 +191,8 @@ impl<'a> Draft<'a> {
 /// Whether a decision is somebody's yes to a plan.
 fn is_approval(decision: &Decision) -> bool {
     let title = decision.callout.title.to_lowercase();
-    let plan = title.contains("plan");
-    plan && ["approved", "approve", "accepted", "agreed"].iter().any(|word| title.contains(word))
-        && !title.contains("not ")
+    let agreed = ["approved", "accepted", "agreed"].iter().any(|word| title.contains(word)) && !title.contains("not ");
+    title.starts_with("plan:") || (title.contains("plan") && agreed)
 }
 
 /// What to call a step made of `phase`, which leads it.
