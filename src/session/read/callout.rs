@@ -60,7 +60,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
         "user" => {
             let (words, interpretation) = syntax::words(&raw);
             let correction = callout.title.trim().to_lowercase().starts_with("correction");
-            Item::User(User { words, interpretation, correction, callout })
+            Item::User(User { callout, words, interpretation, correction })
         }
         "subagent" => Item::Subagent(subagent(note, block, callout, diagnostics)),
         _ => Item::Callout(callout),

@@ -38,7 +38,7 @@ pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
             }
             BlockKind::OrphanId if walk.is_fresh() => {
                 if let Some(open) = session.phases.last_mut().filter(|open| !open.id_written) {
-                    open.id = note.id(block).unwrap_or_default().to_owned();
+                    note.id(block).unwrap_or_default().clone_into(&mut open.id);
                     open.id_written = !open.id.is_empty();
                 }
                 walk.past_line();
@@ -116,15 +116,13 @@ fn line_under_heading(note: &Note, block: &Block, phase: &mut Phase) {
 fn name_phases(phases: &mut [Phase]) {
     let mut taken: std::collections::HashSet<String> = phases.iter().map(|phase| phase.id.clone()).collect();
     let mut next = 1;
-    for index in 0..phases.len() {
-        if phases[index].id.is_empty() {
-            next = next.max(index + 1);
-            while taken.contains(&format!("p-{next:02}")) {
-                next += 1;
-            }
-            phases[index].id = format!("p-{next:02}");
-            taken.insert(phases[index].id.clone());
+    for (index, phase) in phases.iter_mut().enumerate().filter(|(_, phase)| phase.id.is_empty()) {
+        next = next.max(index + 1);
+        while taken.contains(&format!("p-{next:02}")) {
+            next += 1;
         }
+        phase.id = format!("p-{next:02}");
+        taken.insert(phase.id.clone());
     }
 }
 
