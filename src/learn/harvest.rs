@@ -156,7 +156,7 @@ fn cases_of(note: Note<'_>, parents: &Parents<'_>, kinds: &[Kind]) -> Vec<(Case,
     let trail = Trail::of(note);
     let mut cases = Vec::new();
     if kinds.contains(&Kind::Puzzle) {
-        for found in puzzle::all(&trail) {
+        for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
             let origin = origin(&trail, note, parents, found.round, (found.span, found.block));
             let context = trail.context(found.round, found.at);
             cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));
@@ -216,7 +216,7 @@ fn origin(
         note: note.name().to_owned(),
         session_title: session.title().to_owned(),
         source: Source { path: note.path.to_owned(), line_start, line_end, block_id: block.unwrap_or_default() },
-        phase: phase.map(|phase| phase.title.clone()).unwrap_or_default(),
+        phase: trail.phase_title(trail.rounds[round].phase),
         agent: agent.map(ToString::to_string).unwrap_or_default(),
         model: session.meta.model.clone().unwrap_or_default(),
         host: session.meta.host.clone().unwrap_or_default(),

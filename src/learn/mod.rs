@@ -27,3 +27,6 @@ pub use entry::{Entry, Told};
 pub use export::{Export, File, Format};
 pub use harvest::{Harvest, LeftOut, Reason, harvest};
 pub use record::Note;
+
+#[cfg(test)]
+mod tests;

@@ -48,24 +48,25 @@ const NAME: usize = 80;
 impl<'a> Cleaner<'a> {
     /// Reads what the blocks of the note are called.
     pub(super) fn new(note: Note<'a>) -> Self {
-        let mut names = HashMap::new();
+        let mut cleaner = Self { note, lines: Lines::of(note.text), names: HashMap::new() };
         for phase in &note.session.phases {
-            names.insert(phase.id.as_str(), phase.title.clone());
+            let title = cleaner.words(phase.heading_span, &phase.title);
+            cleaner.names.insert(phase.id.as_str(), title);
         }
         for (_, item) in note.session.items() {
             let Some(id) = item.id() else { continue };
             let name = match item {
                 Item::Step(step) => {
-                    let line = format!("{} {}", step.tool, step.args);
+                    let line = cleaner.words(step.span, &format!("{} {}", step.tool, step.args));
                     super::entry::code_span(&text::truncate(line.trim(), NAME))
                 }
-                other => other.callout().map(|callout| callout.title.clone()).unwrap_or_default(),
+                other => other.callout().map(|it| cleaner.words(it.span, &it.title)).unwrap_or_default(),
             };
             if !name.is_empty() {
-                names.insert(id, name);
+                cleaner.names.insert(id, name);
             }
         }
-        Self { note, lines: Lines::of(note.text), names }
+        cleaner
     }
 
     /// First and last line of a place.
@@ -90,8 +91,9 @@ impl<'a> Cleaner<'a> {
 
     /// Whether a mark of a comment stands in the note's own bytes there: text of others has it escaped.
     fn has_comment(&self, span: Span) -> bool {
-        let raw = self.note.text.get(span.range()).unwrap_or(self.note.text);
-        raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\'))
+        let raw = self.note.text.get(span.range()).unwrap_or_default();
+        // Without a place in the note nothing tells text from comment: rather lose a mark than give away a secret.
+        raw.is_empty() || raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\'))
     }
 
     fn unlinked<'t>(&self, words: &'t str) -> Cow<'t, str> {
