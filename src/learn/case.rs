@@ -90,13 +90,16 @@ pub struct Correction {
     pub behaviour: Vec<Entry>,
     /// The person's exact words.
     pub words: String,
-    /// Why it counts as a correction: `titled`, `stopped` (the agent was, right before), or its own `words`.
+    /// Why it counts as a correction: its own `words`, the agent was `denied` a call or
+    /// `interrupted` right before, or it is only `titled` so.
     pub rule: &'static str,
     /// What was done of it, in the note's own words after the quote.
     pub interpretation: Option<String>,
-    /// What the agent then did, up to the next words of the person or the end of the phase; without calls at its end
-    /// that were refused.
+    /// What the agent then did, at most up to the next words of the person or the end of the phase; without calls at
+    /// its end that were refused.
     pub response: Vec<Entry>,
+    /// How many things it did after those.
+    pub more: usize,
     /// Whether the person had to correct that too.
     pub corrected_again: bool,
 }

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use crate::session::correction::INTERRUPTED;
 use crate::session::{Item, Step, StepStatus};
 
 /// One thing an agent did or said.
@@ -54,6 +55,14 @@ impl Entry {
     /// Whether it tells nothing: a mark of an error that the step above it already tells.
     pub fn is_blank(&self) -> bool {
         matches!(&self.told, Told::Prose(text) | Told::Remark(text) if text.is_empty())
+    }
+
+    /// Without the line that says that a person stopped the agent: it is none of the agent's words.
+    pub(super) fn without_stop(self) -> Option<Self> {
+        let Told::Prose(text) = self.told else { return Some(self) };
+        let lines: Vec<&str> = text.lines().filter(|line| line.trim() != INTERRUPTED).collect();
+        let text = lines.join("\n").trim().to_owned();
+        (!text.is_empty()).then_some(Self { block: self.block, told: Told::Prose(text) })
     }
 
     /// Whether it is a tool call.

@@ -156,7 +156,7 @@ fn cases_of(note: Note<'_>, parents: &Parents<'_>, kinds: &[Kind]) -> Vec<(Case,
     let trail = Trail::of(note);
     let mut cases = Vec::new();
     if kinds.contains(&Kind::Puzzle) {
-        for found in puzzle::all(&trail) {
+        for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
             let origin = origin(&trail, note, parents, found.round, (found.span, found.block));
             let context = trail.context(found.round, found.at);
             cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));

@@ -223,6 +223,7 @@ fn rows_for_tuning() {
         "evidence": "later success",
         "verified": true,
         "rule": "",
+        "complete": true,
         "corrected_again": false,
         "tool_fidelity": "summary",
         "content_hash": "c85dbe528ab1abde",
@@ -248,7 +249,7 @@ fn rows_for_tuning() {
         },
         {
           "role": "user",
-          "content": "don't store them in localStorage"
+          "content": "don't store them in localStorage\n\nDone so far:\n\n- `Edit web/store.ts` → +8 −20"
         }
       ],
       "chosen": [
@@ -260,7 +261,7 @@ fn rows_for_tuning() {
       "rejected": [
         {
           "role": "assistant",
-          "content": "- `Edit web/store.ts` → +8 −20\n- `Bash git push --force` → ✗ denied by user (exit 101)"
+          "content": "- `Bash git push --force` → ✗ denied by user (exit 101)"
         }
       ],
       "metadata": {
@@ -284,10 +285,11 @@ fn rows_for_tuning() {
         "outcome": "completed",
         "evidence": "response",
         "verified": false,
-        "rule": "titled",
+        "rule": "denied",
+        "complete": true,
         "corrected_again": false,
         "tool_fidelity": "summary",
-        "content_hash": "a20602dec10d67b8",
+        "content_hash": "c5b2de547b310a3a",
         "exporter": "cru 0.1.0"
       }
     }
@@ -362,6 +364,8 @@ fn rows_for_tuning() {
           dtype: bool
         - name: rule
           dtype: string
+        - name: complete
+          dtype: bool
         - name: corrected_again
           dtype: bool
         - name: tool_fidelity
@@ -370,9 +374,6 @@ fn rows_for_tuning() {
           dtype: string
         - name: exporter
           dtype: string
-      splits:
-      - name: train
-        num_examples: 4
     - config_name: preference
       features:
       - name: prompt
@@ -435,6 +436,8 @@ fn rows_for_tuning() {
           dtype: bool
         - name: rule
           dtype: string
+        - name: complete
+          dtype: bool
         - name: corrected_again
           dtype: bool
         - name: tool_fidelity
@@ -443,9 +446,6 @@ fn rows_for_tuning() {
           dtype: string
         - name: exporter
           dtype: string
-      splits:
-      - name: train
-        num_examples: 2
     ---
 
     # Cases from agent sessions
@@ -473,7 +473,8 @@ fn rows_for_tuning() {
     | --- | --- |
     | `case_type` | `puzzle` (something failed) or `correction` (a person set the agent right) |
     | `evidence`, `verified` | how the answer is known; whether a later success of what had failed stands in the record |
-    | `rule` | why it counts as a correction: it is `titled` so, the agent was `stopped` right before, or its `words` |
+    | `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
+    | `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
     | `corrected_again` | whether the person had to correct the answer too |
     | `session_id`, `root_session_id` | split by the root, so that a session and its sub-agents stay together |
     | `source` | file, lines and block of the note that says it |
@@ -541,6 +542,7 @@ fn samples_for_evaluation() {
         "evidence": "later success",
         "verified": true,
         "rule": "",
+        "complete": true,
         "corrected_again": false,
         "tool_fidelity": "summary",
         "content_hash": "c85dbe528ab1abde",
@@ -593,6 +595,7 @@ fn samples_for_evaluation() {
         "evidence": "later success",
         "verified": true,
         "rule": "",
+        "complete": true,
         "corrected_again": false,
         "tool_fidelity": "summary",
         "content_hash": "1861a43d571e9224",

@@ -60,12 +60,6 @@ impl<'a> Trail<'a> {
                     }
                     continue;
                 }
-                if let (Item::Prose(prose), Some(last)) = (item, rounds.last_mut())
-                    && prose.text.trim() == correction::INTERRUPTED
-                {
-                    last.interrupted = true;
-                    continue;
-                }
                 if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
                     && last.is_empty()
                     && is_task(callout)
@@ -74,7 +68,13 @@ impl<'a> Trail<'a> {
                     continue;
                 }
                 let clean = |words: &str| cleaner.text(item.span(), words);
-                let Some(entry) = entry::of_item(item, &clean) else { continue };
+                let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
+                let entry = entry::of_item(item, &clean)
+                    .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
+                if let Some(last) = rounds.last_mut().filter(|_| stop) {
+                    last.interrupted = true;
+                }
+                let Some(entry) = entry else { continue };
                 let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
@@ -153,6 +153,11 @@ impl Round<'_> {
     fn is_empty(&self) -> bool {
         self.users.is_empty() && self.task.is_none() && self.beats.is_empty()
     }
+}
+
+/// Whether a line of prose says that a person stopped the agent.
+fn says_stopped(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == correction::INTERRUPTED)
 }
 
 /// Whether a callout says what a parent agent asked for.

@@ -177,7 +177,11 @@ impl Output for List {
                 Cell::new(agents(&row.participants)).style(style::AGENT),
                 Cell::new(row.channel.as_deref().unwrap_or("–")).style(style::CHANNEL),
                 Cell::new(row.steps.to_string()),
-                if row.failures > 0 { Cell::new(row.failures.to_string()).style(style::BAD) } else { Cell::new("–").style(style::DIM) },
+                if row.failures > 0 {
+                    Cell::new(row.failures.to_string()).style(style::BAD)
+                } else {
+                    Cell::new("–").style(style::DIM)
+                },
                 Cell::new(row.tokens.map_or_else(|| "–".into(), amount)),
                 Cell::new(&row.title),
             ]);

@@ -9,14 +9,13 @@ mod link;
 mod list;
 mod meta;
 mod section;
-mod syntax;
 mod tasks;
 mod text;
 
 use crate::base::Diagnostic;
 use crate::note::Note;
 
-use super::model::{Meta, Session};
+use super::model::{Link, Meta, Session};
 
 /// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].
 pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
@@ -36,4 +35,9 @@ pub fn meta(text: &str) -> (Meta, Vec<Diagnostic>) {
     let (_, meta) = meta::read(text, &split, &mut diagnostics);
     diagnostics.extend(split.diagnostics);
     (meta, diagnostics)
+}
+
+/// Every wikilink of a note's body, in order.
+pub fn links(note: &Note) -> Vec<Link> {
+    link::all(note, crate::base::Span::new(0, note.text().len()))
 }
