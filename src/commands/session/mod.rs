@@ -1,6 +1,7 @@
 //! `cru session …`.
 
 mod filter;
+mod learn;
 mod list;
 mod show;
 
@@ -14,6 +15,7 @@ use crate::vault::{Catalog, Head, Vault};
 pub enum Command {
     List(list::Args),
     Show(show::Args),
+    Learn(learn::Args),
 }
 
 impl Command {
@@ -21,6 +23,7 @@ impl Command {
         match self {
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
+            Self::Learn(args) => learn::run(&args, cx),
         }
     }
 }
