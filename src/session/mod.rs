@@ -4,11 +4,15 @@ pub mod attempt;
 pub mod callout;
 pub mod correction;
 pub mod cursor;
+pub mod escape;
 pub mod event;
+pub mod file_ref;
 pub mod fold;
 pub mod model;
 pub mod read;
+pub mod render;
 pub mod source;
+pub mod step_line;
 pub mod time;
 pub mod usage;
 

@@ -10,6 +10,8 @@ pub mod model;
 pub mod parse;
 pub mod record;
 pub mod render;
+#[cfg(test)]
+mod tests;
 mod text;
 pub mod validate;
 

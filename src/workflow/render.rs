@@ -6,7 +6,7 @@
 
 use super::flow;
 use super::heading::Heading;
-use super::model::{Command, Part, Remark, RemarkKind, Workflow};
+use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run};
 use crate::note::frontmatter::{Value, emit};
@@ -25,14 +25,11 @@ pub fn render(workflow: &Workflow) -> String {
             page.bullet(&format!("[{}] {}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
         }
     }
-    for step in &workflow.steps {
-        let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
-        page.block(format!("{marks} {}", Heading::write(step)).trim_end());
-        page.parts(&step.parts);
-        if !step.origin.is_empty() {
-            page.block(&format!("From {}.", links(&step.origin)));
-        }
-    }
+    // What stands after the last step (the record of runs) stands after the checks too.
+    let last = workflow.step_flags().iter().rposition(|flag| *flag).map_or(0, |last| last + 1);
+    let below = workflow.steps[last..].iter().take_while(|step| step.level > 2).count();
+    let (steps, rest) = workflow.steps.split_at(last + below);
+    page.steps(steps);
     if !workflow.checks.is_empty() {
         page.block("## Validation");
         for check in &workflow.checks {
@@ -42,6 +39,7 @@ pub fn render(workflow: &Workflow) -> String {
             }
         }
     }
+    page.steps(rest);
     page.text
 }
 
@@ -90,6 +88,17 @@ impl Page {
         } else {
             self.block(&format!("- {text}"));
             self.tight = true;
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
+            self.block(format!("{marks} {}", Heading::write(step)).trim_end());
+            self.parts(&step.parts);
+            if !step.origin.is_empty() {
+                self.block(&format!("From {}.", links(&step.origin)));
+            }
         }
     }
 

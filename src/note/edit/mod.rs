@@ -4,11 +4,21 @@
 //! moving something, it says so in an [`EditError`] and makes none.
 
 mod error;
+mod id;
 mod item;
+mod place;
 mod property;
+mod region;
+mod section;
+mod target;
 
 pub use error::EditError;
+pub use id::add_id;
+pub use place::Join;
 pub use property::{remove_key, set_key, set_keys};
+pub use region::replace_region;
+pub use section::{append, append_phase, append_to_preface, insert_after};
+pub use target::Target;
 
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,9 @@ use crate::base::{Diagnostic, Span};
 use crate::note::{Block, BlockKind, Note};
 use crate::session::callout::{fields, split_field};
 use crate::session::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
-use crate::session::time;
+use crate::session::{escape, time};
 
-use super::{link, section, syntax, text};
+use super::{link, section, text};
 
 /// The item that a callout block is.
 pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Item {
@@ -16,7 +16,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
     let kind = kind.of(note.text()).to_lowercase();
     let raw = text::of(note, &note.unquoted(block));
     let names = fields(&kind);
-    let body = syntax::body(&kind, &raw);
+    let body = escape::unprose(&raw);
     let (plain, found) = if kind == "user" { (String::new(), Vec::new()) } else { split(&body, names) };
     let at = found
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
         .and_then(|(_, value)| time::parse_clock(value, day));
     let callout = Callout {
         id: note.id(block).map(str::to_owned),
-        title: syntax::inline(title.of(note.text())),
+        title: escape::uninline(title.of(note.text())),
         folded: fold.map(|mark| mark == '-'),
         body,
         fields: found,
@@ -58,7 +58,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
             })
         }
         "user" => {
-            let (words, interpretation) = syntax::words(&raw);
+            let (words, interpretation) = escape::split_quoted(&raw);
             let correction = callout.title.trim().to_lowercase().starts_with("correction");
             Item::User(User { callout, words, interpretation, correction })
         }

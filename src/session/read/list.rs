@@ -5,14 +5,15 @@ use jiff::civil::Date;
 use crate::base::Span;
 use crate::note::{Block, BlockKind, Note};
 use crate::session::model::{FileRef, Step};
+use crate::session::{escape, file_ref, step_line};
 
-use super::{link, syntax};
+use super::link;
 
 /// Whether a list item is a step: a code span, then an arrow, a time or nothing. Without the `**Tool calls:**` line
 /// above, only an arrow tells.
 pub(super) fn is_step(note: &Note, item: &Block, header: bool) -> bool {
     let Some(line) = first_line(note, item) else { return false };
-    syntax::is_step_line(line, header)
+    step_line::is_step(line, header)
 }
 
 /// The step of a list item.
@@ -20,7 +21,7 @@ pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -
     if !is_step(note, item, header) {
         return None;
     }
-    let mut step = syntax::step_line(first_line(note, item)?, day)?;
+    let mut step = step_line::parse(first_line(note, item)?, day)?;
     step.id = note.id(item).map(str::to_owned);
     step.span = item.content;
     for (index, child) in item.children.iter().enumerate() {
@@ -37,7 +38,7 @@ pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -
                 // Lines that an editor wrapped under the first one.
                 let lines = note.unquoted(child).into_string();
                 for line in lines.lines().skip(1) {
-                    syntax::nested(&mut step, line.trim());
+                    step_line::nested(&mut step, line.trim());
                 }
             }
             _ => {}
@@ -53,7 +54,7 @@ fn field(note: &Note, nested: &Block, step: &mut Step) {
     match line.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase()).as_deref() {
         Some("after") => step.after.extend(links()),
         Some("replays") => step.replays = links().into_iter().next(),
-        _ => syntax::nested(step, line),
+        _ => step_line::nested(step, line),
     }
 }
 
@@ -85,7 +86,7 @@ pub(super) fn report(note: &Note, block: &Block, step: &mut Step) -> bool {
         match name {
             "inputs" => add(&mut step.reads, &value),
             "outputs" => add(&mut step.writes, &value),
-            _ if step.result.is_none() => step.result = Some(syntax::inline(&value)),
+            _ if step.result.is_none() => step.result = Some(escape::uninline(&value)),
             _ => {}
         }
     }
@@ -99,7 +100,7 @@ fn add(files: &mut Vec<FileRef>, value: &str) {
             Some(rest) => (rest.trim_end(), true),
             None => (part.strip_suffix("(modified)").map_or(part, str::trim_end), false),
         };
-        let mut file = syntax::file(part.trim_matches('`').trim_start_matches('@'));
+        let mut file = file_ref::parse(part.trim_matches('`').trim_start_matches('@'));
         file.created = created;
         if !files.contains(&file) {
             files.push(file);

@@ -9,7 +9,6 @@ mod link;
 mod list;
 mod meta;
 mod section;
-mod syntax;
 mod tasks;
 mod text;
 

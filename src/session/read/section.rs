@@ -1,12 +1,12 @@
 //! The walk over a note's blocks: phases and what stands in them.
 
 use crate::base::{Diagnostic, Span};
-use crate::note::heading::Tail;
+use crate::note::heading::{Tail, unescape};
 use crate::note::{Block, BlockKind, Note, Unquoted};
 use crate::session::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
-use crate::session::time;
+use crate::session::{escape, time};
 
-use super::{callout, link, list, syntax, tasks, text};
+use super::{callout, link, list, tasks, text};
 
 /// Everything below the frontmatter.
 pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
@@ -15,7 +15,7 @@ pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
     for block in note.blocks() {
         match &block.kind {
             BlockKind::Heading { level: 1, text } if session.heading.is_none() && session.phases.is_empty() => {
-                session.heading = Some(syntax::inline(text.of(note.text())));
+                session.heading = Some(title(text.of(note.text())));
             }
             BlockKind::Heading { level: level @ (2 | 3), text } => {
                 let items = walk.take();
@@ -82,13 +82,18 @@ fn phase(note: &Note, block: &Block, level: u8, text: Span, parent: Option<usize
         id: id.unwrap_or_default(),
         level,
         parent,
-        title: syntax::inline(tail.title.of(heading)),
+        title: title(tail.title.of(heading)),
         agent: part(tail.agent).map(|name| Agent { name, version: part(tail.version) }),
         channel: part(tail.channel),
         span: Span::new(block.content.start, block.content.end),
         heading_span: block.content,
         ..Phase::default()
     }
+}
+
+/// A heading's text with its escapes undone.
+fn title(text: &str) -> String {
+    escape::uninline(&unescape(text.trim()))
 }
 
 /// `*2026-11-20T09:31:04Z* from: [[#^p-01]] ^p-02`.
@@ -245,7 +250,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             Some(id) => text.trim_end().strip_suffix(&format!("^{id}")).map_or(text.as_str(), str::trim_end).to_owned(),
             None => text,
         };
-        let text = syntax::prose(&text);
+        let text = escape::unprose(&text);
         if !text.trim().is_empty() {
             let span = Span::new(first.content.start, last.content.end);
             self.items.push(Item::Prose(Prose { id, text, span }));

@@ -6,7 +6,7 @@ use super::data::{self, Data};
 use super::deed::Deed;
 use super::draft::Draft;
 use super::shell::Kind;
-use super::{clean, outcome, paragraph, title};
+use super::{clean, inline, outcome, paragraph, title};
 use crate::base::Span;
 use crate::base::text::truncate;
 use crate::session::{Error, User};
@@ -56,7 +56,10 @@ pub(super) fn parts(draft: &Draft<'_>, drafts: &[Draft<'_>], data: &Data) -> Vec
     }
     for it in &data.carried {
         if let Some(from) = drafts.get(it.from) {
-            remark(RemarkKind::Uses, format!("{} from “{}”, then {}", it.operand.name, from.title, it.value));
+            remark(
+                RemarkKind::Uses,
+                format!("{}, printed by “{}” ({} in the session)", it.operand.name, from.title, it.value),
+            );
         }
     }
     parts.extend(commands(&draft.deeds));
@@ -100,11 +103,13 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     }
 }
 
-/// Whether two texts say the same, punctuation aside.
+/// Whether the title `b` says what the text `a` says, punctuation aside.
 fn same(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    letters(a) == letters(b)
+    let (a, b) = (letters(a), letters(b));
+    // A title that is the text but for its last words says it too.
+    a == b || (a.starts_with(&b) && a.len() < b.len() + 12)
 }
 
 /// A person's words as a request, and what was made of them.
@@ -132,7 +137,7 @@ fn gate(title: &str, body: &str) -> Gate {
             lines.push("…".into());
             break;
         }
-        lines.push(paragraph(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
+        lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
     }
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }

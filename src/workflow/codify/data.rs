@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::deed::Deed;
 use super::shell::Kind;
-use crate::base::text::slug;
+use super::title;
 use crate::workflow::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 4;
@@ -94,7 +94,7 @@ impl Names {
         data.outputs = self.name_all(&writes, MAX_OUTPUTS);
         if data.outputs.is_empty() && !data.inputs.is_empty() {
             let checks = deeds.iter().any(|deed| deed.kind == Kind::Check);
-            let base = format!("{}-{}", slug(title, 3), if checks { "results" } else { "notes" });
+            let base = format!("{}-{}", title::short_name(title), if checks { "results" } else { "notes" });
             data.outputs.push(Operand { name: self.fresh(base.trim_start_matches('-')), ..Operand::default() });
         }
         if data.inputs.is_empty() && !data.outputs.is_empty() {

@@ -62,7 +62,9 @@ pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<
         }
         let order = std::iter::once(lead).chain((0..chapter.phases.len()).filter(|&at| at != lead));
         // The leading request opens the list, the others follow in their order.
-        draft.requests = order.filter_map(|at| chapter::prompt(chapter.phases.get(at)?.phase)).collect();
+        let works = |digest: &&chapter::Digest<'_>| digest.weight > 0 || chapter.phases.len() == 1;
+        let asked = order.filter_map(|at| chapter.phases.get(at)).filter(works);
+        draft.requests = asked.filter_map(|digest| chapter::prompt(digest.phase)).collect();
         for digest in &chapter.phases {
             draft.take(session, path, digest.index, &mut below);
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {

@@ -12,6 +12,8 @@ mod draft;
 mod outcome;
 mod path;
 mod shell;
+#[cfg(test)]
+mod tests;
 mod title;
 
 use std::collections::HashSet;
@@ -119,13 +121,18 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
 }
 
-/// Foreign text as one paragraph of markdown that opens no structure and holds no arrow that would be read as a flow.
-fn paragraph(words: &str) -> String {
-    let plain = clean(words).replace('→', "⇒").replace(" -> ", " ⇒ ").replace("â†’", "⇒");
-    let mut escaped = text::escape(&plain);
-    let opens = escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$']) || is_numbered(&escaped);
-    if opens {
-        let at = escaped.find(['>', '-', '+', '*', '=', '~', '|', '_', '$', '.', ')']).unwrap_or(0);
+/// One line of foreign text as markdown, without an arrow that would be read as a flow.
+fn inline(words: &str) -> String {
+    text::escape(&clean(words).replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
+}
+
+/// Foreign text as one paragraph of markdown that opens no structure.
+pub(in crate::workflow) fn paragraph(words: &str) -> String {
+    let mut escaped = inline(words);
+    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
+        escaped.insert(0, '\\');
+    } else if is_numbered(&escaped) {
+        let at = escaped.find(['.', ')']).unwrap_or(0);
         escaped.insert(at, '\\');
     }
     escaped

@@ -2,7 +2,7 @@
 
 use super::deed::Deed;
 use super::shell::{self, Kind};
-use crate::base::text::{fold_whitespace, sanitise};
+use crate::base::text::{fold_whitespace, sanitise, slug};
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
@@ -430,6 +430,66 @@ const DANGLING: &[&str] = &[
     "my", "are", "be", "then", "use", "using", "via", "all", "any", "not",
 ];
 
+/// Words that name nothing.
+const VAGUE: &[&str] = &[
+    "out",
+    "why",
+    "them",
+    "it",
+    "this",
+    "that",
+    "these",
+    "those",
+    "everything",
+    "something",
+    "things",
+    "thing",
+    "again",
+    "up",
+    "what",
+    "how",
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "error",
+    "errors",
+    "now",
+    "first",
+    "changes",
+    "me",
+    "us",
+    "more",
+    "still",
+    "same",
+    "there",
+    "here",
+    "too",
+    "well",
+    "please",
+    "also",
+    "back",
+    "on",
+    "off",
+    "over",
+    "one",
+    "next",
+    "step",
+    "steps",
+    "rest",
+    "continue",
+    "remaining",
+    "go",
+    "plan",
+    "following",
+    "above",
+    "below",
+    "task",
+    "tasks",
+    "code",
+    "work",
+];
+
 /// Whether a request only keeps the work going.
 pub(super) fn is_talk(words: &str) -> bool {
     let plain = words.trim().trim_end_matches(['.', '!', '?', ',']).to_lowercase();
@@ -462,7 +522,8 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     let text = shorten_paths(&fold_whitespace(&text));
     let text = strip_openers(&text);
     let text = cut(text, max);
-    let text = text.trim_end_matches(['.', ',', ':', ';', ' ']);
+    let question = if opens_with_verb(&text) { '?' } else { '.' };
+    let text = text.trim_end_matches(['.', ',', ':', ';', ' ', question]);
     (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
 }
 
@@ -484,7 +545,7 @@ pub(super) fn imperative(words: &str) -> Option<String> {
             {
                 text = strip_openers(after);
             }
-            if opens_with_verb(text) {
+            if opens_with_verb(text) && !is_vague(text) {
                 return Some(title(text));
             }
         }
@@ -497,6 +558,15 @@ fn opens_with_verb(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("").trim_end_matches([',', ':']).to_lowercase();
     VERBS.contains(&first.as_str()) && words.next().is_some()
+}
+
+/// Whether a request names nothing: "find out why", "fix them all".
+fn is_vague(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    words.skip(1).all(|word| {
+        let word = word.to_lowercase();
+        DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str()) || VERBS.contains(&word.as_str())
+    })
 }
 
 /// Cut to a title: at a clause where it is too long, no politeness, no final stop, first letter upper case.
@@ -645,6 +715,12 @@ fn shorten_paths(text: &str) -> String {
         }
     }
     out
+}
+
+/// Two to four words of a title as a name: `token-store`.
+pub(super) fn short_name(title: &str) -> String {
+    let told = |word: &&str| !DANGLING.contains(&word.to_lowercase().as_str());
+    slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
 }
 
 /// A title from what was done: a commit's message, else files and commands. `None` where nothing tells.

@@ -1,3 +1,4 @@
 //! What must hold for every edit, over invented notes.
 
+mod body;
 mod property;
