@@ -3,6 +3,7 @@
 
 mod cmd;
 mod layers;
+mod learn;
 
 #[test]
 fn every_file_is_a_module() {
