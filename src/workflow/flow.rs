@@ -62,7 +62,7 @@ pub fn parse(line: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<A
     let line = line.trim();
     let span = Span::new(start, start + line.len());
     let segments = split(line, true)?;
-    if let Some(branch) = branch(line, &segments, start, is_title) {
+    if let Ok(branch) = branch(line, &segments, start, is_title) {
         return branch.map(Arrow::Branch);
     }
     let (&(last_at, last), before) = segments.split_last()?;
@@ -120,23 +120,27 @@ fn split(line: &str, ascii: bool) -> Option<Vec<(usize, &str)>> {
     Some(segments)
 }
 
-/// A condition; `None` where the line does not begin like one. `Some(None)`: it begins so, but leads nowhere.
+/// The line is no condition.
+struct NoBranch;
+
+/// A condition; `Err` where the line does not begin like one, `Ok(None)` where it begins so but leads nowhere.
 fn branch(
     line: &str,
     segments: &[(usize, &str)],
     start: usize,
     is_title: &dyn Fn(&str) -> bool,
-) -> Option<Option<Branch>> {
+) -> Result<Option<Branch>, NoBranch> {
     let word = line.split(|c: char| !c.is_alphabetic()).next().unwrap_or("").to_lowercase();
     // A title may hold an arrow itself: the longest right side that is one, else what follows the last arrow.
-    let rights = segments.iter().enumerate().skip(1).map(|(index, &(at, _))| (index, at, lead_stripped(&line[at..])));
+    let mut rights =
+        segments.iter().enumerate().skip(1).map(|(index, &(at, _))| (index, at, lead_stripped(&line[at..])));
     let named = rights.clone().find(|(_, _, target)| is_title(target));
-    let (index, right_at, mut target) = named.or_else(|| rights.last())?;
-    let &(condition_at, condition) = segments.get(index - 1)?;
+    let (index, right_at, mut target) = named.or_else(|| rights.next_back()).ok_or(NoBranch)?;
+    let &(condition_at, condition) = segments.get(index - 1).ok_or(NoBranch)?;
     let condition = match word.as_str() {
         "if" => Some(unescape(line.get(2..condition_at + condition.len()).unwrap_or("").trim())),
         "otherwise" | "else" if index == 1 && condition.split_whitespace().count() == 1 => None,
-        _ => return None,
+        _ => return Err(NoBranch),
     };
     if named.is_none() {
         target = target.trim_end_matches('.');
@@ -145,7 +149,7 @@ fn branch(
     let target_span = Span::new(offset, offset + target.len());
     let says = !target.is_empty() && condition.as_ref().is_none_or(|text| !text.is_empty());
     let span = Span::new(start, start + line.len());
-    Some(says.then(|| Branch { condition, target: unescape(target), span, target_span }))
+    Ok(says.then(|| Branch { condition, target: unescape(target), span, target_span }))
 }
 
 /// A right side without blanks around it and the words that lead to a step.
@@ -257,9 +261,9 @@ fn write_operand(operand: &Operand) -> String {
         && !operand.name.contains("~~");
     let mut out = operand.files.map_or(String::new(), |files| format!("{files} files in "));
     if bare {
-        out.push_str(&operand.name)
+        out.push_str(&operand.name);
     } else {
-        out.push_str(&code_span(&operand.name))
+        out.push_str(&code_span(&operand.name));
     }
     if let Some(ty) = &operand.ty {
         out.push_str("::");

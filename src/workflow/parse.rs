@@ -75,7 +75,7 @@ impl Reader<'_> {
         let Some(bounds) = self.note.frontmatter() else { return };
         let (values, odd) = frontmatter::read(self.note.text(), &bounds);
         self.diagnostics.extend(odd);
-        self.workflow.title = values.string("title").unwrap_or_default().to_owned();
+        self.workflow.title = values.string("title").map(str::to_owned).unwrap_or_default();
         self.workflow.description = values.string("description").map(str::to_owned);
         self.workflow.sources = values.strings("source").into_iter().map(source).collect();
     }

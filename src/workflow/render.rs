@@ -84,7 +84,7 @@ impl Page {
 
     fn bullet(&mut self, text: &str) {
         if self.tight {
-            self.text.push_str(&format!("- {text}\n"));
+            self.text.extend(["- ", text, "\n"]);
         } else {
             self.block(&format!("- {text}"));
             self.tight = true;

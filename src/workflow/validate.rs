@@ -9,6 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::model::{Operand, Part, Workflow};
 use crate::base::Diagnostic;
 
+/// Producers of one name that are joined with its consumers.
+const MAX_PRODUCERS: usize = 16;
+/// Steps that are looked through for a title like a misspelt one.
+const MAX_NEAR: usize = 400;
+
 /// Everything that is odd about how the steps fit together, in document order.
 pub fn validate(workflow: &Workflow) -> Vec<Diagnostic> {
     let graph = Graph::of(workflow);
@@ -79,13 +84,14 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Who gives `name`: under this name, or as a folder above it.
+    /// Who gives `name`: under this name, or as a folder above it. Of many the first few, so that the joins stay linear.
     fn sources(&self, name: &str) -> Vec<(usize, &'a Operand)> {
-        let mut sources = self.producers.get(name).cloned().unwrap_or_default();
+        let first = |name: &str| self.producers.get(name).into_iter().flatten().take(MAX_PRODUCERS).copied();
+        let mut sources: Vec<_> = first(name).collect();
         for (at, _) in name.match_indices('/').take(32) {
             let folder = &name[..=at];
             if folder != name {
-                sources.extend(self.producers.get(folder).into_iter().flatten().copied());
+                sources.extend(first(folder));
             }
         }
         sources
@@ -195,7 +201,7 @@ fn branches(workflow: &Workflow, titles: &HashMap<String, usize>) -> Vec<Diagnos
         }
         let message = format!("there is no step '{}'", branch.target);
         let mut diagnostic = Diagnostic::error("unknown-step", branch.target_span, message);
-        let near = workflow.steps.iter().map(|step| step.title.as_str());
+        let near = workflow.steps.iter().take(MAX_NEAR).map(|step| step.title.as_str());
         let near =
             near.map(|title| (strsim::jaro_winkler(&title.to_lowercase(), &branch.target.to_lowercase()), title));
         if let Some((score, title)) = near.max_by(|a, b| a.0.total_cmp(&b.0))

@@ -1,5 +1,6 @@
 //! `cru session …`.
 
+mod codify;
 mod filter;
 mod learn;
 mod list;
@@ -13,6 +14,7 @@ use crate::vault::{Catalog, Head, Vault};
 #[derive(Debug, clap::Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
+    Codify(codify::Args),
     List(list::Args),
     Show(show::Args),
     Learn(learn::Args),
@@ -21,6 +23,7 @@ pub enum Command {
 impl Command {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
+            Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
             Self::Learn(args) => learn::run(&args, cx),

@@ -165,7 +165,7 @@ impl<'a> Draft<'a> {
 
     /// The heading of the step; body and mark are still missing. Every step gets an agent or a channel, else it would
     /// be read as prose.
-    pub(super) fn step(&self, session: &Session, options: &Options) -> Step {
+    pub(super) fn step(&self, session: &Session, options: Options) -> Step {
         let named = |agent: &Agent| {
             let version = agent.version.clone().filter(|_| options.versions);
             let text = agent.name.clone() + &version.as_ref().map_or(String::new(), |version| format!("@{version}"));

@@ -9,8 +9,11 @@ mod chapter;
 mod data;
 mod deed;
 mod draft;
+mod file_type;
 mod outcome;
 mod path;
+mod phrase;
+mod program;
 mod shell;
 #[cfg(test)]
 mod tests;
@@ -49,11 +52,12 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         ..Workflow::default()
     };
     let flows = draft::flows(&drafts);
-    let outcomes = outcome::outcomes(session, &drafts);
+    let passes = outcome::Passes::of(&drafts);
+    let outcomes = outcome::outcomes(session, &drafts, &passes);
     for (index, draft) in drafts.iter().enumerate() {
-        let mut step = draft.step(session, options);
+        let mut step = draft.step(session, *options);
         step.need = outcomes[index].need;
-        step.parts = body::parts(draft, &drafts, &flows[index]);
+        step.parts = body::parts(index, &drafts, &flows[index], &passes);
         workflow.steps.push(step);
     }
     workflow.checks = outcome::checks(&drafts, &mut warnings);

@@ -289,7 +289,7 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust → build-broken-since-yesterday-results
 
-    - Dead end: cargo build: error[E0308]: mismatched types
+    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix src/clock.rs instead so that the build and the tests pass”
 
     From [[x#^p-01]].
 
