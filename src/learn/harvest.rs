@@ -214,7 +214,7 @@ fn origin(
         session: note.id().to_owned(),
         root: family.root(note.id()).to_owned(),
         note: note.name().to_owned(),
-        session_title: session.title().to_owned(),
+        session_title: trail.title(),
         source: Source { path: note.path.to_owned(), line_start, line_end, block_id: block.unwrap_or_default() },
         phase: trail.phase_title(trail.rounds[round].phase),
         agent: agent.map(ToString::to_string).unwrap_or_default(),
