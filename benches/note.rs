@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench note` prints MB/s and ratios; with `-- --require 0.5` it exits with 1 when reading is slower than
 //! that share of the bare parser, and a word picks the corpora whose names hold it. Runs take turns and the median counts, so that a busy machine slows both alike.
-//! The word `hostile` measures hostile texts instead: milliseconds for 1 MB, and the growth from half of that.
+//! The word `hostile` measures hostile texts instead: milliseconds for 1 MB (or as many as a
+//! number says), and the growth from half of that.
 //!
 //! Three things are measured: the bare parser (all events with their ranges, counted), `parse` (what a list of sessions
 //! needs) and `parse` with its inlines (what a check or the graph needs).
@@ -30,7 +31,8 @@ fn main() {
         share.unwrap_or(0.5)
     });
     if args.iter().any(|arg| arg == "hostile") {
-        return hostile();
+        let size = args.iter().find_map(|arg| arg.parse::<usize>().ok()).unwrap_or(1);
+        return hostile(size * 500_000);
     }
     let mut slow = false;
     let mut corpora = vec![("generated sessions", sessions(400)), ("generated prose", prose(400))];
@@ -63,8 +65,7 @@ fn main() {
 }
 
 /// Time for hostile texts of one size and of twice that size; prints those that are slow or grow faster than the text.
-fn hostile() {
-    const SIZE: usize = 500_000;
+fn hostile(size: usize) {
     let time = |text: &str| {
         let best = |_| {
             let copy = text.to_owned();
@@ -74,9 +75,9 @@ fn hostile() {
         };
         (0..3).map(best).min().unwrap_or_default()
     };
-    let mut all: Vec<_> = hostile::texts(SIZE)
+    let mut all: Vec<_> = hostile::texts(size)
         .into_iter()
-        .zip(hostile::texts(2 * SIZE))
+        .zip(hostile::texts(2 * size))
         .map(|((name, small), (_, large))| (name, time(&small), time(&large)))
         .collect();
     all.sort_by_key(|&(_, _, large)| std::cmp::Reverse(large));

@@ -18,6 +18,7 @@ mod line_end;
 mod marker;
 mod parse;
 mod prescan;
+mod table;
 mod tag;
 mod tree;
 mod unquote;
