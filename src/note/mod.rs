@@ -26,6 +26,8 @@ mod unquote;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod oracle;
+#[cfg(test)]
 pub(crate) mod tests;
 
 pub use block::{Block, BlockKind, Inline, InlineKind};

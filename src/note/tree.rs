@@ -176,8 +176,13 @@ impl Builder<'_> {
             Tag::List(number) => self.open(FrameKind::List { ordered: number.is_some() }, span),
             Tag::Item => self.open(FrameKind::Item, span),
             Tag::FootnoteDefinition(_) => self.open(FrameKind::Footnote, span),
-            Tag::TableHead | Tag::TableRow | Tag::TableCell => {}
-            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition | Tag::MetadataBlock(_) => {}
+            Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::MetadataBlock(_) => {}
         }
     }
 
@@ -229,8 +234,10 @@ impl Builder<'_> {
                 self.push(leaf.kind, leaf.content, leaf.id, leaf.id.map(|id| id.end));
             }
             TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => self.close(span),
-            TagEnd::TableHead | TagEnd::TableRow | TagEnd::TableCell => {}
-            TagEnd::DefinitionList
+            TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::TableCell
+            | TagEnd::DefinitionList
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition
             | TagEnd::MetadataBlock(_) => {}
