@@ -3,6 +3,7 @@
 //! Reading is total and linear: any bytes give a [`Note`], and what is odd becomes a diagnostic.
 
 pub mod block;
+pub mod edit;
 pub mod frontmatter;
 pub mod heading;
 pub mod id;
@@ -17,6 +18,7 @@ mod leaf;
 mod line_end;
 mod marker;
 mod parse;
+pub mod patch;
 mod prescan;
 mod table;
 mod tag;
@@ -33,4 +35,5 @@ pub(crate) mod tests;
 pub use block::{Block, BlockKind, Inline, InlineKind};
 pub use line_end::LineEnd;
 pub use parse::Note;
+pub use patch::{Edit, Patch};
 pub use unquote::Unquoted;

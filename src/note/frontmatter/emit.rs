@@ -55,7 +55,7 @@ pub(crate) fn item(out: &mut String, value: &Value, indent: usize) {
 }
 
 fn entry_here(out: &mut String, key: &str, value: &Value, indent: usize) {
-    out.push_str(&key_text(key));
+    out.push_str(&quoted_if_needed(key));
     out.push(':');
     match value {
         Value::Map(map) if !map.is_empty() => {
@@ -99,6 +99,7 @@ fn leaf(out: &mut String, value: &Value, indent: usize) {
 /// A scalar or an empty collection on one line; `""` for null and for what needs lines of its own.
 pub(crate) fn one_line(value: &Value) -> String {
     match value {
+        Value::String(text) if is_old_boolean(text) => double_quoted(text),
         Value::String(text) => quoted_if_needed(text),
         Value::List(items) if items.is_empty() => "[]".to_owned(),
         Value::Map(map) if map.is_empty() => "{}".to_owned(),
@@ -114,10 +115,6 @@ pub(crate) fn fits_one_line(value: &Value) -> bool {
         Value::Map(map) => map.is_empty(),
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
-}
-
-fn key_text(key: &str) -> String {
-    quoted_if_needed(key)
 }
 
 fn pad(out: &mut String, indent: usize) {
@@ -176,13 +173,17 @@ fn is_plain(text: &str) -> bool {
         && !text.starts_with("--- ")
         && !text.starts_with("... ")
         && text.chars().all(is_printable)
-        && !reads_otherwise(text)
+        && !is_no_text(text)
 }
 
-/// Whether some YAML reader takes the bare word for a null, boolean or number.
-fn reads_otherwise(text: &str) -> bool {
-    const WORDS: [&str; 10] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "~"];
-    if WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+/// Whether an older YAML reader takes the bare word for a boolean.
+fn is_old_boolean(text: &str) -> bool {
+    ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether YAML takes the bare word for a null, boolean or number.
+pub(super) fn is_no_text(text: &str) -> bool {
+    if ["null", "true", "false", "~"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return true;
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
