@@ -8,6 +8,7 @@ pub mod frontmatter;
 pub mod heading;
 pub mod id;
 pub mod link;
+pub mod patch;
 
 mod callout;
 mod comment;
@@ -18,7 +19,6 @@ mod leaf;
 mod line_end;
 mod marker;
 mod parse;
-pub mod patch;
 mod prescan;
 mod table;
 mod tag;
