@@ -129,24 +129,37 @@ impl Reader<'_> {
     /// Joins what YAML says with the lines found by the scan. The scan may have taken a line inside a quotation for a
     /// key, so both lists are walked in order and only lines whose key comes next in YAML count.
     fn whole(&mut self, tree: Tree) {
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, lines) in self.keys.iter().enumerate() {
-            places.entry(lines.key.clone().into_owned()).or_default().push(at);
-        }
+        let mut places: Option<HashMap<&str, Vec<usize>>> = None;
+        let mut entries = Vec::with_capacity(tree.entries.len());
         let mut at = 0;
         for (key, value) in tree.entries {
-            let places = places.get(&key).map_or(&[][..], Vec::as_slice);
-            let found = places.get(places.partition_point(|&place| place < at)).copied();
+            let found = match self.keys.get(at) {
+                Some(lines) if lines.key == key => Some(at),
+                _ => {
+                    let places = places.get_or_insert_with(|| self.places());
+                    let places = places.get(&*key).map_or(&[][..], Vec::as_slice);
+                    places.get(places.partition_point(|&place| place < at)).copied()
+                }
+            };
             // A key that the scan did not see has no lines; the search for the next one goes on where it was.
             at = found.map_or(at, |found| found + 1);
-            let entry = self.entry(key, value, true, found);
-            self.values.entries.push(entry);
+            entries.push(self.entry(key, value, true, found));
         }
+        self.values.entries = entries;
         for (index, issue) in tree.issues {
             let span = self.values.entries[index].span;
             self.diagnostics.push(remark::issue(&issue, span));
         }
         self.odd_spellings();
+    }
+
+    /// Where each key is found by the scan, in order.
+    fn places(&self) -> HashMap<&str, Vec<usize>> {
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, lines) in self.keys.iter().enumerate() {
+            places.entry(&*lines.key).or_default().push(at);
+        }
+        places
     }
 
     fn one_by_one(&mut self, whole: &Failure) {
@@ -214,11 +227,12 @@ impl Reader<'_> {
 
     /// Remarks on what YAML takes but the person hardly meant.
     fn odd_spellings(&mut self) {
-        let plain: HashMap<&str, bool> = self.keys.iter().map(|it| (&*it.key, it.plain_key)).collect();
         for entry in &self.values.entries {
             let Some(lines) = entry.lines else { continue };
             let text = Span::new(entry.span.start - self.base, entry.span.end - self.base).of(self.yaml);
-            if plain.get(&*entry.key) == Some(&true) && super::emit::is_no_text(&entry.key) {
+            let quoted =
+                Span::new(lines.start - self.base, lines.end - self.base).of(self.yaml).starts_with(['"', '\'']);
+            if !quoted && super::emit::is_no_text(&entry.key) {
                 self.diagnostics.push(remark::odd_key(&entry.key, lines));
             }
             if text.starts_with(['&', '*']) {
