@@ -6,10 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::key::{self, KeyLines};
-use super::split::Bounds;
+use super::split::{Bounds, line_at};
 use super::tree::{self, Failure, Tree};
-use super::{Mapping, Value, remark};
+use super::{Mapping, Value, emit, remark};
 use crate::base::{Diagnostic, Span};
+
+/// How many properties are read by themselves where the whole cannot be read; starting the YAML reader has its price.
+const MAX_TRIES: usize = 1000;
 
 /// What a frontmatter says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,20 +167,16 @@ impl Reader<'_> {
 
     fn one_by_one(&mut self, whole: &Failure) {
         let before = self.diagnostics.len();
+        let mut tries = 0;
         for at in 0..self.keys.len() {
             let lines = self.keys[at].span;
-            let (value, failed) = match tree::read(lines.of(self.yaml)) {
-                Ok(mut tree) if tree.entries.len() == 1 => {
-                    let (_, value) = tree.entries.remove(0);
-                    for (_, issue) in &tree.issues {
-                        self.diagnostics.push(remark::issue(issue, lines.shift(self.base)));
-                    }
-                    (value, None)
-                }
-                Ok(_) => {
-                    (self.plain_text(at), Some(Failure::Syntax { line: 0, message: "not one property".to_owned() }))
-                }
-                Err(failure) => (self.plain_text(at), Some(failure)),
+            let (value, failed) = if let Some(value) = self.simple(at) {
+                (value, None)
+            } else if tries == MAX_TRIES {
+                (self.plain_text(at), Some(Failure::TooLong))
+            } else {
+                tries += 1;
+                self.one(at)
             };
             if let Some(failure) = &failed {
                 let diagnostic = remark::failure(failure, self.yaml, lines, self.base);
@@ -191,6 +190,35 @@ impl Reader<'_> {
         if self.values.stray || self.diagnostics.len() == before || matches!(whole, Failure::TooLong) {
             let all = Span::new(0, self.yaml.len());
             self.diagnostics.push(remark::failure(whole, self.yaml, all, self.base));
+        }
+    }
+
+    /// A value that needs no YAML reader: none, or text that YAML reads as this very text.
+    fn simple(&self, at: usize) -> Option<Value> {
+        let KeyLines { span, value, .. } = &self.keys[at];
+        let text = value.of(self.yaml);
+        let one_line = line_at(self.yaml, span.start).end == span.end;
+        match (one_line, text.is_empty()) {
+            (true, true) => Some(Value::Null),
+            (true, false) if emit::is_plain(text) => Some(Value::from(text)),
+            _ => None,
+        }
+    }
+
+    /// The lines of one property, read by themselves.
+    fn one(&mut self, at: usize) -> (Value, Option<Failure>) {
+        let lines = self.keys[at].span;
+        match tree::read(lines.of(self.yaml)) {
+            Ok(mut tree) if tree.entries.len() == 1 => {
+                let issues = tree.issues.iter().map(|(_, issue)| remark::issue(issue, lines.shift(self.base)));
+                self.diagnostics.extend(issues);
+                (tree.entries.remove(0).1, None)
+            }
+            Ok(_) => {
+                let message = "not one property".to_owned();
+                (self.plain_text(at), Some(Failure::Syntax { line: 0, message }))
+            }
+            Err(failure) => (self.plain_text(at), Some(failure)),
         }
     }
 
@@ -232,7 +260,7 @@ impl Reader<'_> {
             let text = Span::new(entry.span.start - self.base, entry.span.end - self.base).of(self.yaml);
             let quoted =
                 Span::new(lines.start - self.base, lines.end - self.base).of(self.yaml).starts_with(['"', '\'']);
-            if !quoted && super::emit::is_no_text(&entry.key) {
+            if !quoted && emit::is_no_text(&entry.key) {
                 self.diagnostics.push(remark::odd_key(&entry.key, lines));
             }
             if text.starts_with(['&', '*']) {
@@ -354,6 +382,10 @@ mod tests {
         let long = format!("status: active\nx: {}\ny: 1\n", "x".repeat(3 << 20));
         let (values, told) = read_all(&long);
         assert_eq!((values.string("status"), values.u64("y")), (Some("active"), Some(1)));
-        assert_eq!(told, ["2 frontmatter-too-long", "3 frontmatter-too-long"]);
+        assert_eq!(told, ["2 frontmatter-too-long"]);
+        let many = format!("{}a: plain\nz: 'last'\n", "q: \"x\n".repeat(MAX_TRIES));
+        let (values, told) = read_all(&many);
+        assert_eq!((values.string("a"), values.string("z")), (Some("plain"), Some("'last'")));
+        assert_eq!(told.last().unwrap(), &format!("{} frontmatter-too-long", MAX_TRIES + 3));
     }
 }
