@@ -3,10 +3,11 @@
 //! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
+mod check;
 mod completions;
 mod context;
-#[allow(dead_code, reason = "used by check")]
 mod frame;
+pub mod import;
 mod init;
 mod man;
 pub mod output;
@@ -61,9 +62,11 @@ pub struct Global {
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
     Init(init::Args),
+    Import(import::Args),
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Check(check::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -73,7 +76,9 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Init(args) => init::run(&args, cx),
+            Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Check(args) => check::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -39,7 +39,6 @@ pub fn card(tables: &[Table], left_out: &[(String, usize)]) -> String {
     for table in tables {
         let _ = writeln!(card, "- config_name: {}\n  features:", table.config);
         features(&mut card, &table.sample);
-        let _ = writeln!(card, "  splits:\n  - name: train\n    num_examples: {}", table.rows);
     }
     card.push_str("---\n\n# Cases from agent sessions\n\n");
     card.push_str(MARK);
@@ -74,7 +73,9 @@ Tool calls are lines of text, `` `tool arguments` → result ``, since that is w
 | --- | --- |
 | `case_type` | `puzzle` (something failed) or `correction` (a person set the agent right) |
 | `evidence`, `verified` | how the answer is known; whether a later success of what had failed stands in the record |
-| `rule` | why it counts as a correction: `titled` by a person or host, `stopped`, or the rule that its words fit |
+| `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
+| `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
+| `corrected_again` | whether the person had to correct the answer too |
 | `session_id`, `root_session_id` | split by the root, so that a session and its sub-agents stay together |
 | `source` | file, lines and block of the note that says it |
 | `content_hash` | changes with any text of the case |

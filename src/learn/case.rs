@@ -90,12 +90,18 @@ pub struct Correction {
     pub behaviour: Vec<Entry>,
     /// The person's exact words.
     pub words: String,
-    /// Why it counts as a correction: `titled`, or the name of the rule.
+    /// Why it counts as a correction: its own `words`, the agent was `denied` a call or
+    /// `interrupted` right before, or it is only `titled` so.
     pub rule: &'static str,
     /// What was done of it, in the note's own words after the quote.
     pub interpretation: Option<String>,
-    /// What the agent then did, up to the next words of the person or the end of the phase.
+    /// What the agent then did, at most up to the next words of the person or the end of the phase; without calls at
+    /// its end that were refused.
     pub response: Vec<Entry>,
+    /// How many things it did after those.
+    pub more: usize,
+    /// Whether the person had to correct that too.
+    pub corrected_again: bool,
 }
 
 /// What a person asked and what was done upon it.

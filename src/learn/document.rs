@@ -127,7 +127,11 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         }
         Story::Correction(it) => {
             let words = it.interpretation.as_deref().map(quote).unwrap_or_default();
-            super::entry::paragraphs([words.as_str(), &entries(&all(&it.response), origin, usize::MAX)])
+            let mut shown = all(&it.response);
+            if it.more > 0 {
+                shown.push(Shown::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
+            }
+            super::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
         }
     };
     Values {
@@ -219,17 +223,20 @@ fn link(note: &str, block: &str, shown: &str) -> String {
     format!("[[{note}{block}|{}]]", text::fold_whitespace(&shown))
 }
 
-/// Every line as a quote; comment marks are escaped.
+/// Every line as a quote; comment marks are escaped, in code they are none.
 fn quote(words: &str) -> String {
     let mut out = String::new();
+    let mut fenced = false;
     for (index, line) in words.trim().lines().enumerate() {
         if index > 0 {
             out.push('\n');
         }
         out.push('>');
+        let mark = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        fenced ^= mark;
         if !line.is_empty() {
             out.push(' ');
-            out.push_str(&uncommented(line));
+            out.push_str(&if fenced || mark { line.to_owned() } else { uncommented(line) });
         }
     }
     out
@@ -244,14 +251,23 @@ fn uncommented(words: &str) -> String {
     words.replace("%%", "\\%\\%")
 }
 
-/// A result line: what would open a link, an emphasis over the line or an element is escaped.
+/// A result line: what would open a link, a tag, an element, a formula or an emphasis is escaped.
 fn escaped(result: &str) -> String {
     let mut out = String::with_capacity(result.len());
-    for c in result.chars() {
-        if matches!(c, '*' | '_' | '`' | '[' | ']' | '<' | '|' | '%' | '\\' | '#' | '^' | '$') {
+    let mut before = ' ';
+    let mut chars = result.chars().peekable();
+    while let Some(c) = chars.next() {
+        let opens = match c {
+            // Inside a word an underscore is one.
+            '_' => !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric())),
+            '#' | '^' => before.is_whitespace(),
+            _ => matches!(c, '*' | '`' | '[' | ']' | '<' | '%' | '\\' | '$'),
+        };
+        if opens {
             out.push('\\');
         }
         out.push(c);
+        before = c;
     }
     out
 }

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use crate::session::correction::INTERRUPTED;
 use crate::session::{Item, Step, StepStatus};
 
 /// One thing an agent did or said.
@@ -54,6 +55,14 @@ impl Entry {
     /// Whether it tells nothing: a mark of an error that the step above it already tells.
     pub fn is_blank(&self) -> bool {
         matches!(&self.told, Told::Prose(text) | Told::Remark(text) if text.is_empty())
+    }
+
+    /// Without the line that says that a person stopped the agent: it is none of the agent's words.
+    pub(super) fn without_stop(self) -> Option<Self> {
+        let Told::Prose(text) = self.told else { return Some(self) };
+        let lines: Vec<&str> = text.lines().filter(|line| line.trim() != INTERRUPTED).collect();
+        let text = lines.join("\n").trim().to_owned();
+        (!text.is_empty()).then_some(Self { block: self.block, told: Told::Prose(text) })
     }
 
     /// Whether it is a tool call.
@@ -160,12 +169,12 @@ pub(super) fn only_counts(text: &str) -> bool {
 pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
     let failed = step.status == StepStatus::Failed;
     let line = format!("{} {}", step.tool, step.args);
-    let mut call = code_span(clean(&line).trim());
+    let mut call = code_span(line.trim());
     if let Some(command) = &step.command {
-        let command = clean(command);
-        let fence = "`".repeat(longest_run(&command).max(2) + 1);
+        let fence = "`".repeat(longest_run(command).max(2) + 1);
         call = format!("{call}\n{fence}\n{}\n{fence}", command.trim_end());
     }
+    let call = clean(&call);
     let mut result = clean(step.result.as_deref().unwrap_or_default()).trim().to_owned();
     if failed {
         let code = step.exit.map(|code| format!("(exit {code})")).unwrap_or_default();

@@ -39,8 +39,9 @@ pub(super) struct Found {
     pub(super) puzzle: Puzzle,
 }
 
-/// The puzzles of one session, in the order of the note.
-pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
+/// The puzzles of one session, in the order of the note. `marked`: whether whoever wrote the note marks failures
+/// itself, so that a failed step without a callout was not worth one, or a person has taken it out.
+pub(super) fn all(trail: &Trail<'_>, marked: bool) -> Vec<Found> {
     let mut found = Vec::new();
     for (index, round) in trail.rounds.iter().enumerate() {
         let mut taken = vec![false; round.beats.len()];
@@ -49,15 +50,16 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             if let Item::Error(error) = round.beats[at].item {
                 let failing = failing_step(round, at, error, &taken);
                 if let Some(failing) = failing {
-                    taken[failing] = true;
+                    // Failures on the way to the success belong to this one.
+                    let end = success(round, failing, error).unwrap_or(failing);
+                    taken[failing..=end].fill(true);
                 }
                 here.extend(from_callout(trail, index, at, error, failing));
             }
         }
         for (at, taken) in taken.iter().enumerate() {
-            if let Some(step) = recovery::step_at(&round.beats, at).filter(|_| !taken) {
-                here.extend(from_step(index, round, at, step));
-            }
+            let step = recovery::step_at(&round.beats, at).filter(|_| !taken && !marked);
+            here.extend(step.and_then(|step| from_step(index, round, at, step)));
         }
         here.sort_by_key(|found| found.at);
         found.append(&mut here);
@@ -109,7 +111,7 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
         round: index,
-        at: failing.map_or(at, |step| step.min(at)),
+        at: failing.unwrap_or(at).min(first_named(round, error).unwrap_or(at)).min(at),
         span,
         block: error.callout.id.clone(),
         title: one_line(if title.trim().is_empty() { &told } else { &title }),
@@ -188,6 +190,11 @@ fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error
             same && later.status == StepStatus::Complete && names(error, later)
         })
     })
+}
+
+/// The first step of a round that the resolution names: a callout may stand behind what it tells of.
+fn first_named(round: &Round<'_>, error: &Error) -> Option<usize> {
+    (0..round.beats.len()).find(|&at| recovery::step_at(&round.beats, at).is_some_and(|step| names(error, step)))
 }
 
 /// Whether the resolution links to a step.

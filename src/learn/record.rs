@@ -48,24 +48,25 @@ const NAME: usize = 80;
 impl<'a> Cleaner<'a> {
     /// Reads what the blocks of the note are called.
     pub(super) fn new(note: Note<'a>) -> Self {
-        let mut names = HashMap::new();
+        let mut cleaner = Self { note, lines: Lines::of(note.text), names: HashMap::new() };
         for phase in &note.session.phases {
-            names.insert(phase.id.as_str(), phase.title.clone());
+            let title = cleaner.words(phase.heading_span, &phase.title);
+            cleaner.names.insert(phase.id.as_str(), title);
         }
         for (_, item) in note.session.items() {
             let Some(id) = item.id() else { continue };
             let name = match item {
                 Item::Step(step) => {
-                    let line = format!("{} {}", step.tool, step.args);
+                    let line = cleaner.words(step.span, &format!("{} {}", step.tool, step.args));
                     super::entry::code_span(&text::truncate(line.trim(), NAME))
                 }
-                other => other.callout().map(|callout| callout.title.clone()).unwrap_or_default(),
+                other => other.callout().map(|it| cleaner.words(it.span, &it.title)).unwrap_or_default(),
             };
             if !name.is_empty() {
-                names.insert(id, name);
+                cleaner.names.insert(id, name);
             }
         }
-        Self { note, lines: Lines::of(note.text), names }
+        cleaner
     }
 
     /// First and last line of a place.
@@ -90,8 +91,9 @@ impl<'a> Cleaner<'a> {
 
     /// Whether a mark of a comment stands in the note's own bytes there: text of others has it escaped.
     fn has_comment(&self, span: Span) -> bool {
-        let raw = self.note.text.get(span.range()).unwrap_or(self.note.text);
-        raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\'))
+        let raw = self.note.text.get(span.range()).unwrap_or_default();
+        // Without a place in the note nothing tells text from comment: rather lose a mark than give away a secret.
+        raw.is_empty() || raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\'))
     }
 
     fn unlinked<'t>(&self, words: &'t str) -> Cow<'t, str> {
@@ -132,26 +134,64 @@ impl<'a> Cleaner<'a> {
     }
 }
 
-/// `text` without `%% … %%`; an opening `%%private` that is not closed takes the rest with it.
+/// `text` without `%% … %%`. Marks in code are text, unless they say `private`; an opening `%%private` that is not
+/// closed takes the rest with it.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut code = Code::default();
     let mut rest = text;
     while let Some(at) = rest.find("%%") {
-        let inside = &rest[at + 2..];
+        let (before, inside) = (&rest[..at], &rest[at + 2..]);
+        code.pass(before);
+        out.push_str(before);
+        let private = inside.trim_start().starts_with("private");
         match inside.find("%%") {
-            Some(end) => {
-                out.push_str(&rest[..at]);
-                rest = &inside[end + 2..];
+            Some(end) if private || !code.is_open() => rest = &inside[end + 2..],
+            None if private => return out,
+            _ => {
+                out.push_str("%%");
+                rest = inside;
             }
-            None if inside.trim_start().starts_with("private") => {
-                out.push_str(&rest[..at]);
-                return out;
-            }
-            None => break,
         }
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a place in a text is code: inside a fence, or behind an odd run of backticks in its line.
+#[derive(Default)]
+struct Code {
+    fence: Option<String>,
+    line: String,
+}
+
+impl Code {
+    /// Goes on over `text`.
+    fn pass(&mut self, text: &str) {
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.end_line();
+            }
+            self.line.push_str(part);
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim();
+        let marks: String = line.chars().take_while(|c| matches!(c, '`' | '~')).collect();
+        match &self.fence {
+            Some(fence) if line == marks && marks.starts_with(fence.as_str()) => self.fence = None,
+            None if marks.len() >= 3 && !line[marks.len()..].contains('`') => self.fence = Some(marks),
+            _ => {}
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        // Runs of backticks: every second one closes.
+        let runs = self.line.split(|c| c != '`').filter(|run| !run.is_empty()).count();
+        self.fence.is_some() || runs % 2 == 1
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +205,9 @@ mod tests {
         assert_eq!(without_comments("a %%private key 42\nb"), "a ");
         assert_eq!(without_comments("a %%x%%%%y%% b"), "a  b");
         assert_eq!(without_comments("100 %% sure"), "100 %% sure");
+        let code = "```python\n# %% cell\n# %% next\n```\nand `a %% b %% c`, %%x%% end";
+        assert_eq!(without_comments(code), "```python\n# %% cell\n# %% next\n```\nand `a %% b %% c`,  end");
+        assert_eq!(without_comments("`a %%private b%% c`"), "`a  c`");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Where a failed step succeeded later, within the turn in which it failed.
 //!
-//! Something must have been done in between, or the command itself set right at once: a look that found nothing and a
-//! failure that went away by itself teach nothing. What a person said meanwhile ends the search, since then the words
-//! may have been the help.
+//! Something must have been done in between: a look that found nothing, a mistyped call and a failure that went away by
+//! itself teach nothing. What a person said meanwhile ends the search, since then the words may have been the help.
 
 use super::slip;
 use super::trail::Beat;
@@ -10,9 +9,6 @@ use crate::session::{Item, Step, StepStatus};
 
 /// How far behind the failure a success is looked for, in things done.
 const REACH: usize = 40;
-
-/// How close behind it a command that was set right must stand.
-const NEAR: usize = 4;
 
 /// The index of the step by which the failed step at `failed` succeeded.
 pub(super) fn of(beats: &[Beat<'_>], failed: usize) -> Option<usize> {
@@ -25,7 +21,7 @@ pub(super) fn of(beats: &[Beat<'_>], failed: usize) -> Option<usize> {
             match later.status {
                 // The next failure of the same thing stands nearer to what helped.
                 StepStatus::Failed => return None,
-                StepStatus::Complete if acted || (at - failed <= NEAR && later.args != step.args) => return Some(at),
+                StepStatus::Complete if acted => return Some(at),
                 _ => {}
             }
         }
@@ -71,12 +67,13 @@ mod tests {
             recovered(&[(bash, "git push", fail), (bash, "git pull --rebase", ok), (bash, "git push", ok)]),
             Some(2)
         );
-        assert_eq!(recovered(&[(bash, "git push", fail), (bash, "git push -u origin x", ok)]), Some(1));
     }
 
     #[test]
     fn no_recoveries() {
         let (bash, fail, ok) = ("Bash", true, false);
+        // The call itself was set right.
+        assert_eq!(recovered(&[(bash, "ruff check a.py", fail), (bash, "ruff check src/a.py", ok)]), None);
         // It went away by itself.
         assert_eq!(recovered(&[(bash, "cargo test", fail), (bash, "cargo test", ok)]), None);
         assert_eq!(recovered(&[(bash, "cargo test", fail), ("Read", "a.rs", ok), (bash, "cargo test", ok)]), None);

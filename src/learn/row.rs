@@ -41,8 +41,12 @@ pub struct Metadata {
     pub evidence: &'static str,
     /// Whether the record itself shows that it worked.
     pub verified: bool,
-    /// Why it is a correction: `titled`, `stopped`, or a rule for its words; empty for puzzles.
+    /// Why it is a correction: `words`, `denied`, `interrupted` or `titled`; empty for puzzles.
     pub rule: &'static str,
+    /// Whether the answer is all that was done: long work after a correction is told by its beginning.
+    pub complete: bool,
+    /// Whether what was done upon a correction was corrected too.
+    pub corrected_again: bool,
     /// How much of tool calls is there: `summary`, a line for each.
     pub tool_fidelity: &'static str,
     /// Changes with any text of the case.
@@ -75,6 +79,8 @@ impl Metadata {
                 Story::Correction(it) => it.rule,
                 Story::Puzzle(_) => "",
             },
+            complete: !matches!(&case.story, Story::Correction(it) if it.more > 0),
+            corrected_again: matches!(&case.story, Story::Correction(it) if it.corrected_again),
             tool_fidelity: "summary",
             content_hash: case.content_hash.clone(),
             exporter: concat!("cru ", env!("CARGO_PKG_VERSION")),
@@ -134,7 +140,8 @@ pub fn sft(case: &Case) -> Option<Sft> {
 /// The row for preference tuning: corrections with an answer that differs.
 pub fn preference(case: &Case) -> Option<Preference> {
     let Story::Correction(_) = &case.story else { return None };
-    let (chosen, rejected) = (case.answer()?, case.failure());
+    let (answer, rejected) = (case.answer()?, case.failure());
+    let chosen = without_agreement(&answer).to_owned();
     (chosen != rejected && !rejected.is_empty()).then(|| Preference {
         prompt: chat::prompt_before(case),
         chosen: chat::assistant(chosen),
@@ -148,4 +155,78 @@ pub fn line(case: &Case) -> Option<Line> {
     let Sft { prompt, completion, metadata } = sft(case)?;
     let (title, rejected) = (case.title.clone(), case.failure());
     Some(Line { id: case.id.clone(), r#type: case.kind(), title, prompt, completion, rejected, metadata })
+}
+
+/// Sentences, in lower case and without their end, that only answer a correction. The prompt of a pair does not hold
+/// the correction, so an answer that opens with one would agree with nobody.
+const AGREEMENTS: &[&str] = &[
+    "you're absolutely right",
+    "you're right",
+    "you are right",
+    "you are absolutely right",
+    "you're completely right",
+    "absolutely",
+    "good point",
+    "good catch",
+    "great point",
+    "great catch",
+    "great idea",
+    "good idea",
+    "ah yes",
+    "ah, yes",
+    "fair point",
+    "fair enough",
+    "understood",
+    "got it",
+    "sorry about that",
+    "i apologize",
+    "i apologise",
+    "my apologies",
+    "apologies",
+    "sorry",
+    "my mistake",
+    "my bad",
+    "excellent point",
+    "excellent idea",
+    "of course",
+    "sure",
+    "noted",
+    "thanks for the clarification",
+    "thank you for the clarification",
+    "thanks for clarifying",
+];
+
+/// A text without sentences at its beginning that only agree.
+fn without_agreement(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let Some(end) = rest.find(['.', '!', '\n', '—', ':']) else { return rest };
+        let sentence = rest[..end].to_lowercase().replace('’', "'");
+        let after = rest[end..].trim_start_matches(['.', '!', '—', ':']).trim_start();
+        if after.is_empty() || !AGREEMENTS.contains(&sentence.trim()) {
+            return rest;
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_goes() {
+        let table = [
+            ("You're absolutely right! We don't need it.", "We don't need it."),
+            ("Good point. Sorry about that. Here it is.", "Here it is."),
+            ("You're right that the test is wrong.", "You're right that the test is wrong."),
+            ("Understood.", "Understood."),
+            ("Understood", "Understood"),
+            ("Sure:\n- `Edit a`", "- `Edit a`"),
+            ("I make a new commit.", "I make a new commit."),
+        ];
+        for (text, rest) in table {
+            assert_eq!(without_agreement(text), rest);
+        }
+    }
 }

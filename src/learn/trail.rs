@@ -60,12 +60,6 @@ impl<'a> Trail<'a> {
                     }
                     continue;
                 }
-                if let (Item::Prose(prose), Some(last)) = (item, rounds.last_mut())
-                    && prose.text.trim() == correction::INTERRUPTED
-                {
-                    last.interrupted = true;
-                    continue;
-                }
                 if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
                     && last.is_empty()
                     && is_task(callout)
@@ -74,7 +68,13 @@ impl<'a> Trail<'a> {
                     continue;
                 }
                 let clean = |words: &str| cleaner.text(item.span(), words);
-                let Some(entry) = entry::of_item(item, &clean) else { continue };
+                let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
+                let entry = entry::of_item(item, &clean)
+                    .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
+                if let Some(last) = rounds.last_mut().filter(|_| stop) {
+                    last.interrupted = true;
+                }
+                let Some(entry) = entry else { continue };
                 let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
@@ -94,10 +94,13 @@ impl<'a> Trail<'a> {
         Self { rounds, cleaner, note }
     }
 
-    /// The turns before beat `until` of round `index`, from the beginning of its phase.
+    /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
+    /// opens with nothing but a "go on".
     pub(super) fn context(&self, index: usize, until: usize) -> Vec<Turn> {
-        let phase = self.rounds[index].phase;
-        let first = self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1);
+        let mut first = self.opening(index);
+        if first > 0 && correction::goes_on(&self.words(&self.rounds[first])) {
+            first = self.opening(first - 1);
+        }
         let mut turns: Vec<Turn> = Vec::new();
         for (at, round) in self.rounds.iter().enumerate().take(index + 1).skip(first) {
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
@@ -116,6 +119,12 @@ impl<'a> Trail<'a> {
         turns
     }
 
+    /// The first round of the phase that round `index` stands in.
+    fn opening(&self, index: usize) -> usize {
+        let phase = self.rounds[index].phase;
+        self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1)
+    }
+
     fn turn(&self, round: &Round<'a>, words: String, done: Vec<Entry>) -> Turn {
         let heading = words.is_empty();
         let asked = if heading { self.heading(round.phase) } else { words };
@@ -132,9 +141,21 @@ impl<'a> Trail<'a> {
 
     /// Session title and phase heading: what stands for the task where nobody's words do.
     fn heading(&self, phase: Option<usize>) -> String {
-        let title = self.note.session.title();
-        let heading = phase.and_then(|index| self.note.session.phases.get(index)).map_or("", |phase| &phase.title);
-        if heading.is_empty() || heading == title { title.to_owned() } else { format!("{title}: {heading}") }
+        let title = self.title();
+        let heading = self.phase_title(phase);
+        if heading.is_empty() || heading == title { title } else { format!("{title}: {heading}") }
+    }
+
+    /// What the session is called.
+    pub(super) fn title(&self) -> String {
+        // A title has no place of its own among the blocks.
+        self.cleaner.words(crate::base::Span::default(), self.note.session.title())
+    }
+
+    /// The heading of a phase, without agent and channel.
+    pub(super) fn phase_title(&self, phase: Option<usize>) -> String {
+        let phase = phase.and_then(|index| self.note.session.phases.get(index));
+        phase.map(|phase| self.cleaner.words(phase.heading_span, &phase.title)).unwrap_or_default()
     }
 }
 
@@ -147,6 +168,11 @@ impl Round<'_> {
     fn is_empty(&self) -> bool {
         self.users.is_empty() && self.task.is_none() && self.beats.is_empty()
     }
+}
+
+/// Whether a line of prose says that a person stopped the agent.
+fn says_stopped(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == correction::INTERRUPTED)
 }
 
 /// Whether a callout says what a parent agent asked for.

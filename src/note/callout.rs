@@ -17,7 +17,7 @@ pub(super) struct Header {
 
 /// Reads the line that starts at `start` of `text` (its `[`) and ends at `end` (before the line end).
 pub(super) fn header(text: &str, start: usize, end: usize) -> Option<Header> {
-    let line = text.get(start..end)?;
+    let line = text.get(start..end)?.trim_end();
     let inner = line.strip_prefix("[!")?;
     let close = memchr::memchr(b']', inner.as_bytes())?;
     let (kind, metadata) = match memchr::memchr(b'|', &inner.as_bytes()[..close]) {

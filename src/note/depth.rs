@@ -83,14 +83,28 @@ impl Bound {
 
     /// Reads on.
     pub(super) fn line(&mut self, line: &[u8], prefix: Prefix) {
-        let paid = prefix.markers + prefix.columns / 2;
-        let blank = prefix.markers == 0 && marker::is_blank(line);
         if prefix.markers > 0 {
+            let paid = prefix.markers + prefix.columns / 2;
             self.depth = paid.min(self.depth + prefix.markers);
-        } else if self.after_blank && !blank {
-            self.depth = paid.min(self.depth);
+            self.after_blank = false;
+        } else if marker::is_blank(line) {
+            self.blank();
+        } else {
+            self.text(prefix.columns);
         }
-        self.after_blank = blank;
+    }
+
+    /// Reads a blank line.
+    pub(super) fn blank(&mut self) {
+        self.after_blank = true;
+    }
+
+    /// Reads a line without marks, behind `columns` of blanks.
+    pub(super) fn text(&mut self, columns: usize) {
+        if self.after_blank {
+            self.depth = self.depth.min(columns / 2);
+        }
+        self.after_blank = false;
     }
 
     /// The bound when the parser never saw the marks of `line`.

@@ -21,6 +21,21 @@ pub(super) enum HtmlEnd {
     Blank,
 }
 
+/// Whether something other than a paragraph can start with `byte`, or a line of blanks.
+pub(super) fn can_start_something(byte: u8) -> bool {
+    const SOME: [bool; 256] = {
+        let mut some = [false; 256];
+        let starts = b"\t\r >-+*0123456789[`~#<%=|:_";
+        let mut index = 0;
+        while index < starts.len() {
+            some[starts[index] as usize] = true;
+            index += 1;
+        }
+        some
+    };
+    SOME[byte as usize]
+}
+
 /// Whether `line` holds nothing but blanks.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))

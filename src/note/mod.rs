@@ -25,6 +25,8 @@ mod tree;
 mod unquote;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 pub(crate) mod tests;
 
 pub use block::{Block, BlockKind, Inline, InlineKind};

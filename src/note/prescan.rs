@@ -103,10 +103,12 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
         }
     }
     let mut start = body;
-    while start < bytes.len() {
-        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+    for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| body + at) {
         scan.line(start, end);
         start = end + 1;
+    }
+    if start < bytes.len() {
+        scan.line(start, bytes.len());
     }
     // The masks replace whole characters by ASCII, so this never falls back.
     let view = scan.view.and_then(|view| String::from_utf8(view).ok());
@@ -128,6 +130,9 @@ impl Scan<'_> {
     /// Reads the line `start..end` (line end left out).
     fn line(&mut self, start: usize, end: usize) {
         let line = &self.text.as_bytes()[start..end];
+        if self.containers.is_empty() && self.plain(line, start) {
+            return;
+        }
         let prefix = depth::Prefix::of(line);
         let after_blank = self.bound.after_blank();
         let before = self.bound;
@@ -163,6 +168,43 @@ impl Scan<'_> {
             self.containers.truncate(matched);
         }
         self.open(cursor, matched, start, end);
+    }
+
+    /// Reads a line that opens and closes nothing, as most lines outside containers do; `false` when it may.
+    fn plain(&mut self, line: &[u8], start: usize) -> bool {
+        let indent = line.iter().take_while(|&&byte| byte == b' ').count();
+        let Some(&byte) = line.get(indent) else {
+            if matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
+                self.leaf = Leaf::None;
+            } else if !matches!(self.leaf, Leaf::Fence { .. }) {
+                return false;
+            }
+            self.bound.blank();
+            return true;
+        };
+        match self.leaf {
+            Leaf::Fence { mark, .. } if byte != mark && line.len() <= 2 * MAX_COLUMNS => {
+                if !marker::can_start_something(byte) {
+                    self.bound.text(indent);
+                    return true;
+                }
+                let before = self.bound;
+                self.bound.line(line, depth::Prefix::of(line));
+                if self.bound.is_too_deep() {
+                    self.bound = before;
+                    return false;
+                }
+                true
+            }
+            Leaf::None | Leaf::Paragraph { .. }
+                if indent < 4 && !self.comments && !marker::can_start_something(byte) =>
+            {
+                self.leaf = Leaf::Paragraph { line: start + indent, open: false };
+                self.bound.text(indent);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// How many of the open containers go on in this line.

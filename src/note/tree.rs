@@ -78,6 +78,14 @@ impl Frame {
     fn new(kind: FrameKind, start: usize) -> Self {
         Self { kind, start, children: Vec::new(), header: None, task: None, end: start }
     }
+
+    /// Most containers hold one or two blocks, for which a vector's first growth is too much.
+    fn add(&mut self, block: Block) {
+        if self.children.len() < 2 && self.kind != FrameKind::Root {
+            self.children.reserve_exact(1);
+        }
+        self.children.push(block);
+    }
 }
 
 /// A leaf that is open.
@@ -428,7 +436,7 @@ impl Builder<'_> {
         }
         let block = Block { kind, span: content, content, id, children: frame.children };
         if let Some(parent) = self.frames.last_mut() {
-            parent.children.push(block);
+            parent.add(block);
             parent.end = parent.end.max(end);
         }
     }
@@ -466,7 +474,7 @@ impl Builder<'_> {
         let Some(frame) = self.frames.last_mut() else { return };
         let span = Span::new(content.start, end.unwrap_or(content.end).max(content.end));
         frame.end = frame.end.max(span.end);
-        frame.children.push(Block { kind, span, content, id, children: Vec::new() });
+        frame.add(Block { kind, span, content, id, children: Vec::new() });
     }
 
     fn finish(mut self) -> Tree {

@@ -73,8 +73,6 @@ const OPENERS: &[&str] = &[
     "revert that",
     "revert this",
     "not like that",
-    "never mind",
-    "nevermind",
     // German
     "nein",
     "nicht so",
@@ -227,7 +225,9 @@ pub fn opens_correction(words: &str) -> bool {
 /// Whether `words`, said right after the agent was stopped or refused, only let it go on.
 pub fn goes_on(words: &str) -> bool {
     let words = normalise(words);
-    words.split(' ').count() <= 4 && GOING_ON.iter().any(|row| starts(&words, row))
+    let plain = without_fillers(&words);
+    let listed = GOING_ON.iter().any(|row| starts(&words, row) || starts(plain, row));
+    plain.split(' ').count() <= 4 && (listed || (plain.is_empty() && !words.is_empty()))
 }
 
 /// The first characters in lower case, with one kind of apostrophe and single blanks.
@@ -306,6 +306,7 @@ mod tests {
             "the actual size is wrong",
             "ok, no problem",
             "oh",
+            "Never mind! But I'd like to ask for something else",
             "okay, wait for the build, then push",
             "why does the build take so long?",
             "add a test for the wrong password",
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn table_of_going_on() {
-        for words in ["continue", "Go on", "please continue", "ok, go", "继续"] {
+        for words in ["continue", "Go on", "sorry, continue", "ok", "please continue", "ok, go", "继续"] {
             assert!(goes_on(words), "{words}");
         }
         for words in ["continue but use tabs in the generated files", "use tabs", "okra"] {

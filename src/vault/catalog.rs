@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::link::number;
 use super::{Finding, LinkTable, Target, Vault, VaultPath, Walk};
 use crate::base::{Diagnostic, Span};
-use crate::session::Meta;
+use crate::session::{self, Meta};
 
 /// How much of a note is read at first, and how much a frontmatter may take before it is given up.
 const FIRST_READ: usize = 8 * 1024;
@@ -108,7 +108,7 @@ impl Catalog {
 /// A note that cannot be read is still there: links to it are whole.
 fn head(vault: &Vault, path: VaultPath) -> Head {
     let (meta, diagnostics) = match read_head(&vault.file(&path)) {
-        Ok(text) => interim(&text),
+        Ok(text) => session::read::meta(&text),
         Err(error) => {
             let message = format!("could not read this: {error}");
             (Meta::default(), vec![Diagnostic::error("unreadable", Span::default(), message)])
@@ -139,28 +139,4 @@ fn is_open(bytes: &[u8]) -> bool {
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     let ends = |line: &[u8]| line.ends_with(b"\n") && line.trim_ascii_end() == b"---";
     lines.next().is_some_and(ends) && !lines.any(ends)
-}
-
-/// Stands in until the frontmatter's reader is here.
-fn interim(text: &str) -> (Meta, Vec<Diagnostic>) {
-    let yaml = text.strip_prefix("---\n").and_then(|rest| rest.split("\n---").next()).unwrap_or_default();
-    let Ok(map) = serde_yaml::from_str::<std::collections::BTreeMap<String, serde_yaml::Value>>(yaml) else {
-        return Default::default();
-    };
-    let get = |key: &str| map.get(key).and_then(serde_yaml::Value::as_str).map(str::to_owned);
-    let link = |text: String| crate::session::Link::to_note(text.trim_matches(['[', ']']));
-    let meta = Meta {
-        kind: get("type"),
-        session_id: get("session_id"),
-        title: get("title"),
-        started: get("started").and_then(|it| it.parse().ok()),
-        ended: get("ended").and_then(|it| it.parse().ok()),
-        status: get("status").map(|it| crate::session::Status::parse(&it)),
-        channel: get("channel"),
-        project: get("project"),
-        host_session: get("host_session"),
-        parent: get("parent").map(link),
-        ..Meta::default()
-    };
-    (meta, Vec::new())
 }

@@ -1,9 +1,10 @@
-//! Whole notes, parsed.
+//! Whole session notes, read and parsed.
 
 use rayon::prelude::*;
 
+use super::outline::Outline;
 use super::{Catalog, Finding, Vault, VaultPath};
-use crate::base::{Diagnostic, Span, files};
+use crate::base::{Diagnostic, Result, Span, files};
 use crate::note::Note;
 use crate::session::{self, Session};
 
@@ -12,26 +13,34 @@ use crate::session::{self, Session};
 pub struct Loaded {
     /// The note.
     pub path: VaultPath,
-    /// Its blocks and text.
-    pub note: Note,
-    /// What they mean.
+    /// What it says.
     pub session: Session,
+    /// What it points at, and what in it can be pointed at.
+    pub outline: Outline,
     /// What is odd about it.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Loaded {
-    /// Reads text that came from `path`.
-    pub fn parse(path: VaultPath, text: String) -> Self {
-        todo!()
+    /// Reads bytes that came from `path`.
+    pub fn parse(path: VaultPath, bytes: impl Into<Vec<u8>>) -> Self {
+        let note = Note::parse(bytes);
+        let (session, mut diagnostics) = session::read::session(&note);
+        diagnostics.extend_from_slice(note.diagnostics());
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+        Self { path, outline: Outline::of(&note), session, diagnostics }
+    }
+
+    /// `session_id`, else the file's name.
+    pub fn id(&self) -> String {
+        self.session.meta.session_id.clone().unwrap_or_else(|| self.path.stem().into_owned())
     }
 }
 
 impl Vault {
     /// Reads one note. An error of I/O is an error here; odd content is not.
-    pub fn load(&self, path: &VaultPath) -> crate::base::Result<Loaded> {
-        let bytes = files::read(&self.file(path))?;
-        Ok(decode(path, bytes))
+    pub fn load(&self, path: &VaultPath) -> Result<Loaded> {
+        Ok(Loaded::parse(path.clone(), files::read(&self.file(path))?))
     }
 
     /// Reads all sessions of `catalog`, in parallel, in the order of their paths; what could not be read is told.
@@ -50,19 +59,5 @@ impl Vault {
             }
         }
         (loaded, findings)
-    }
-}
-
-fn decode(path: &VaultPath, bytes: Vec<u8>) -> Loaded {
-    match String::from_utf8(bytes) {
-        Ok(text) => Loaded::parse(path.clone(), text),
-        Err(error) => {
-            // Offsets then belong to the replaced text; whoever writes compares bytes and refuses.
-            let at = error.utf8_error().valid_up_to();
-            let mut loaded = Loaded::parse(path.clone(), String::from_utf8_lossy(error.as_bytes()).into_owned());
-            let diagnostic = Diagnostic::error("not-utf8", Span::at(at), "the note is not UTF-8 from here on");
-            loaded.diagnostics.insert(0, diagnostic.help("save it as UTF-8; until then it is only read"));
-            loaded
-        }
     }
 }

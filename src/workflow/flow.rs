@@ -62,8 +62,8 @@ pub fn parse(line: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<A
     let line = line.trim();
     let span = Span::new(start, start + line.len());
     let segments = split(line, true)?;
-    if let Some(branch) = branch(line, &segments, start, span) {
-        return Some(Arrow::Branch(branch));
+    if let Ok(branch) = branch(line, &segments, start, is_title) {
+        return branch.map(Arrow::Branch);
     }
     let (&(last_at, last), before) = segments.split_last()?;
     let mut stages = Vec::with_capacity(segments.len());
@@ -120,32 +120,42 @@ fn split(line: &str, ascii: bool) -> Option<Vec<(usize, &str)>> {
     Some(segments)
 }
 
-fn branch(line: &str, segments: &[(usize, &str)], start: usize, span: Span) -> Option<Branch> {
+/// The line is no condition.
+struct NoBranch;
+
+/// A condition; `Err` where the line does not begin like one, `Ok(None)` where it begins so but leads nowhere.
+fn branch(
+    line: &str,
+    segments: &[(usize, &str)],
+    start: usize,
+    is_title: &dyn Fn(&str) -> bool,
+) -> Result<Option<Branch>, NoBranch> {
     let word = line.split(|c: char| !c.is_alphabetic()).next().unwrap_or("").to_lowercase();
-    let &(last_at, last) = segments.last()?;
+    // A title may hold an arrow itself: the longest right side that is one, else what follows the last arrow.
+    let mut rights =
+        segments.iter().enumerate().skip(1).map(|(index, &(at, _))| (index, at, lead_stripped(&line[at..])));
+    let named = rights.clone().find(|(_, _, target)| is_title(target));
+    let (index, right_at, mut target) = named.or_else(|| rights.next_back()).ok_or(NoBranch)?;
+    let &(condition_at, condition) = segments.get(index - 1).ok_or(NoBranch)?;
     let condition = match word.as_str() {
-        "if" => Some(unescape(line[2..last_at].trim_end_matches(is_arrow_char).trim())),
-        "otherwise" | "else" if segments.len() == 2 => None,
-        _ => return None,
+        "if" => Some(unescape(line.get(2..condition_at + condition.len()).unwrap_or("").trim())),
+        "otherwise" | "else" if index == 1 && condition.split_whitespace().count() == 1 => None,
+        _ => return Err(NoBranch),
     };
-    if condition.as_ref().is_some_and(String::is_empty) {
-        return None;
+    if named.is_none() {
+        target = target.trim_end_matches('.');
     }
-    let mut target = last.trim();
-    for lead in LEADS {
-        if let Some(rest) = strip_prefix_ignoring_case(target, lead) {
-            target = rest;
-            break;
-        }
-    }
-    let target = target.trim_end_matches('.');
-    let offset = start + last_at + last.rfind(target).unwrap_or(0);
+    let offset = start + right_at + line[right_at..].rfind(target).unwrap_or(0);
     let target_span = Span::new(offset, offset + target.len());
-    (!target.is_empty()).then(|| Branch { condition, target: unescape(target), span, target_span })
+    let says = !target.is_empty() && condition.as_ref().is_none_or(|text| !text.is_empty());
+    let span = Span::new(start, start + line.len());
+    Ok(says.then(|| Branch { condition, target: unescape(target), span, target_span }))
 }
 
-const fn is_arrow_char(c: char) -> bool {
-    matches!(c, '→' | '-' | '>' | ' ' | 'â' | '†' | '’')
+/// A right side without blanks around it and the words that lead to a step.
+fn lead_stripped(right: &str) -> &str {
+    let right = right.trim();
+    LEADS.iter().find_map(|lead| strip_prefix_ignoring_case(right, lead)).unwrap_or(right)
 }
 
 fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -251,9 +261,9 @@ fn write_operand(operand: &Operand) -> String {
         && !operand.name.contains("~~");
     let mut out = operand.files.map_or(String::new(), |files| format!("{files} files in "));
     if bare {
-        out.push_str(&operand.name)
+        out.push_str(&operand.name);
     } else {
-        out.push_str(&code_span(&operand.name))
+        out.push_str(&code_span(&operand.name));
     }
     if let Some(ty) = &operand.ty {
         out.push_str("::");

@@ -5,6 +5,8 @@
 
 use super::model::{Need, Step};
 use super::text::{escape, unescape};
+use crate::base::Span;
+use crate::note::heading::Tail;
 use crate::session::Agent;
 
 /// A heading's text, read.
@@ -23,27 +25,17 @@ pub struct Heading {
 impl Heading {
     /// Reads the text between the marks of a heading.
     pub fn parse(text: &str) -> Self {
-        let mut rest = text.trim();
-        let mut need = Need::Normal;
-        for mark in [Need::Required, Need::Optional] {
-            if let Some(before) = take_word(rest, |word| word == mark.mark()) {
-                (rest, need) = (before.0, mark);
-                break;
-            }
-        }
-        let channel = take_word(rest, |word| word.strip_prefix('#').is_some_and(is_channel));
-        if let Some((before, _)) = channel {
-            rest = before;
-        }
-        let agent = take_word(rest, |word| word.strip_prefix('@').is_some_and(is_agent));
-        if let Some((before, _)) = agent {
-            rest = before;
-        }
+        let tail = Tail::parse_marked(text);
+        let owned = |span: Span| span.of(text).to_owned();
         Self {
-            title: unescape(rest),
-            agent: agent.map(|(_, word)| Agent::parse(word)),
-            channel: channel.map(|(_, word)| word[1..].to_owned()),
-            need,
+            title: unescape(tail.title.of(text)),
+            agent: tail.agent.map(|name| Agent { name: owned(name), version: tail.version.map(owned) }),
+            channel: tail.channel.map(owned),
+            need: match tail.marker {
+                Some('!') => Need::Required,
+                Some('?') => Need::Optional,
+                _ => Need::Normal,
+            },
         }
     }
 
@@ -68,28 +60,14 @@ fn push_word(out: &mut String, word: &str) {
     out.push_str(word);
 }
 
-/// The last word, if `wanted`, and what stands before it.
-fn take_word(text: &str, wanted: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
-    let start =
-        text.rfind(char::is_whitespace).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-    let word = &text[start..];
-    wanted(word).then(|| (text[..start].trim_end(), word))
-}
-
-/// Whether `name` can be an agent: a letter, then letters, digits, `_ . -`, with `@version` or without.
+/// Whether `name` (perhaps with `@version`) would be read back as an agent.
 pub(super) fn is_agent(name: &str) -> bool {
-    let (name, version) = name.split_once('@').unwrap_or((name, "0"));
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
-    name.starts_with(char::is_alphabetic)
-        && name.chars().all(plain)
-        && !version.is_empty()
-        && version.chars().all(plain)
+    !name.contains(char::is_whitespace) && Tail::parse(&format!("x @{name}")).agent.is_some()
 }
 
-/// Whether `name` can be a channel: letters, digits, `_ - /`, not digits alone.
+/// Whether `name` would be read back as a channel.
 pub(super) fn is_channel(name: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
-    name.chars().all(plain) && name.chars().any(|c| !c.is_ascii_digit())
+    !name.contains(char::is_whitespace) && Tail::parse(&format!("x #{name}")).channel.is_some()
 }
 
 #[cfg(test)]

@@ -7,10 +7,16 @@ pub mod codify;
 pub mod flow;
 pub mod heading;
 pub mod model;
+pub mod parse;
 pub mod record;
 pub mod render;
-pub mod text;
+#[cfg(test)]
+mod tests;
+mod text;
+pub mod validate;
 
 pub use codify::{Options, codify};
 pub use model::*;
+pub use parse::parse;
 pub use render::render;
+pub use validate::{Graph, validate};

@@ -6,9 +6,10 @@
 
 use super::flow;
 use super::heading::Heading;
-use super::model::{Command, Part, Remark, RemarkKind, Workflow};
+use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run};
+use crate::note::frontmatter::{Value, emit};
 use crate::session::Link;
 
 /// The note of a workflow.
@@ -24,14 +25,11 @@ pub fn render(workflow: &Workflow) -> String {
             page.bullet(&format!("[{}] {}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
         }
     }
-    for step in &workflow.steps {
-        let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
-        page.block(format!("{marks} {}", Heading::write(step)).trim_end());
-        page.parts(&step.parts);
-        if !step.origin.is_empty() {
-            page.block(&format!("From {}.", links(&step.origin)));
-        }
-    }
+    // What stands after the last step (the record of runs) stands after the checks too.
+    let last = workflow.step_flags().iter().rposition(|flag| *flag).map_or(0, |last| last + 1);
+    let below = workflow.steps[last..].iter().take_while(|step| step.level > 2).count();
+    let (steps, rest) = workflow.steps.split_at(last + below);
+    page.steps(steps);
     if !workflow.checks.is_empty() {
         page.block("## Validation");
         for check in &workflow.checks {
@@ -41,6 +39,7 @@ pub fn render(workflow: &Workflow) -> String {
             }
         }
     }
+    page.steps(rest);
     page.text
 }
 
@@ -49,43 +48,21 @@ fn links(links: &[Link]) -> String {
 }
 
 fn frontmatter(workflow: &Workflow) -> String {
-    let mut out = "---\ntype: workflow\n".to_owned();
+    let text = |text: &str| Value::String(text.to_owned());
+    let mut entries = vec![("type", text("workflow"))];
     if !workflow.title.is_empty() {
-        out.push_str(&format!("title: {}\n", scalar(&workflow.title)));
+        entries.push(("title", text(&workflow.title)));
     }
     if let Some(description) = &workflow.description {
-        out.push_str(&format!("description: {}\n", scalar(description)));
+        entries.push(("description", text(description)));
     }
-    match workflow.sources.as_slice() {
-        [] => {}
-        [source] => out.push_str(&format!("source: {}\n", quoted(&source.to_string()))),
-        sources => {
-            out.push_str("source:\n");
-            for source in sources {
-                out.push_str(&format!("  - {}\n", quoted(&source.to_string())));
-            }
-        }
+    let mut sources = workflow.sources.iter().map(|source| text(&source.to_string()));
+    match workflow.sources.len() {
+        0 => {}
+        1 => entries.extend(sources.next().map(|source| ("source", source))),
+        _ => entries.push(("source", Value::List(sources.collect()))),
     }
-    out.push_str("---\n");
-    out
-}
-
-/// A YAML scalar: plain where every reader takes it for text, else in double quotes.
-fn scalar(text: &str) -> String {
-    let first = text.chars().next().is_some_and(char::is_alphabetic);
-    let safe = |c: char| {
-        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '\'' | ',' | ';' | '!' | '?')
-    };
-    let word = matches!(
-        text.to_ascii_lowercase().as_str(),
-        "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
-    );
-    if first && text.chars().all(safe) && !word && text.trim() == text { text.to_owned() } else { quoted(text) }
-}
-
-/// A YAML scalar in double quotes. JSON's escapes are YAML's.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    format!("---\n{}---\n", emit(&entries))
 }
 
 /// Text under construction.
@@ -107,10 +84,21 @@ impl Page {
 
     fn bullet(&mut self, text: &str) {
         if self.tight {
-            self.text.push_str(&format!("- {text}\n"));
+            self.text.extend(["- ", text, "\n"]);
         } else {
             self.block(&format!("- {text}"));
             self.tight = true;
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
+            self.block(format!("{marks} {}", Heading::write(step)).trim_end());
+            self.parts(&step.parts);
+            if !step.origin.is_empty() {
+                self.block(&format!("From {}.", links(&step.origin)));
+            }
         }
     }
 

@@ -3,6 +3,8 @@
 //! [`unescape`] undoes [`escape`] exactly. Code spans pass through both untouched, since a backslash inside one would be
 //! shown.
 
+use std::collections::HashMap;
+
 /// A stretch of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
@@ -12,30 +14,39 @@ pub(super) enum Piece<'a> {
     Code(&'a str),
 }
 
-/// Cuts `line` into text and code spans. With `escapes`, a backslash hides the character after it.
+/// Cuts `line` into text and code spans. With `escapes`, a backslash outside a code span hides the character after it.
+/// Linear: for each length of a run of backticks its places are known.
 pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
-    let runs = backtick_runs(line, escapes);
-    let mut pieces = Vec::new();
-    let (mut from, mut index) = (0, 0);
-    // The next run of the same length closes a span; for each length the positions are visited once.
-    let mut by_length: std::collections::HashMap<usize, Vec<usize>> = std::collections::HashMap::new();
-    for (at, &(_, len)) in runs.iter().enumerate() {
-        by_length.entry(len).or_default().push(at);
+    let bytes = line.as_bytes();
+    let run = |at: usize| bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
+    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let len = run(at);
+        if len > 0 {
+            runs.entry(len).or_default().push(at);
+        }
+        at += len.max(1);
     }
-    while let Some(&(start, len)) = runs.get(index) {
-        let same = by_length.get(&len).map_or(&[][..], Vec::as_slice);
-        let next = same.get(same.partition_point(|&at| at <= index)).copied();
-        let Some(close) = next else {
-            index += 1;
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while at < bytes.len() {
+        let len = run(at);
+        if len == 0 {
+            at += if escapes && bytes[at] == b'\\' { 2 } else { 1 };
+            continue;
+        }
+        let closing = runs.get(&len).map_or(&[][..], Vec::as_slice);
+        let Some(&close) = closing.get(closing.partition_point(|&start| start < at + len)) else {
+            at += len;
             continue;
         };
-        let end = runs[close].0 + len;
-        if from < start {
-            pieces.push(Piece::Text(&line[from..start]));
+        if from < at {
+            pieces.push(Piece::Text(&line[from..at]));
         }
-        pieces.push(Piece::Code(&line[start..end]));
-        from = end;
-        index = close + 1;
+        pieces.push(Piece::Code(&line[at..close + len]));
+        at = close + len;
+        from = at;
     }
     if from < line.len() {
         pieces.push(Piece::Text(&line[from..]));
@@ -43,34 +54,13 @@ pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Start and length of every run of backticks. Inside a code span a backslash escapes nothing, but which runs open
-/// spans is not known yet: an escaped run is left out only where it would open one, as the writer escapes only there.
-fn backtick_runs(line: &str, escapes: bool) -> Vec<(usize, usize)> {
-    let bytes = line.as_bytes();
-    let mut runs = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if escapes => at += 2,
-            b'`' => {
-                let len = bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
-                runs.push((at, len));
-                at += len;
-            }
-            _ => at += 1,
-        }
-    }
-    runs
-}
-
 /// `text` (one line) as markdown that shows the same and opens nothing.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for piece in pieces(text, false) {
         match piece {
-            // A backslash at the end of a code span would hide its closing backtick from the reader.
-            Piece::Code(code) if !code.contains('\\') => out.push_str(code),
-            Piece::Code(plain) | Piece::Text(plain) => escape_plain(plain, &mut out),
+            Piece::Code(code) => out.push_str(code),
+            Piece::Text(plain) => escape_plain(plain, &mut out),
         }
     }
     out

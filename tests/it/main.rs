@@ -4,6 +4,7 @@
 mod cmd;
 mod frontmatter;
 mod layers;
+mod learn;
 
 #[test]
 fn every_file_is_a_module() {

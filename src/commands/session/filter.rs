@@ -47,7 +47,11 @@ impl Filter {
     pub fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
         let lower = |words: &[String], mark: char| -> Vec<String> {
-            words.iter().flat_map(|words| words.split(',')).map(|word| word.trim_start_matches(mark).to_lowercase()).collect()
+            words
+                .iter()
+                .flat_map(|words| words.split(','))
+                .map(|word| word.trim_start_matches(mark).to_lowercase())
+                .collect()
         };
         let project = self.project.as_ref().map(|project| {
             if project == "." {
@@ -82,7 +86,10 @@ impl Chosen {
                 self.agent.iter().any(|wanted| *wanted == name || *wanted == full)
             });
         let channel = self.channel.is_empty()
-            || meta.channel.as_ref().is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
+            || meta
+                .channel
+                .as_ref()
+                .is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
         let since = self.since.is_none_or(|since| meta.started.is_some_and(|started| started >= since));
         let until = self.until.is_none_or(|until| meta.started.is_some_and(|started| started < until));
         let project = self

@@ -5,21 +5,23 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::data::{self, Data};
 use super::deed::Deed;
 use super::draft::Draft;
+use super::outcome::Passes;
 use super::shell::Kind;
-use super::{clean, outcome, paragraph, title};
+use super::{clean, inline, outcome, paragraph, title};
 use crate::base::Span;
 use crate::base::text::truncate;
 use crate::session::{Error, User};
 use crate::workflow::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Script};
 
 const MAX_WORDS: usize = 240;
-const MAX_REMARK: usize = 200;
+const MAX_REMARK: usize = 280;
 const MAX_COMMAND: usize = 200;
 const MAX_COMMANDS: usize = 8;
 const MAX_SCRIPT_LINES: usize = 14;
 
-/// The parts of one draft.
-pub(super) fn parts(draft: &Draft<'_>, drafts: &[Draft<'_>], data: &Data) -> Vec<Part> {
+/// The parts of the draft at `index`.
+pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Passes) -> Vec<Part> {
+    let Some(draft) = drafts.get(index) else { return Vec::new() };
     let mut parts = Vec::new();
     if let Some(words) = intent(draft) {
         parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
@@ -33,12 +35,13 @@ pub(super) fn parts(draft: &Draft<'_>, drafts: &[Draft<'_>], data: &Data) -> Vec
         }
     };
     for decision in draft.decisions.iter().take(8) {
-        let mut text = clean(&strip_links(&decision.callout.title));
+        let clause = |text: &str| clean(&strip_links(text)).trim_end_matches('.').to_owned();
+        let mut text = clause(&decision.callout.title);
         if let Some(why) = &decision.why {
-            text = format!("{text} — {}", clean(&strip_links(why)));
+            text = format!("{text} — {}", clause(why));
         }
         if let Some(rejected) = &decision.rejected {
-            text = format!("{text} (not: {})", clean(&strip_links(rejected)));
+            text = format!("{text} (not: {})", clause(rejected));
         }
         remark(RemarkKind::Decided, text);
     }
@@ -56,13 +59,22 @@ pub(super) fn parts(draft: &Draft<'_>, drafts: &[Draft<'_>], data: &Data) -> Vec
     }
     for it in &data.carried {
         if let Some(from) = drafts.get(it.from) {
-            remark(RemarkKind::Uses, format!("{} from “{}”, then {}", it.operand.name, from.title, it.value));
+            remark(
+                RemarkKind::Uses,
+                format!("{}, printed by “{}” ({} in the session)", it.operand.name, from.title, it.value),
+            );
         }
     }
     parts.extend(commands(&draft.deeds));
-    for (core, result) in dead_ends(&draft.deeds) {
-        let text = truncate(&format!("{}: {result}", code(&core)), MAX_REMARK).into_owned();
-        parts.push(Part::Remark(Remark { kind: RemarkKind::DeadEnd, text, span: Span::default() }));
+    for (deed, result) in failures(&draft.deeds) {
+        let command = code(deed.core.lines().next().unwrap_or(""));
+        let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
+        let (kind, text) = match passing.map(|draft| &draft.title) {
+            Some(title) => (RemarkKind::Trouble, format!("{command}: {result} — passes in “{title}”")),
+            None => (RemarkKind::DeadEnd, format!("{command}: {result}")),
+        };
+        let text = truncate(&text, MAX_REMARK).into_owned();
+        parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
     }
     parts
 }
@@ -90,26 +102,26 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
         };
     }
     let asked = draft.requests.iter().find(|user| !title::is_talk(&user.words));
-    match asked {
-        Some(user) => Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title)),
-        None => {
-            let prose = draft.intent.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
-            let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-            title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
-        }
+    if let Some(user) = asked {
+        return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
     }
+    let prose = draft.intent.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
+    title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
 }
 
-/// Whether two texts say the same, punctuation aside.
+/// Whether the title `b` says what the text `a` says, punctuation aside.
 fn same(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    letters(a) == letters(b)
+    let (a, b) = (letters(a), letters(b));
+    // A title that is the text but for its last words says it too.
+    a == b || (a.starts_with(&b) && a.len() < b.len() + 12)
 }
 
 /// A person's words as a request, and what was made of them.
 fn spoken(user: &User, max: usize) -> String {
-    let words = title::request(&user.words, max).unwrap_or_default();
+    let words = title::request(&strip_links(&user.words), max).unwrap_or_default();
     match user.interpretation.as_deref().map(|text| clean(&strip_links(text))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
         Some(made) => made,
@@ -132,7 +144,7 @@ fn gate(title: &str, body: &str) -> Gate {
             lines.push("…".into());
             break;
         }
-        lines.push(paragraph(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
+        lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
     }
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }
@@ -177,12 +189,11 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     for deed in
         deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit && deed.succeeded() && !deed.core.is_empty())
     {
-        match places.get(deed.core.as_str()) {
-            Some(&at) => order[at] = deed,
-            None => {
-                places.insert(&deed.core, order.len());
-                order.push(deed);
-            }
+        if let Some(&at) = places.get(deed.core.as_str()) {
+            order[at] = deed;
+        } else {
+            places.insert(&deed.core, order.len());
+            order.push(deed);
         }
     }
     // Of checks of one kind the last tells most; of many commands the more telling kinds stay.
@@ -221,21 +232,21 @@ fn command(deed: &Deed<'_>) -> Part {
     Part::Command(Command { command: text, note, span: Span::default() })
 }
 
-/// Commands that failed and never ended well later, with what they said.
-fn dead_ends(deeds: &[Deed<'_>]) -> Vec<(String, String)> {
-    let key =
-        |deed: &Deed<'_>| if deed.kind == Kind::Check { outcome::check_key(&deed.core) } else { deed.core.clone() };
-    let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(key).collect();
+/// Commands that failed and did not end well later in the step, with what they said.
+fn failures<'a>(deeds: &'a [Deed<'_>]) -> Vec<(&'a Deed<'a>, String)> {
+    let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(outcome::retry_key).collect();
     let mut seen = HashSet::new();
-    let mut ends: Vec<(String, String)> = deeds
+    let mut ends: Vec<(&Deed<'_>, String)> = deeds
         .iter()
         .rev()
+        .filter(|deed| deed.shell && deed.tells() && deed.failed())
         .filter(|deed| {
-            deed.shell && deed.tells() && deed.failed() && !fine.contains(&key(deed)) && seen.insert(key(deed))
+            let key = outcome::retry_key(deed);
+            !fine.contains(&key) && seen.insert(key)
         })
         .map(|deed| {
             let result = deed.step.result.as_deref().map(clean).filter(|text| !text.is_empty());
-            (deed.core.lines().next().unwrap_or("").to_owned(), result.unwrap_or_else(|| "failed".into()))
+            (deed, result.unwrap_or_else(|| "failed".into()))
         })
         .take(3)
         .collect();

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::deed::Deed;
+use super::file_type;
 use super::shell::Kind;
-use crate::base::text::slug;
+use super::title;
 use crate::workflow::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 4;
@@ -75,14 +76,14 @@ impl Names {
     pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>]) -> Data {
         let mut data = Data { carried: self.carried(index, deeds), ..Data::default() };
         let (reads, writes) = files(deeds);
+        let changed: HashSet<&str> = writes.iter().copied().collect();
         let mut named: HashSet<String> = HashSet::new();
         let mut outside: Vec<&str> = Vec::new();
         for path in &reads {
             match self.current.get(*path) {
                 Some(operand) if named.insert(operand.name.clone()) => data.inputs.push(operand.clone()),
-                Some(_) => {}
-                None if !writes.contains(path) => outside.push(path),
-                None => {}
+                None if !changed.contains(path) => outside.push(path),
+                _ => {}
             }
         }
         data.inputs = fewer(data.inputs, MAX_INPUTS);
@@ -94,7 +95,7 @@ impl Names {
         data.outputs = self.name_all(&writes, MAX_OUTPUTS);
         if data.outputs.is_empty() && !data.inputs.is_empty() {
             let checks = deeds.iter().any(|deed| deed.kind == Kind::Check);
-            let base = format!("{}-{}", slug(title, 3), if checks { "results" } else { "notes" });
+            let base = format!("{}-{}", title::short_name(title), if checks { "results" } else { "notes" });
             data.outputs.push(Operand { name: self.fresh(base.trim_start_matches('-')), ..Operand::default() });
         }
         if data.inputs.is_empty() && !data.outputs.is_empty() {
@@ -107,7 +108,7 @@ impl Names {
     fn name_all(&mut self, paths: &[&str], limit: usize) -> Vec<Operand> {
         let mut operands = Vec::new();
         for (base, members) in groups(paths, limit) {
-            let ty = common_type(&members);
+            let ty = file_type::common(&members).map(str::to_owned);
             let operand = match members.as_slice() {
                 [path] => Operand { name: self.fresh(path), ty, ..Operand::default() },
                 members => {
@@ -222,82 +223,6 @@ fn groups<'a>(paths: &[&'a str], limit: usize) -> Vec<(String, Vec<&'a str>)> {
         }
     }
     best
-}
-
-const TYPES: &[(&str, &str)] = &[
-    ("rs", "Rust"),
-    ("md", "Markdown"),
-    ("mdx", "Markdown"),
-    ("json", "JSON"),
-    ("jsonl", "JSONL"),
-    ("csv", "CSV"),
-    ("tsv", "TSV"),
-    ("ts", "TypeScript"),
-    ("tsx", "TypeScript"),
-    ("mts", "TypeScript"),
-    ("js", "JavaScript"),
-    ("jsx", "JavaScript"),
-    ("mjs", "JavaScript"),
-    ("cjs", "JavaScript"),
-    ("py", "Python"),
-    ("go", "Go"),
-    ("rb", "Ruby"),
-    ("java", "Java"),
-    ("kt", "Kotlin"),
-    ("swift", "Swift"),
-    ("c", "C"),
-    ("h", "C"),
-    ("cpp", "Cpp"),
-    ("hpp", "Cpp"),
-    ("cs", "CSharp"),
-    ("php", "PHP"),
-    ("ex", "Elixir"),
-    ("exs", "Elixir"),
-    ("zig", "Zig"),
-    ("lua", "Lua"),
-    ("sql", "SQL"),
-    ("html", "HTML"),
-    ("css", "CSS"),
-    ("scss", "SCSS"),
-    ("vue", "Vue"),
-    ("svelte", "Svelte"),
-    ("sh", "Shell"),
-    ("bash", "Shell"),
-    ("zsh", "Shell"),
-    ("ps1", "PowerShell"),
-    ("toml", "TOML"),
-    ("yaml", "YAML"),
-    ("yml", "YAML"),
-    ("xml", "XML"),
-    ("txt", "Text"),
-    ("log", "Text"),
-    ("svg", "SVG"),
-    ("png", "Image"),
-    ("jpg", "Image"),
-    ("jpeg", "Image"),
-    ("gif", "Image"),
-    ("webp", "Image"),
-    ("pdf", "PDF"),
-    ("ipynb", "Notebook"),
-    ("r", "R"),
-    ("proto", "Protobuf"),
-    ("tf", "Terraform"),
-    ("lean", "Lean"),
-    ("hs", "Haskell"),
-    ("scala", "Scala"),
-    ("dart", "Dart"),
-];
-
-fn type_of(path: &str) -> &'static str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    TYPES.iter().find(|(known, _)| *known == extension).map_or("Path", |(_, ty)| ty)
-}
-
-/// The type of all, `Path` where they differ.
-fn common_type(paths: &[&str]) -> Option<String> {
-    let first = type_of(paths.first()?);
-    Some(if paths.iter().all(|path| type_of(path) == first) { first } else { "Path" }.to_owned())
 }
 
 /// Words of a text that could be values.

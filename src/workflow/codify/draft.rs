@@ -62,7 +62,9 @@ pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<
         }
         let order = std::iter::once(lead).chain((0..chapter.phases.len()).filter(|&at| at != lead));
         // The leading request opens the list, the others follow in their order.
-        draft.requests = order.filter_map(|at| chapter::prompt(chapter.phases.get(at)?.phase)).collect();
+        let works = |digest: &&chapter::Digest<'_>| digest.weight > 0 || chapter.phases.len() == 1;
+        let asked = order.filter_map(|at| chapter.phases.get(at)).filter(works);
+        draft.requests = asked.filter_map(|digest| chapter::prompt(digest.phase)).collect();
         for digest in &chapter.phases {
             draft.take(session, path, digest.index, &mut below);
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
@@ -163,7 +165,7 @@ impl<'a> Draft<'a> {
 
     /// The heading of the step; body and mark are still missing. Every step gets an agent or a channel, else it would
     /// be read as prose.
-    pub(super) fn step(&self, session: &Session, options: &Options) -> Step {
+    pub(super) fn step(&self, session: &Session, options: Options) -> Step {
         let named = |agent: &Agent| {
             let version = agent.version.clone().filter(|_| options.versions);
             let text = agent.name.clone() + &version.as_ref().map_or(String::new(), |version| format!("@{version}"));
@@ -191,9 +193,8 @@ impl<'a> Draft<'a> {
 /// Whether a decision is somebody's yes to a plan.
 fn is_approval(decision: &Decision) -> bool {
     let title = decision.callout.title.to_lowercase();
-    let plan = title.contains("plan");
-    plan && ["approved", "approve", "accepted", "agreed"].iter().any(|word| title.contains(word))
-        && !title.contains("not ")
+    let agreed = ["approved", "accepted", "agreed"].iter().any(|word| title.contains(word)) && !title.contains("not ");
+    title.starts_with("plan:") || (title.contains("plan") && agreed)
 }
 
 /// What to call a step made of `phase`, which leads it.

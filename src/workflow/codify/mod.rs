@@ -9,9 +9,14 @@ mod chapter;
 mod data;
 mod deed;
 mod draft;
+mod file_type;
 mod outcome;
 mod path;
+mod phrase;
+mod program;
 mod shell;
+#[cfg(test)]
+mod tests;
 mod title;
 
 use std::collections::HashSet;
@@ -47,11 +52,12 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         ..Workflow::default()
     };
     let flows = draft::flows(&drafts);
-    let outcomes = outcome::outcomes(session, &drafts);
+    let passes = outcome::Passes::of(&drafts);
+    let outcomes = outcome::outcomes(session, &drafts, &passes);
     for (index, draft) in drafts.iter().enumerate() {
-        let mut step = draft.step(session, options);
+        let mut step = draft.step(session, *options);
         step.need = outcomes[index].need;
-        step.parts = body::parts(draft, &drafts, &flows[index]);
+        step.parts = body::parts(index, &drafts, &flows[index], &passes);
         workflow.steps.push(step);
     }
     workflow.checks = outcome::checks(&drafts, &mut warnings);
@@ -119,13 +125,18 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
 }
 
-/// Foreign text as one paragraph of markdown that opens no structure and holds no arrow that would be read as a flow.
-fn paragraph(words: &str) -> String {
-    let plain = clean(words).replace('→', "⇒").replace(" -> ", " ⇒ ").replace("â†’", "⇒");
-    let mut escaped = text::escape(&plain);
-    let opens = escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$']) || is_numbered(&escaped);
-    if opens {
-        let at = escaped.find(['>', '-', '+', '*', '=', '~', '|', '_', '$', '.', ')']).unwrap_or(0);
+/// One line of foreign text as markdown, without an arrow that would be read as a flow.
+fn inline(words: &str) -> String {
+    text::escape(&clean(words).replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
+}
+
+/// Foreign text as one paragraph of markdown that opens no structure.
+pub(in crate::workflow) fn paragraph(words: &str) -> String {
+    let mut escaped = inline(words);
+    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
+        escaped.insert(0, '\\');
+    } else if is_numbered(&escaped) {
+        let at = escaped.find(['.', ')']).unwrap_or(0);
         escaped.insert(at, '\\');
     }
     escaped

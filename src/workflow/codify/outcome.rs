@@ -1,6 +1,6 @@
 //! How it went: marks of steps, the checks that passed in the end, the record of the session.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::clean;
 use super::data::Data;
@@ -26,25 +26,47 @@ pub(super) struct Outcome {
     pub status: &'static str,
 }
 
+/// In which drafts which commands end well.
+#[derive(Debug, Default)]
+pub(super) struct Passes(HashMap<String, Vec<usize>>);
+
+impl Passes {
+    /// Looks through all drafts.
+    pub(super) fn of(drafts: &[Draft<'_>]) -> Self {
+        let mut passes: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, draft) in drafts.iter().enumerate() {
+            for deed in draft.deeds.iter().filter(|deed| deed.tells() && deed.succeeded()) {
+                let places = passes.entry(retry_key(deed)).or_default();
+                if places.last() != Some(&index) {
+                    places.push(index);
+                }
+            }
+        }
+        Self(passes)
+    }
+
+    /// The first draft after `index` in which another try of `deed` ends well.
+    pub(super) fn after(&self, deed: &Deed<'_>, index: usize) -> Option<usize> {
+        let places = self.0.get(&retry_key(deed))?;
+        places.get(places.partition_point(|&place| place <= index)).copied()
+    }
+}
+
 /// How each draft went.
 ///
 /// A failure that was put right before the work went on, or that ended the session, stopped the work: `!`. One that was
 /// left as it was, and the work went on: `?`. Looking around may fail; it decides nothing.
-pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>]) -> Vec<Outcome> {
+pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes) -> Vec<Outcome> {
     let last = drafts.iter().rposition(|draft| draft.deeds.iter().any(Deed::tells));
     let broken = matches!(session.meta.status, Some(Status::Failed | Status::Abandoned | Status::Paused));
-    // Check keys that pass somewhere later, walking backwards.
-    let mut passes_later: HashSet<String> = HashSet::new();
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(drafts.len());
-    for (index, draft) in drafts.iter().enumerate().rev() {
+    for (index, draft) in drafts.iter().enumerate() {
         let telling: Vec<&Deed<'_>> =
             draft.deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit).collect();
         let end = telling.last().filter(|deed| deed.failed());
         let repaired = repaired(&telling);
         let (need, status) = match end {
-            Some(deed) if deed.kind == Kind::Check && passes_later.contains(&check_key(&deed.core)) => {
-                (Need::Required, "failed")
-            }
+            Some(deed) if passes.after(deed, index).is_some() => (Need::Required, "failed"),
             Some(deed) if Some(index) == last && broken => (Need::Required, word(deed)),
             Some(deed) => (Need::Optional, word(deed)),
             None if draft.subagent.is_some_and(|it| failed_words(it.summary.as_deref())) => (Need::Optional, "failed"),
@@ -52,10 +74,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>]) -> Vec<Outcome> 
             None => (Need::Normal, "success"),
         };
         outcomes.push(Outcome { need, status });
-        let passed = telling.iter().filter(|deed| deed.kind == Kind::Check && deed.succeeded());
-        passes_later.extend(passed.map(|deed| check_key(&deed.core)));
     }
-    outcomes.reverse();
     outcomes
 }
 
@@ -80,6 +99,11 @@ fn word(deed: &Deed<'_>) -> &'static str {
 
 fn failed_words(summary: Option<&str>) -> bool {
     summary.is_some_and(|text| text.trim_start().to_lowercase().starts_with("failed"))
+}
+
+/// What a deed has in common with another try of it: the kind of check, or the whole command.
+pub(super) fn retry_key(deed: &Deed<'_>) -> String {
+    if deed.kind == Kind::Check { check_key(&deed.core) } else { deed.core.clone() }
 }
 
 /// What makes two checks the same kind: program and verb, `cargo test`, `npm run lint`.
@@ -118,7 +142,7 @@ pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Ve
         .skip(skip)
         .map(|(_, deed)| {
             let command = Some(checking_part(&deed.core)).filter(|command| !command.is_empty());
-            Check { command, text: verdict(deed), span: Span::default() }
+            Check { command, text: "passes".to_owned(), span: Span::default() }
         })
         .collect()
 }

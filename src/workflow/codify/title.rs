@@ -1,434 +1,12 @@
 //! Titles: short and imperative, made from a person's words or from what was done.
 
 use super::deed::Deed;
+use super::phrase::{DANGLING, OPENERS, TALK, VAGUE, VERBS};
 use super::shell::{self, Kind};
-use crate::base::text::{fold_whitespace, sanitise};
+use crate::base::text::{fold_whitespace, sanitise, slug};
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
-
-/// What opens a request without saying anything, longest first where one begins another.
-const OPENERS: &[&str] = &[
-    "hi there",
-    "hi",
-    "hey",
-    "hello",
-    "okay",
-    "ok",
-    "alright",
-    "all right",
-    "great",
-    "perfect",
-    "awesome",
-    "nice",
-    "good",
-    "cool",
-    "sure",
-    "yes",
-    "yeah",
-    "yep",
-    "no",
-    "thanks",
-    "thank you",
-    "so",
-    "now",
-    "well",
-    "then",
-    "and",
-    "also",
-    "but",
-    "next",
-    "first",
-    "second",
-    "finally",
-    "actually",
-    "just",
-    "maybe",
-    "please",
-    "pls",
-    "kindly",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "can we",
-    "could we",
-    "shall we",
-    "should we",
-    "can i",
-    "could i",
-    "i want you to",
-    "i want us to",
-    "i want to",
-    "i'd like you to",
-    "i'd like to",
-    "i would like you to",
-    "i would like to",
-    "i need you to",
-    "i need to",
-    "i think we should",
-    "i think you should",
-    "i think we need to",
-    "we need to",
-    "we have to",
-    "we should",
-    "we must",
-    "we can",
-    "you need to",
-    "you should",
-    "you must",
-    "you can",
-    "you have to",
-    "let's",
-    "lets",
-    "let us",
-    "let me",
-    "help me to",
-    "help me",
-    "help us",
-    "go ahead and",
-    "your task is to",
-    "your job is to",
-    "the task is to",
-    "the goal is to",
-    "my goal is to",
-    "you are to",
-    "try to",
-    "we want to",
-    "we'd like to",
-    "start by",
-    "continue to",
-    "to",
-    "again",
-    "instead",
-    "quickly",
-    "directly",
-    "carefully",
-    "us to",
-    "is it possible to",
-    "do you mind to",
-    "would it be possible to",
-    "i'm going to ask you to",
-    "ultrathink",
-    "claude",
-];
-
-/// Verbs that open an imperative.
-const VERBS: &[&str] = &[
-    "add",
-    "adapt",
-    "adjust",
-    "align",
-    "allow",
-    "analyse",
-    "analyze",
-    "apply",
-    "archive",
-    "ask",
-    "assess",
-    "assign",
-    "audit",
-    "automate",
-    "avoid",
-    "bring",
-    "build",
-    "bump",
-    "call",
-    "cancel",
-    "change",
-    "check",
-    "choose",
-    "clean",
-    "clear",
-    "clone",
-    "close",
-    "collect",
-    "combine",
-    "commit",
-    "compare",
-    "compile",
-    "complete",
-    "compute",
-    "configure",
-    "confirm",
-    "connect",
-    "consolidate",
-    "convert",
-    "copy",
-    "correct",
-    "cover",
-    "create",
-    "cut",
-    "debug",
-    "decide",
-    "define",
-    "delete",
-    "deploy",
-    "describe",
-    "design",
-    "detect",
-    "determine",
-    "develop",
-    "diagnose",
-    "disable",
-    "display",
-    "document",
-    "download",
-    "draft",
-    "draw",
-    "drop",
-    "edit",
-    "enable",
-    "encode",
-    "enforce",
-    "enhance",
-    "ensure",
-    "establish",
-    "estimate",
-    "evaluate",
-    "examine",
-    "execute",
-    "expand",
-    "explain",
-    "explore",
-    "export",
-    "expose",
-    "extend",
-    "extract",
-    "fetch",
-    "figure",
-    "fill",
-    "filter",
-    "find",
-    "finish",
-    "fix",
-    "fold",
-    "format",
-    "gather",
-    "generate",
-    "get",
-    "give",
-    "group",
-    "handle",
-    "hide",
-    "identify",
-    "implement",
-    "import",
-    "improve",
-    "include",
-    "increase",
-    "inline",
-    "insert",
-    "inspect",
-    "install",
-    "integrate",
-    "introduce",
-    "investigate",
-    "join",
-    "keep",
-    "launch",
-    "lint",
-    "list",
-    "load",
-    "log",
-    "look",
-    "make",
-    "map",
-    "mark",
-    "measure",
-    "merge",
-    "migrate",
-    "mock",
-    "modify",
-    "monitor",
-    "move",
-    "normalize",
-    "open",
-    "optimise",
-    "optimize",
-    "organise",
-    "organize",
-    "parse",
-    "patch",
-    "perform",
-    "pick",
-    "plan",
-    "polish",
-    "port",
-    "prepare",
-    "print",
-    "process",
-    "produce",
-    "propose",
-    "prove",
-    "publish",
-    "pull",
-    "push",
-    "put",
-    "query",
-    "read",
-    "rebase",
-    "rebuild",
-    "record",
-    "redesign",
-    "reduce",
-    "refactor",
-    "refine",
-    "regenerate",
-    "register",
-    "release",
-    "reload",
-    "remove",
-    "rename",
-    "render",
-    "reorder",
-    "reorganize",
-    "repair",
-    "replace",
-    "reply",
-    "report",
-    "reproduce",
-    "require",
-    "research",
-    "reset",
-    "resolve",
-    "respond",
-    "restart",
-    "restore",
-    "restructure",
-    "rethink",
-    "return",
-    "reuse",
-    "revert",
-    "review",
-    "revise",
-    "rework",
-    "rewrite",
-    "run",
-    "save",
-    "scan",
-    "search",
-    "select",
-    "send",
-    "separate",
-    "set",
-    "setup",
-    "share",
-    "ship",
-    "show",
-    "simplify",
-    "skip",
-    "sort",
-    "specify",
-    "split",
-    "stage",
-    "start",
-    "stop",
-    "store",
-    "streamline",
-    "study",
-    "submit",
-    "suggest",
-    "summarise",
-    "summarize",
-    "support",
-    "switch",
-    "sync",
-    "take",
-    "tell",
-    "test",
-    "tidy",
-    "trace",
-    "track",
-    "translate",
-    "trim",
-    "tune",
-    "turn",
-    "tweak",
-    "undo",
-    "unify",
-    "update",
-    "upgrade",
-    "upload",
-    "use",
-    "validate",
-    "verify",
-    "view",
-    "walk",
-    "wire",
-    "work",
-    "wrap",
-    "write",
-];
-
-/// Requests that only keep the work going.
-const TALK: &[&str] = &[
-    "continue",
-    "go on",
-    "go ahead",
-    "proceed",
-    "do it",
-    "do so",
-    "do that",
-    "yes",
-    "y",
-    "ok",
-    "okay",
-    "sure",
-    "next",
-    "thanks",
-    "thank you",
-    "good",
-    "great",
-    "perfect",
-    "nice",
-    "keep going",
-    "carry on",
-    "resume",
-    "try again",
-    "retry",
-    "again",
-    "done",
-    "commit",
-    "commit this",
-    "commit it",
-    "commit and push",
-    "push",
-    "push it",
-    "looks good",
-    "lgtm",
-    "ship it",
-    "yes please",
-    "please continue",
-    "continue please",
-    "fix it",
-    "fix this",
-    "fix them",
-    "status",
-    "hello",
-    "hi",
-    "test",
-    "implement it",
-    "implement",
-    "start",
-    "go",
-    "approved",
-    "approve",
-    "correct",
-    "right",
-    "no",
-    "stop",
-    "wait",
-    "check again",
-    "you decide",
-];
-
-/// Words a cut title does not end with.
-const DANGLING: &[&str] = &[
-    "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "is", "it", "its", "of", "on", "or",
-    "our", "so", "that", "the", "their", "this", "to", "we", "when", "where", "which", "while", "with", "you", "your",
-    "my", "are", "be", "then", "use", "using", "via", "all", "any", "not",
-];
 
 /// Whether a request only keeps the work going.
 pub(super) fn is_talk(words: &str) -> bool {
@@ -452,7 +30,9 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
             continue;
         }
         if !text.is_empty() {
-            text.push_str(if text.ends_with(['.', '!', '?', ':', ';', ',']) { " " } else { ". " });
+            // A line that goes on in lower case was only wrapped.
+            let goes_on = text.ends_with(['.', '!', '?', ':', ';', ',']) || line.starts_with(char::is_lowercase);
+            text.push_str(if goes_on { " " } else { ". " });
         }
         text.push_str(line);
         if text.chars().count() > max {
@@ -462,7 +42,8 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     let text = shorten_paths(&fold_whitespace(&text));
     let text = strip_openers(&text);
     let text = cut(text, max);
-    let text = text.trim_end_matches(['.', ',', ':', ';', ' ']);
+    let question = if opens_with_verb(&text) { '?' } else { '.' };
+    let text = text.trim_end_matches(['.', ',', ':', ';', ' ', question]);
     (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
 }
 
@@ -484,7 +65,7 @@ pub(super) fn imperative(words: &str) -> Option<String> {
             {
                 text = strip_openers(after);
             }
-            if opens_with_verb(text) {
+            if opens_with_verb(text) && !is_vague(text) {
                 return Some(title(text));
             }
         }
@@ -497,6 +78,15 @@ fn opens_with_verb(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("").trim_end_matches([',', ':']).to_lowercase();
     VERBS.contains(&first.as_str()) && words.next().is_some()
+}
+
+/// Whether a request names nothing: "find out why", "fix them all".
+fn is_vague(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    words.skip(1).all(|word| {
+        let word = word.to_lowercase();
+        DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str()) || VERBS.contains(&word.as_str())
+    })
 }
 
 /// Cut to a title: at a clause where it is too long, no politeness, no final stop, first letter upper case.
@@ -647,6 +237,12 @@ fn shorten_paths(text: &str) -> String {
     out
 }
 
+/// Two to four words of a title as a name: `token-store`.
+pub(super) fn short_name(title: &str) -> String {
+    let told = |word: &&str| !DANGLING.contains(&word.to_lowercase().as_str());
+    slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
+}
+
 /// A title from what was done: a commit's message, else files and commands. `None` where nothing tells.
 pub(super) fn from_deeds(deeds: &[Deed<'_>]) -> Option<String> {
     commit(deeds).or_else(|| from_files(deeds)).or_else(|| from_commands(deeds))
@@ -710,7 +306,7 @@ mod tests {
         is("Hi! Can you please add a rate limiter to the login endpoint?", "Add a rate limiter to the login endpoint");
         is("ok now let's fix the flaky clock test, thanks", "Fix the flaky clock test");
         is("I want you to refactor /home/me/code/api/src/auth/tokens/store.rs", "Refactor store.rs");
-        is("The tests fail. Find out why and repair them.", "Find out why and repair them");
+        is("The tests fail. Repair the clock in them.", "Repair the clock in them");
         is("in src/x.rs, rename the field", "Rename the field");
         is(
             "implement the export of all sessions to markdown files so that people can read them in their editor of choice",
@@ -720,7 +316,14 @@ mod tests {
 
     #[test]
     fn other_words_make_no_title() {
-        for words in ["why is this slow?", "the build is broken", "", "fix", "```\nfix it now\n```"] {
+        for words in [
+            "why is this slow?",
+            "the build is broken",
+            "find out why and fix them all",
+            "",
+            "fix",
+            "```\nfix it now\n```",
+        ] {
             assert_eq!(imperative(words), None, "{words}");
         }
     }

@@ -47,10 +47,16 @@ impl Page<'_> {
 
     fn header(&mut self, session: &Session) {
         let meta = &session.meta;
-        self.put(format_args!("<h1>{}</h1>\n<div class=\"soft\">{}</div>\n<dl class=\"meta\">\n", escape(session.title()), escape(&self.shown.path)));
+        self.put(format_args!(
+            "<h1>{}</h1>\n<div class=\"soft\">{}</div>\n<dl class=\"meta\">\n",
+            escape(session.title()),
+            escape(&self.shown.path)
+        ));
         let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
-        let took = meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
-        let place = [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
+        let took =
+            meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
+        let place =
+            [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
         let rows = [
             ("Status", meta.status.as_ref().map(|status| status.as_str().to_owned())),
             ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
@@ -79,7 +85,11 @@ impl Page<'_> {
                     "in_progress" => "◪",
                     _ => "☐",
                 };
-                self.put(format_args!("<li>{mark} {} <span class=\"soft\">{}</span></li>\n", escape(&task.content), escape(&task.id)));
+                self.put(format_args!(
+                    "<li>{mark} {} <span class=\"soft\">{}</span></li>\n",
+                    escape(&task.content),
+                    escape(&task.id)
+                ));
             }
             self.put("</ul>\n");
         }
@@ -138,8 +148,15 @@ impl Page<'_> {
             Some(id) if self.depth == 0 => format!(" id=\"{}\"", escape(id)),
             _ => String::new(),
         };
-        let head = format!("{} {}{}{}", look.icon, escape(&callout.kind), if title.is_empty() { "" } else { ": " }, escape(title));
-        let shell = format!("class=\"callout\" data-callout=\"{}\" style=\"--kind: {}\"{id}", escape(&callout.kind), look.css);
+        let head = format!(
+            "{} {}{}{}",
+            look.icon,
+            escape(&callout.kind),
+            if title.is_empty() { "" } else { ": " },
+            escape(title)
+        );
+        let shell =
+            format!("class=\"callout\" data-callout=\"{}\" style=\"--kind: {}\"{id}", escape(&callout.kind), look.css);
         match callout.folded {
             Some(closed) => {
                 let state = if closed { "" } else { " open" };

@@ -6,7 +6,7 @@ mod terminal;
 
 use std::collections::BTreeMap;
 
-use crate::base::{Diagnostic, Error, Result};
+use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::{Context, Output, Raw, View};
 use crate::session::{Item, Link, Phase, Session, SubagentMode};
 use crate::vault::{Catalog, Head, Vault};
@@ -40,10 +40,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
     };
-    let loaded = vault.load(&head.path)?;
     if args.raw {
-        return Ok(Box::new(Raw { name: "note", text: loaded.note.text().to_owned() }));
+        let bytes = files::read(&vault.file(&head.path))?;
+        return Ok(Box::new(Raw { name: "note", text: String::from_utf8_lossy(&bytes).into_owned() }));
     }
+    let loaded = vault.load(&head.path)?;
     let only = select(&loaded.session.phases, &args.phase)?;
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
     let shown = Shown {
@@ -76,7 +77,8 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
             .or_else(|| phases.iter().position(|phase| phase.title.to_lowercase().starts_with(&lower)));
         let Some(found) = found else {
             let ids: Vec<_> = phases.iter().map(|phase| format!("{} {}", phase.id, phase.title)).collect();
-            return Err(Error::usage(format!("no phase `{name}` in this session")).with_hint(format!("phases: {}", ids.join("; "))));
+            return Err(Error::usage(format!("no phase `{name}` in this session"))
+                .with_hint(format!("phases: {}", ids.join("; "))));
         };
         only.push(found);
         only.extend((0..phases.len()).filter(|index| phases[*index].parent == Some(found)));

@@ -8,10 +8,12 @@ use jiff::Timestamp;
 use super::Shown;
 use super::kind::Look;
 use crate::base::text::{sanitise, thousands};
+use crate::commands::View;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{amount, duration, minute};
-use crate::commands::View;
-use crate::session::{Callout, FileRef, Item, Link, Meta, Phase, Session, Status, Step, StepStatus, Subagent, SubagentMode};
+use crate::session::{
+    Callout, FileRef, Item, Link, Meta, Phase, Session, Status, Step, StepStatus, Subagent, SubagentMode,
+};
 
 /// The widest a line of prose gets: longer ones are hard to read.
 const MEASURE: usize = 110;
@@ -50,9 +52,12 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
+    /// A blank line, unless one stands there already.
     fn blank(&mut self) {
-        let prefix: String = self.prefix.concat();
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") && !self.out.ends_with(&format!("{}\n", prefix.trim_end())) {
+        let last = self.out.strip_suffix('\n').map(|out| &out[out.rfind('\n').map_or(0, |at| at + 1)..]);
+        let is_blank =
+            |line: &str| anstream::adapter::strip_str(line).to_string().chars().all(|c| c == ' ' || c == '│');
+        if last.is_some_and(|line| !is_blank(line)) {
             self.line("");
         }
     }
@@ -74,6 +79,10 @@ impl Page<'_> {
                 Some(open) if run >= open && marker.chars().all(|c| c == '`' || c == '~') => fence = None,
                 _ => {}
             }
+            if line.is_empty() {
+                self.line("");
+                continue;
+            }
             if fence.is_some() || run >= 3 || marker.starts_with('|') {
                 self.line(&format!("{indent}{}", paint(style::DIM, line)));
                 continue;
@@ -87,9 +96,6 @@ impl Page<'_> {
             let subsequent = format!("{indent}{hang}");
             for part in textwrap::wrap(line, options.subsequent_indent(&subsequent)) {
                 if style.is_plain() { self.line(&part) } else { self.line(&paint(style, part)) }
-            }
-            if line.is_empty() {
-                self.line("");
             }
         }
     }
@@ -112,14 +118,19 @@ impl Page<'_> {
         }
         let done = tasks.iter().filter(|task| task.status == "completed").count();
         self.blank();
-        self.line(&format!("{} {}", paint(style::TITLE, "Tasks"), paint(style::DIM, format_args!("{done} of {} done", tasks.len()))));
+        self.line(&format!(
+            "{} {}",
+            paint(style::TITLE, "Tasks"),
+            paint(style::DIM, format_args!("{done} of {} done", tasks.len()))
+        ));
         for task in &tasks {
             let mark = match task.status.as_str() {
                 "completed" => paint(style::GOOD, "✓"),
                 "in_progress" => paint(style::WARN, "▶"),
                 _ => paint(style::DIM, "○"),
             };
-            let id = if task.id.is_empty() { String::new() } else { format!("{} ", paint(style::ID, sanitise(&task.id))) };
+            let id =
+                if task.id.is_empty() { String::new() } else { format!("{} ", paint(style::ID, sanitise(&task.id))) };
             self.line(&format!("  {mark} {id}{}", sanitise(&task.content)));
         }
     }
@@ -193,7 +204,10 @@ impl Page<'_> {
         let look = Look::of("subagent");
         let agent = subagent.agent.as_ref().map_or_else(|| "agent".to_owned(), |agent| format!("@{agent}"));
         let model = subagent.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-        self.line(&format!("  {}", paint(look.style(), format_args!("{} {}{}", look.icon, sanitise(&agent), sanitise(&model)))));
+        self.line(&format!(
+            "  {}",
+            paint(look.style(), format_args!("{} {}{}", look.icon, sanitise(&agent), sanitise(&model)))
+        ));
         self.prefix.push(format!("  {} ", paint(look.bar(), "│")));
         if let Some(link) = &subagent.link {
             self.line(&paint(style::ID, place(link)));
@@ -237,7 +251,8 @@ impl Page<'_> {
         let mut line = format!("  {mark} {} {}", paint(style::TITLE, sanitise(&step.tool)), sanitise(&step.args));
         if let Some(result) = &step.result {
             let result = sanitise(result);
-            let result = if step.status == StepStatus::Failed { paint(style::BAD, result) } else { result.into_owned() };
+            let result =
+                if step.status == StepStatus::Failed { paint(style::BAD, result) } else { result.into_owned() };
             let _ = write!(line, " {} {result}", paint(style::DIM, "→"));
         }
         let mut facts = Vec::new();
@@ -315,7 +330,8 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         paint(style, clean(status.as_str()))
     });
     let resume = meta.resume_point.as_ref().map(|id| format!("go on at {}", clean(id)));
-    let took = meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
+    let took =
+        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
     let started = meta.started.map(|time| format!("{} UTC", minute(time)));
     let ended = meta.ended.map(|time| format!("to {}", minute(time)));
     let agents: Vec<String> = meta.participants.iter().map(|agent| clean(&agent.to_string())).collect();
@@ -335,10 +351,7 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         ("time", join(vec![started, ended, took.map(|seconds| format!("({})", duration(seconds)))])),
         ("agents", (!agents.is_empty()).then(|| paint(style::AGENT, agents.join(", ")))),
         ("model", meta.model.as_deref().map(clean)),
-        (
-            "tokens",
-            join(vec![meta.tokens_used.map(thousands), meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))]),
-        ),
+        ("tokens", join(vec![meta.tokens_used.map(thousands), meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))])),
         (
             "steps",
             (steps > 0).then(|| if failed > 0 { format!("{steps}, {failed} failed") } else { steps.to_string() }),
