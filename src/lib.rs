@@ -4,5 +4,6 @@
 //! it; `docs/architecture.md` says what each owns and what it must not do.
 
 pub mod base;
+pub mod import;
 pub mod note;
 pub mod session;

@@ -1,0 +1,53 @@
+//! Claude Code: its transcripts as events.
+//!
+//! A transcript is a file of JSON lines that the host appends to; its form is internal to the host and changes between
+//! releases. So nothing here relies on a field being there or of its usual type, and what is not known is passed over
+//! by a name and counted. No note is thought of here.
+
+mod agents;
+mod argument;
+mod assistant;
+mod brief;
+mod bundle;
+mod calls;
+mod decision;
+mod denial;
+mod describe;
+mod detail;
+mod head;
+mod lenient;
+mod place;
+mod proof;
+mod queue;
+mod read;
+mod recognise;
+mod record;
+mod result;
+mod said;
+mod shell;
+mod stream;
+mod system;
+mod tree;
+mod user;
+
+use crate::session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "claude",
+    title: "Claude Code",
+    host: "claude-code",
+    places: &["~/.claude/projects"],
+    recognise: recognise::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+};
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// A note shows or uses it.
+    Shown,
+    /// It is left out, for this reason.
+    Skipped(&'static str),
+}

@@ -1,0 +1,59 @@
+//! Which files are read as one: a session with its slices and copies, and the files of its sub-agents.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::head::Head;
+use crate::base::Result;
+use crate::session::source::Bundle;
+
+/// Groups files by session. Copies of a session under another id (a fork of older versions, which carries no mark) are
+/// put to the session that they begin like, so that their common records are told once.
+pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    let mut files = files;
+    files.sort();
+    files.dedup();
+    let mut heads = Vec::with_capacity(files.len());
+    for path in files {
+        // What went away since it was found is no file any more.
+        if let Ok(head) = Head::read(&path) {
+            heads.push((path, head));
+        }
+    }
+    // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
+    let mut by_first: BTreeMap<String, String> = BTreeMap::new();
+    let mut order: Vec<usize> = (0..heads.len()).collect();
+    order.sort_by_key(|&at| (heads[at].1.time, at));
+    for &at in &order {
+        let head = &heads[at].1;
+        if let (Some(first), None, None) = (&head.first, &head.key.agent, &head.forked_from) {
+            by_first.entry(first.clone()).or_insert_with(|| head.key.session.clone());
+        }
+    }
+    let mut group_of: BTreeMap<String, String> = BTreeMap::new();
+    for (_, head) in &heads {
+        let group = head.first.as_ref().filter(|_| head.key.agent.is_none()).and_then(|first| by_first.get(first));
+        if let Some(group) = group.filter(|group| **group != head.key.session) {
+            group_of.insert(head.key.session.clone(), group.clone());
+        }
+    }
+    let mut groups: BTreeMap<String, Vec<(PathBuf, Head)>> = BTreeMap::new();
+    for (path, head) in heads {
+        let group = group_of.get(&head.key.session).unwrap_or(&head.key.session).clone();
+        groups.entry(group).or_default().push((path, head));
+    }
+    let mut bundles: Vec<_> = groups.into_values().map(ordered).collect();
+    bundles.sort_by_key(|(time, first, _)| (*time, first.clone()));
+    Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
+}
+
+/// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then by name.
+fn ordered(mut files: Vec<(PathBuf, Head)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
+    files.sort_by(|(path, head), (other_path, other)| {
+        let rank = |head: &Head| (head.key.agent.is_some(), head.time);
+        rank(head).cmp(&rank(other)).then_with(|| path.cmp(other_path))
+    });
+    let time = files.iter().filter_map(|(_, head)| head.time).min();
+    let files: Vec<_> = files.into_iter().map(|(path, _)| path).collect();
+    (time, files.first().cloned().unwrap_or_default(), Bundle { files })
+}
