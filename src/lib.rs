@@ -1,9 +1,18 @@
 //! The sessions of AI agents as markdown notes.
 //!
-//! Data flows one way: bytes → note → session → graph → commands → output. Each module imports only what stands above
-//! it; `docs/architecture.md` says what each owns and what it must not do.
+//! Data flows one way: bytes → note → session → vault → graph → commands → output. Each module imports only what stands
+//! above it; `docs/architecture.md` says what each owns and what it must not do.
 
 pub mod base;
-pub mod import;
 pub mod note;
 pub mod session;
+pub mod vault;
+
+pub mod workflow;
+
+pub mod import;
+pub mod learn;
+
+pub mod commands;
+
+pub mod cli;

@@ -1,3 +1,7 @@
 //! The `cru` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cru::cli::main()
+}

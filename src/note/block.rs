@@ -35,9 +35,10 @@ pub enum BlockKind {
         /// Whether numbered.
         ordered: bool,
     },
-    /// One item of a list.
+    /// One item of a list. The paragraph it starts with is its first child; the id at that paragraph's end, or at the
+    /// end of its first line, is the item's.
     ListItem {
-        /// The first paragraph's text without marker, checkbox and block id; first line to its end.
+        /// First line of the first paragraph, without marker, checkbox and block id.
         text: Span,
         /// Character in `[ ]`, if it is a task.
         task: Option<char>,
@@ -46,6 +47,8 @@ pub enum BlockKind {
     Callout {
         /// As written: `Error`, `my-kind`.
         kind: Span,
+        /// What stands behind `|` in the brackets.
+        metadata: Option<Span>,
         /// `-` or `+` after the bracket.
         fold: Option<char>,
         /// Title; empty range where there is none.
@@ -81,6 +84,10 @@ pub enum BlockKind {
     Footnote,
     /// `^id` alone on a line that belongs to no block before it.
     OrphanId,
+    /// Link definitions, `[label]: destination`; they show nothing.
+    Definition,
+    /// Nothing but blank lines: the body of a note that has no block.
+    Blank,
     /// Too deep or too wide to be looked into; see the diagnostics.
     Opaque,
 }

@@ -1,5 +1,36 @@
 //! Markdown text ⇄ blocks with byte ranges; edits as patches on the bytes.
+//!
+//! Reading is total and linear: any bytes give a [`Note`], and what is odd becomes a diagnostic.
 
 pub mod block;
+pub mod edit;
+pub mod frontmatter;
+pub mod heading;
+pub mod id;
+pub mod link;
+
+mod callout;
+mod comment;
+mod cursor;
+mod depth;
+mod inline;
+mod leaf;
+mod line_end;
+mod marker;
+mod parse;
+pub mod patch;
+mod prescan;
+mod tag;
+mod tree;
+mod unquote;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use block::{Block, BlockKind, Inline, InlineKind};
+pub use line_end::LineEnd;
+pub use parse::Note;
+pub use patch::{Edit, Patch};
+pub use unquote::Unquoted;

@@ -1,7 +1,20 @@
 //! The session: typed model, the way from a note to it and from a transcript's events to it, and the one renderer.
 
+pub mod attempt;
+pub mod callout;
+pub mod correction;
+pub mod cursor;
+pub mod escape;
 pub mod event;
+pub mod file_ref;
+pub mod fix;
+pub mod fold;
 pub mod model;
+pub mod read;
+pub mod render;
 pub mod source;
+pub mod step_line;
+pub mod time;
+pub mod usage;
 
 pub use model::*;

@@ -5,10 +5,7 @@ use std::path::Path;
 use super::record::Envelope;
 
 /// Whether the file's first records are of this host's kind.
-pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
-    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("jsonl")) {
-        return false;
-    }
+pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
     while let Some(line) = lines.next() {
         let text = String::from_utf8_lossy(line);
@@ -58,7 +55,6 @@ mod tests {
             "a.jsonl",
             "{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"s\",\"message\":{\"content\":\"cut off"
         ));
-        assert!(!is("a.json", "{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\"}\n"));
         assert!(!is("a.jsonl", "{\"type\":\"session\",\"id\":\"s\"}\n"));
         assert!(!is("a.jsonl", "{\"type\":\"session_meta\",\"payload\":{}}\n"));
         assert!(!is("a.jsonl", "{\"sessionId\":\"s\",\"kind\":\"main\"}\n"));

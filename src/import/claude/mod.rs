@@ -30,6 +30,9 @@ mod system;
 mod tree;
 mod user;
 
+#[cfg(test)]
+mod tests;
+
 use crate::session::source::Importer;
 
 /// Its row in the table.

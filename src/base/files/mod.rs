@@ -1,0 +1,17 @@
+//! Reading and writing files; the only writer of the program.
+//!
+//! A note is replaced only when the bytes on disk are still the bytes that were read, so an editor's save is never
+//! overwritten. New files are made with create-new, so two processes cannot take one name. Nothing is written in
+//! place: a reader sees the old file or the new one.
+
+mod bulk;
+mod create;
+mod lock;
+mod read;
+mod replace;
+
+pub use bulk::Bulk;
+pub use create::{append, create, create_dir, put, remove, sync_dir};
+pub use lock::{Lock, lock, try_lock};
+pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
+pub use replace::{replace, replace_within, within};

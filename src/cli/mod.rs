@@ -1,0 +1,92 @@
+//! The outermost layer: arguments, terminal, colours, pager, progress, exit codes.
+//!
+//! Nothing else writes to stdout or stderr. stdout is data, stderr is talk.
+
+mod pager;
+mod terminal;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use clap::Parser as _;
+
+use crate::base::{Env, Error};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Cli, Context, Format, View};
+use terminal::Terminal;
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data on stdout; a usage error is talk on stderr. clap knows which.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let env = Env::real();
+    let choice = match cli.global.color {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    };
+    let ui = Terminal::new(choice, &cli.global);
+    let context = Context { env: &env, global: &cli.global, ui: &ui };
+    match cli.command.run(&context) {
+        Ok(output) => {
+            let code = output.exit_code();
+            match print(output.as_ref(), cli.global.format, choice, &env) {
+                Ok(()) => ExitCode::from(code),
+                // The reader has gone (`cru … | head`): that is its right.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
+                Err(error) => fail(&ui, &Error::io("write", "the output", error)),
+            }
+        }
+        Err(error) => fail(&ui, &error),
+    }
+}
+
+fn fail(ui: &Terminal, error: &Error) -> ExitCode {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message.push_str(": ");
+        message.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    if !message.is_empty() {
+        ui.line(&format!("{} {message}", paint(style::BAD, "error:")));
+    }
+    if let Some(hint) = error.hint() {
+        ui.line(&format!("{} {hint}", paint(style::ID, "hint:")));
+    }
+    ExitCode::from(error.exit_code())
+}
+
+fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoice, env: &Env) -> io::Result<()> {
+    let stdout = io::stdout();
+    let terminal = stdout.is_terminal();
+    let text = match format {
+        Format::Json => {
+            let mut json = serde_json::to_string_pretty(&output.json()?)?;
+            json.push('\n');
+            json
+        }
+        Format::Text => output.text(&view(terminal, env)),
+    };
+    if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
+        return Ok(());
+    }
+    let mut stream = AutoStream::new(stdout.lock(), choice);
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}
+
+fn view(terminal: bool, env: &Env) -> View {
+    let columns = env.var("COLUMNS").and_then(|columns| columns.parse().ok());
+    let measured = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = columns.or_else(|| terminal.then(measured).flatten()).unwrap_or(View::plain().width);
+    View { width: width.clamp(20, 1000), terminal }
+}

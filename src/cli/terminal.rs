@@ -1,0 +1,87 @@
+//! Talk on stderr: messages and progress bars.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Mutex;
+
+use anstream::{AutoStream, ColorChoice};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::base::text::sanitise;
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Global, Progress, Ui};
+
+/// stderr as a [`Ui`].
+pub(super) struct Terminal {
+    choice: ColorChoice,
+    quiet: bool,
+    verbose: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Terminal {
+    pub(super) fn new(choice: ColorChoice, global: &Global) -> Self {
+        Self { choice, quiet: global.quiet, verbose: global.verbose > 0, bar: Mutex::new(None) }
+    }
+
+    /// Writes one line, above a bar if one is shown.
+    pub(super) fn line(&self, line: &str) {
+        let write = || {
+            let mut stderr = AutoStream::new(io::stderr().lock(), self.choice);
+            let _ = writeln!(stderr, "{line}");
+        };
+        let bar = self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        match bar.filter(|bar| !bar.is_finished()) {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+}
+
+impl Ui for Terminal {
+    fn warn(&self, message: &str) {
+        if !self.quiet {
+            self.line(&format!("{} {}", paint(style::WARN, "warning:"), sanitise(message)));
+        }
+    }
+
+    fn note(&self, message: &str) {
+        if !self.quiet {
+            self.line(&sanitise(message));
+        }
+    }
+
+    fn detail(&self, message: &str) {
+        if self.verbose {
+            self.line(&paint(style::DIM, sanitise(message)));
+        }
+    }
+
+    fn progress(&self, label: &str, total: u64) -> Box<dyn Progress> {
+        let shown = !self.quiet && io::stderr().is_terminal();
+        let bar = if shown { ProgressBar::new(total) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {wide_msg}") {
+            bar.set_style(style.progress_chars("━╸ "));
+        }
+        bar.set_prefix(label.to_owned());
+        *self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(bar.clone());
+        Box::new(Bar(bar))
+    }
+}
+
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn advance(&self, by: u64) {
+        self.0.inc(by);
+    }
+
+    fn say(&self, message: &str) {
+        self.0.set_message(sanitise(message).into_owned());
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,48 @@
+//! What a command is given: the world, the common options, and a way to talk while it works.
+
+use std::path::Path;
+
+use super::Global;
+use crate::base::Env;
+
+/// What a command is given.
+pub struct Context<'a> {
+    /// Time, folders, variables.
+    pub env: &'a Env,
+    /// Options of every command.
+    pub global: &'a Global,
+    /// Talk: stderr, for people.
+    pub ui: &'a dyn Ui,
+}
+
+impl Context<'_> {
+    /// `--vault`.
+    pub fn vault_arg(&self) -> Option<&Path> {
+        self.global.vault.as_deref()
+    }
+
+    /// A path given on the command line, made absolute.
+    pub fn absolute(&self, path: &Path) -> std::path::PathBuf {
+        self.env.cwd().join(path)
+    }
+}
+
+/// How a command talks while it works. Data does not go here: it is the command's [`super::Output`].
+pub trait Ui: Sync {
+    /// Something is odd; the command goes on.
+    fn warn(&self, message: &str);
+    /// Worth knowing; not shown with `-q`.
+    fn note(&self, message: &str);
+    /// Shown with `-v`.
+    fn detail(&self, message: &str);
+    /// A bar of `total` steps on a terminal; nothing elsewhere.
+    fn progress(&self, label: &str, total: u64) -> Box<dyn Progress>;
+}
+
+/// A running progress bar; it goes away when dropped.
+pub trait Progress: Sync + Send {
+    /// `by` more steps are done.
+    fn advance(&self, by: u64);
+    /// What is being done now.
+    fn say(&self, message: &str);
+}

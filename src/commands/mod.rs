@@ -1,0 +1,86 @@
+//! The verbs: one file each, with its arguments, its work and its output.
+//!
+//! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
+//! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
+
+mod check;
+mod completions;
+mod context;
+mod frame;
+pub mod import;
+mod init;
+mod man;
+pub mod output;
+pub mod session;
+
+use clap::{Parser, Subcommand};
+
+pub use context::{Context, Progress, Ui};
+pub use output::{Format, Output, Raw, View};
+
+use crate::base::Result;
+
+/// The sessions of AI agents as markdown notes.
+///
+/// Keeps one readable note for each session of a coding agent, in a folder that is an Obsidian vault or anything
+/// else. The notes are the truth: edit them, move them, delete from them; `cru` reads what is there.
+#[derive(Debug, Parser)]
+#[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 the answer is no, 2 usage or input, 3 I/O or internal.")]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// The vault to work on; else `CRU_VAULT`, the nearest folder above with `.cru/`, `vault` in the user's config
+    #[arg(long, global = true, value_name = "DIR")]
+    pub vault: Option<std::path::PathBuf>,
+    /// Output for people or for programs
+    #[arg(short, long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Colours: `auto` follows the terminal and `NO_COLOR`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: clap::ColorChoice,
+    /// Say more on stderr
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+/// All commands.
+#[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
+pub enum Command {
+    Init(init::Args),
+    Import(import::Args),
+    /// List, read and use sessions
+    #[command(subcommand)]
+    Session(session::Command),
+    Check(check::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        match self {
+            Self::Init(args) => init::run(&args, cx),
+            Self::Import(args) => import::run(&args, cx),
+            Self::Session(command) => command.run(cx),
+            Self::Check(args) => check::run(&args, cx),
+            Self::Completions(args) => Ok(completions::run(&args)),
+            Self::Man(args) => man::run(&args),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a command gives: one value that can be written for people and for programs.
+
+mod number;
+mod table;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+pub use number::{amount, duration, minute};
+pub use table::{Align, Cell, Table, cut};
+
+/// Output for people or for programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document with a `schema` version.
+    Json,
+}
+
+/// What a command gives.
+pub trait Output {
+    /// For people: text that may hold ANSI styles; `cli` takes them out where they are not wanted.
+    fn text(&self, view: &View) -> String;
+
+    /// For programs: one JSON value.
+    fn json(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// Whether a terminal should page it when it is long.
+    fn paged(&self) -> bool {
+        false
+    }
+
+    /// The exit code when nothing failed: 0, or 1 for the answer "no".
+    fn exit_code(&self) -> u8 {
+        0
+    }
+}
+
+/// The place the text is written to.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Columns.
+    pub width: usize,
+    /// Whether it is a terminal: symbols and tables may follow the width; else lines are never cut.
+    pub terminal: bool,
+}
+
+impl View {
+    /// For pipes and tests.
+    pub const fn plain() -> Self {
+        Self { width: 100, terminal: false }
+    }
+}
+
+/// Bytes that are the same in every format: a script, a raw note, a workflow.
+#[derive(Debug, Serialize)]
+pub struct Raw {
+    /// What it is, as the JSON key.
+    pub name: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+impl Output for Raw {
+    fn text(&self, _: &View) -> String {
+        self.text.clone()
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::json!({ "schema": 1, self.name: self.text }))
+    }
+}
+
+/// The palette: what a colour means, so that no command names one itself.
+pub mod style {
+    use super::{AnsiColor, Style};
+
+    /// Names and ids a person may type again.
+    pub const ID: Style = AnsiColor::Cyan.on_default();
+    /// Headings.
+    pub const TITLE: Style = Style::new().bold();
+    /// What matters less.
+    pub const DIM: Style = Style::new().dimmed();
+    /// Success.
+    pub const GOOD: Style = AnsiColor::Green.on_default();
+    /// Failure.
+    pub const BAD: Style = AnsiColor::Red.on_default().bold();
+    /// Attention.
+    pub const WARN: Style = AnsiColor::Yellow.on_default();
+    /// Agents.
+    pub const AGENT: Style = AnsiColor::Magenta.on_default();
+    /// Channels and tags.
+    pub const CHANNEL: Style = AnsiColor::Blue.on_default();
+
+    /// `text` in `style`.
+    pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
+        format!("{style}{text}{style:#}")
+    }
+}

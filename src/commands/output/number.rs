@@ -1,0 +1,57 @@
+//! Amounts, durations and times as people read them.
+
+use jiff::Timestamp;
+
+/// `950`, `9,120`, `48.2k`, `1.3M`: at most five characters, so that columns stay narrow.
+pub fn amount(number: u64) -> String {
+    let scaled = |unit: u64, suffix: char| {
+        let tenths = number / (unit / 10);
+        if tenths >= 1_000 {
+            format!("{}{suffix}", tenths / 10)
+        } else {
+            format!("{}.{}{suffix}", tenths / 10, tenths % 10)
+        }
+    };
+    match number {
+        0..10_000 => crate::base::text::thousands(number),
+        10_000..1_000_000 => scaled(1_000, 'k'),
+        1_000_000..1_000_000_000 => scaled(1_000_000, 'M'),
+        _ => scaled(1_000_000_000, 'G'),
+    }
+}
+
+/// `3 s`, `12 min`, `3 h 38 min`, `2 d 4 h`.
+pub fn duration(seconds: u64) -> String {
+    let two = |big: u64, unit: &str, small: u64, part: &str| {
+        if small == 0 { format!("{big} {unit}") } else { format!("{big} {unit} {small} {part}") }
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+/// `2026-11-20 09:31`, UTC.
+pub fn minute(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts() {
+        let shown: Vec<_> =
+            [0, 999, 9_999, 10_000, 48_210, 148_210, 999_999, 1_300_000, 2_000_000_000].map(amount).into();
+        assert_eq!(shown, ["0", "999", "9,999", "10.0k", "48.2k", "148k", "999k", "1.3M", "2.0G"]);
+    }
+
+    #[test]
+    fn durations() {
+        let shown: Vec<_> = [0, 59, 60, 3_600, 13_080, 90_000, 172_800].map(duration).into();
+        assert_eq!(shown, ["0 s", "59 s", "1 min", "1 h", "3 h 38 min", "1 d 1 h", "2 d"]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Which sessions a command is about: `--status`, `--agent`, `--since` and their like.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::base::{Env, Error, Result};
+use crate::session::{Meta, Status};
+
+/// Filters over sessions; all that are given must hold.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub struct Filter {
+    /// Status; may be given again
+    #[arg(long, value_name = "STATUS")]
+    pub status: Vec<String>,
+    /// An agent that took part, with or without version; may be given again
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Vec<String>,
+    /// Channel; may be given again
+    #[arg(long, value_name = "CHANNEL")]
+    pub channel: Vec<String>,
+    /// Started at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`, `yesterday`
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Started before the end of that day, or before that time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Part of the project's path; `.` is the current folder
+    #[arg(long, value_name = "PATH")]
+    pub project: Option<String>,
+}
+
+/// A filter with its times read.
+#[derive(Debug)]
+pub struct Chosen {
+    status: Vec<Status>,
+    agent: Vec<String>,
+    channel: Vec<String>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    project: Option<String>,
+}
+
+impl Filter {
+    /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
+    pub fn read(&self, env: &Env) -> Result<Chosen> {
+        let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
+        let lower = |words: &[String], mark: char| -> Vec<String> {
+            words
+                .iter()
+                .flat_map(|words| words.split(','))
+                .map(|word| word.trim_start_matches(mark).to_lowercase())
+                .collect()
+        };
+        let project = self.project.as_ref().map(|project| {
+            if project == "." {
+                let cwd = env.cwd().to_string_lossy().into_owned();
+                let home = env.home().map(|home| home.to_string_lossy().into_owned());
+                match home.and_then(|home| cwd.strip_prefix(&home).map(|rest| format!("~{rest}"))) {
+                    Some(short) => short.to_lowercase(),
+                    None => cwd.to_lowercase(),
+                }
+            } else {
+                project.to_lowercase()
+            }
+        });
+        Ok(Chosen {
+            status,
+            agent: lower(&self.agent, '@'),
+            channel: lower(&self.channel, '#'),
+            since: self.since.as_deref().map(|text| time("--since", text, false, env)).transpose()?,
+            until: self.until.as_deref().map(|text| time("--until", text, true, env)).transpose()?,
+            project,
+        })
+    }
+}
+
+impl Chosen {
+    /// Whether a session with this frontmatter is meant.
+    pub fn matches(&self, meta: &Meta) -> bool {
+        let status = self.status.is_empty() || meta.status.as_ref().is_some_and(|own| self.status.contains(own));
+        let agent = self.agent.is_empty()
+            || meta.participants.iter().any(|own| {
+                let (name, full) = (own.name.to_lowercase(), own.to_string().to_lowercase());
+                self.agent.iter().any(|wanted| *wanted == name || *wanted == full)
+            });
+        let channel = self.channel.is_empty()
+            || meta
+                .channel
+                .as_ref()
+                .is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
+        let since = self.since.is_none_or(|since| meta.started.is_some_and(|started| started >= since));
+        let until = self.until.is_none_or(|until| meta.started.is_some_and(|started| started < until));
+        let project = self
+            .project
+            .as_ref()
+            .is_none_or(|wanted| meta.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
+        status && agent && channel && since && until && project
+    }
+}
+
+fn status(word: &str) -> Result<Status> {
+    match Status::parse(word) {
+        Status::Other(word) => Err(Error::usage(format!("no status `{word}`"))
+            .with_hint("statuses: active, paused, completed, failed, abandoned")),
+        known => Ok(known),
+    }
+}
+
+/// A point in time: a date, a time, or how long ago. The end of a day where `end` asks for it.
+fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
+    let text = text.trim();
+    let now = env.now();
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let day = |date: Date| {
+        let date = if end { date.tomorrow().unwrap_or(date) } else { date };
+        date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).ok()
+    };
+    let found = match text {
+        "now" => Some(now),
+        "today" => day(today),
+        "yesterday" => today.yesterday().ok().and_then(day),
+        _ => ago(text, now)
+            .or_else(|| text.parse::<Timestamp>().ok())
+            .or_else(|| text.parse::<Date>().ok().filter(|_| text.len() == 10).and_then(day))
+            .or_else(|| crate::session::time::parse(text)),
+    };
+    found.ok_or_else(|| {
+        Error::usage(format!("{option}: `{text}` is no time"))
+            .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
+    })
+}
+
+/// `7d`, `12h`, `30m`, `2w` before `now`.
+fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let unit = text.chars().last()?;
+    let seconds = match unit {
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return None,
+    };
+    let count: i64 = text[..text.len() - 1].parse().ok().filter(|count| *count >= 0)?;
+    now.checked_sub(jiff::SignedDuration::from_secs(count.checked_mul(seconds)?)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env() -> Env {
+        Env::fixed("2026-11-20T12:30:00Z".parse().unwrap(), "/home/me/code/api", &[("HOME", "/home/me")])
+    }
+
+    fn at(text: &str, end: bool) -> String {
+        time("--since", text, end, &env()).map_or_else(|error| error.to_string(), |time| time.to_string())
+    }
+
+    #[test]
+    fn reads_times() {
+        assert_eq!(at("2026-11-01", false), "2026-11-01T00:00:00Z");
+        assert_eq!(at("2026-11-01", true), "2026-11-02T00:00:00Z");
+        assert_eq!(at("2026-11-01T09:00:00+01:00", false), "2026-11-01T08:00:00Z");
+        assert_eq!(at("7d", false), "2026-11-13T12:30:00Z");
+        assert_eq!(at("yesterday", false), "2026-11-19T00:00:00Z");
+        assert_eq!(at("someday", false), "--since: `someday` is no time");
+        assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is no time");
+        assert_eq!(at("é", false), "--since: `é` is no time");
+    }
+
+    #[test]
+    fn all_filters_must_hold() {
+        let meta = Meta {
+            status: Some(Status::Completed),
+            channel: Some("dev".into()),
+            participants: vec![crate::session::Agent::parse("Coder@2.0")],
+            started: Some("2026-11-20T10:00:00Z".parse().unwrap()),
+            project: Some("~/code/api".into()),
+            ..Meta::default()
+        };
+        let holds = |filter: Filter| filter.read(&env()).unwrap().matches(&meta);
+        assert!(holds(Filter::default()));
+        assert!(holds(Filter { status: vec!["failed,completed".into()], ..Filter::default() }));
+        assert!(!holds(Filter { status: vec!["failed".into()], ..Filter::default() }));
+        assert!(holds(Filter { agent: vec!["@coder".into()], channel: vec!["#dev".into()], ..Filter::default() }));
+        assert!(holds(Filter { agent: vec!["coder@2.0".into()], ..Filter::default() }));
+        assert!(!holds(Filter { agent: vec!["coder@1.0".into()], ..Filter::default() }));
+        assert!(holds(Filter { project: Some(".".into()), since: Some("today".into()), ..Filter::default() }));
+        assert!(!holds(Filter { until: Some("yesterday".into()), ..Filter::default() }));
+        assert!(Filter { status: vec!["done".into()], ..Filter::default() }.read(&env()).is_err());
+    }
+}

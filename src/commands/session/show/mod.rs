@@ -1,0 +1,146 @@
+//! `cru session show`.
+
+mod html;
+mod kind;
+mod terminal;
+
+use std::collections::BTreeMap;
+
+use crate::base::{Diagnostic, Error, Result, files};
+use crate::commands::{Context, Output, Raw, View};
+use crate::session::{Item, Link, Phase, Session, SubagentMode};
+use crate::vault::{Catalog, Head, Vault};
+
+/// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
+const DEEPEST_EMBED: usize = 4;
+
+/// Show one session
+///
+/// SESSION is a path, a file name, a session id, the host's own id, or enough of one to tell it apart. Without it: the
+/// current session, else the newest.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which session
+    session: Option<String>,
+    /// Only one phase: its id (`p-02`), its number or the beginning of its title; may be given again
+    #[arg(long, value_name = "PHASE")]
+    phase: Vec<String>,
+    /// The note as it is in the file
+    #[arg(long, conflicts_with_all = ["phase", "html"])]
+    raw: bool,
+    /// One self-contained HTML page
+    #[arg(long)]
+    html: bool,
+}
+
+pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let catalog = Catalog::read(&vault);
+    let head = match &args.session {
+        Some(name) => catalog.session(name, &vault, cx.env)?,
+        None => super::current_or_newest(&catalog, &vault, cx)?,
+    };
+    if args.raw {
+        let bytes = files::read(&vault.file(&head.path))?;
+        return Ok(Box::new(Raw { name: "note", text: String::from_utf8_lossy(&bytes).into_owned() }));
+    }
+    let loaded = vault.load(&head.path)?;
+    let only = select(&loaded.session.phases, &args.phase)?;
+    let embeds = embeds(&vault, &catalog, head, &loaded.session);
+    let shown = Shown {
+        path: loaded.path.text().into_owned(),
+        session: loaded.session,
+        diagnostics: loaded.diagnostics,
+        only,
+        embeds,
+    };
+    if args.html {
+        return Ok(Box::new(Raw { name: "html", text: html::render(&shown) }));
+    }
+    Ok(Box::new(shown))
+}
+
+/// Indices of the phases that were asked for, sub-phases with their phase; `None`: all.
+fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut only = Vec::new();
+    for name in wanted {
+        let name = name.trim_start_matches(['^', '#']);
+        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let lower = name.to_lowercase();
+        let found = phases
+            .iter()
+            .position(|phase| phase.id == name)
+            .or(number.filter(|index| *index < phases.len()))
+            .or_else(|| phases.iter().position(|phase| phase.title.to_lowercase().starts_with(&lower)));
+        let Some(found) = found else {
+            let ids: Vec<_> = phases.iter().map(|phase| format!("{} {}", phase.id, phase.title)).collect();
+            return Err(Error::usage(format!("no phase `{name}` in this session"))
+                .with_hint(format!("phases: {}", ids.join("; "))));
+        };
+        only.push(found);
+        only.extend((0..phases.len()).filter(|index| phases[*index].parent == Some(found)));
+    }
+    only.sort_unstable();
+    only.dedup();
+    Ok(Some(only))
+}
+
+/// The sessions that are shown in place, by link target, as deep as [`DEEPEST_EMBED`].
+fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, Session> {
+    let mut found = BTreeMap::new();
+    let mut open: Vec<(Link, Head)> = embedded(session).map(|link| (link, head.clone())).collect();
+    for _ in 0..DEEPEST_EMBED {
+        for (link, from) in std::mem::take(&mut open) {
+            if found.contains_key(&link.target) {
+                continue;
+            }
+            let Some(target) = catalog.note(&link.target, &from.path) else { continue };
+            let Ok(loaded) = vault.load(&target.path) else { continue };
+            open.extend(embedded(&loaded.session).map(|link| (link, target.clone())));
+            found.insert(link.target, loaded.session);
+        }
+    }
+    found
+}
+
+fn embedded(session: &Session) -> impl Iterator<Item = Link> {
+    session.items().filter_map(|(_, item)| match item {
+        Item::Subagent(subagent) if subagent.mode == SubagentMode::Embed => subagent.link.clone(),
+        _ => None,
+    })
+}
+
+/// A session with what is needed to show it.
+struct Shown {
+    path: String,
+    session: Session,
+    diagnostics: Vec<Diagnostic>,
+    only: Option<Vec<usize>>,
+    embeds: BTreeMap<String, Session>,
+}
+
+impl Output for Shown {
+    fn text(&self, view: &View) -> String {
+        terminal::render(self, view)
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let mut session = self.session.clone();
+        if let Some(only) = &self.only {
+            session.phases = only.iter().filter_map(|index| session.phases.get(*index).cloned()).collect();
+        }
+        Ok(serde_json::json!({
+            "schema": 1,
+            "path": self.path,
+            "session": serde_json::to_value(&session)?,
+            "diagnostics": serde_json::to_value(&self.diagnostics)?,
+        }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}

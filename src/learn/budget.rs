@@ -1,0 +1,88 @@
+//! Bounds for context: what is too long loses its middle, and says how much.
+//!
+//! Only contexts and failures are cut. An answer is what is trained on or graded by: it stays whole.
+
+use std::borrow::Cow;
+
+/// Characters that all context before the failure may take in a prompt.
+pub(super) const CONTEXT: usize = 8_000;
+
+/// Characters of a failure, of what the agent did wrong, or of a person's words in a prompt.
+pub(super) const PART: usize = 6_000;
+
+/// Turns of a prompt: the first, and the last ones.
+pub(super) const TURNS: usize = 6;
+
+/// `text` within `max` characters (and a few for the mark): the beginning and the end of it.
+pub(super) fn cut_middle(text: &str, max: usize) -> Cow<'_, str> {
+    // Most texts are short: their length in bytes already tells.
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let chars = text.chars().count();
+    if chars <= max {
+        return Cow::Borrowed(text);
+    }
+    let head = offset(text, max / 2);
+    let tail = offset(text, chars - (max - max / 2));
+    // Whole lines where a line ends near the cut.
+    let head = text[..head].rfind('\n').filter(|&at| at * 2 > head).unwrap_or(head);
+    let tail = text[tail..]
+        .find('\n')
+        .map(|at| tail + at + 1)
+        .filter(|&at| at < tail + (text.len() - tail) / 2)
+        .unwrap_or(tail);
+    let left_out = text[head..tail].chars().count();
+    let left_out = crate::base::text::plural(left_out as u64, "character");
+    Cow::Owned(format!("{}\n\n[… {left_out} left out …]\n\n{}", text[..head].trim_end(), text[tail..].trim_start()))
+}
+
+/// Byte offset of character number `index`.
+fn offset(text: &str, index: usize) -> usize {
+    text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
+}
+
+/// Shares `total` among parts: short ones stay whole, the long ones get the same.
+pub(super) fn share(lengths: &[usize], total: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&index| lengths[index]);
+    let mut shares = vec![0; lengths.len()];
+    let mut left = total;
+    for (done, &index) in order.iter().enumerate() {
+        shares[index] = lengths[index].min(left / (lengths.len() - done));
+        left -= shares[index];
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_goes() {
+        assert_eq!(cut_middle("short", 5), "short");
+        assert_eq!(cut_middle("äöü", 3), "äöü");
+        let lines: Vec<String> = (0..100).map(|line| format!("line {line}\n")).collect();
+        let lines = lines.concat();
+        insta::assert_snapshot!(cut_middle(&lines, 40), @r"
+        line 0
+        line 1
+
+        [… 761 characters left out …]
+
+        line 98
+        line 99
+        ");
+        let long = "x".repeat(1_000);
+        assert_eq!(cut_middle(&long, 10), "xxxxx\n\n[… 990 characters left out …]\n\nxxxxx");
+    }
+
+    #[test]
+    fn shares() {
+        assert_eq!(share(&[10, 20, 30], 100), [10, 20, 30]);
+        assert_eq!(share(&[10, 900, 800], 110), [10, 50, 50]);
+        assert_eq!(share(&[], 10), Vec::<usize>::new());
+        assert_eq!(share(&[5, 5], 1), [0, 1]);
+    }
+}

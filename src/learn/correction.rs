@@ -1,0 +1,161 @@
+//! Corrections: a person set the agent right, and what it then did.
+//!
+//! A callout counts by its title (`Correction`, a denial, an interruption), and an untitled one by its words
+//! ([`correction::opens_correction`]) or because a call was refused or the agent interrupted right before. What is right is what the agent did afterwards, as far
+//! as it is written down: nothing is made of the person's sentence.
+
+use super::case::{Correction, Turn};
+use super::entry::Entry;
+use super::puzzle::one_line;
+use super::slip;
+use super::trail::{self, Beat, Round, Trail};
+use crate::base::Span;
+use crate::session::{Item, User, correction};
+
+/// Titles by which a callout is a correction, in lower case.
+const TITLES: &[&str] =
+    &["correction", "denied", "denial", "refused", "refusal", "rejected", "interruption", "interrupted", "interrupt"];
+
+/// How much of what the agent did right before counts as the behaviour that was corrected: things done, and bytes.
+const BEHAVIOUR: usize = 8;
+const BEHAVIOUR_BYTES: usize = 4_000;
+
+/// How much of what it did afterwards is the answer, whole things only: the reaction to the words, and not all work
+/// that followed.
+const RESPONSE: usize = 16;
+const RESPONSE_BYTES: usize = 4_000;
+
+/// A correction with its place.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Index of the round that the words open.
+    pub(super) round: usize,
+    /// The callout.
+    pub(super) span: Span,
+    /// Its block id.
+    pub(super) block: Option<String>,
+    /// One line.
+    pub(super) title: String,
+    /// What was asked and done before the behaviour.
+    pub(super) context: Vec<Turn>,
+    /// The correction; without behaviour where nothing was done before the words.
+    pub(super) correction: Correction,
+}
+
+/// The corrections of one session, in the order of the note.
+pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (index, round) in trail.rounds.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
+        let Some(Cue { user, rule, about_agent }) = corrects(round, before) else { continue };
+        let (split, behaviour) = before.filter(|_| about_agent).map(behaviour).unwrap_or_default();
+        let (response, more) = response(round);
+        let interpretation = |user: &&User| {
+            let words = user.interpretation.as_deref()?;
+            // A note's lines are wrapped; what it says of the words is a sentence.
+            let text = crate::base::text::fold_whitespace(&trail.cleaner.text(user.callout.span, words));
+            (!text.is_empty()).then_some(text)
+        };
+        let words = trail.words(round);
+        if words.is_empty() {
+            continue;
+        }
+        found.push(Found {
+            round: index,
+            span: user.callout.span,
+            block: user.callout.id.clone(),
+            title: one_line(&trail.cleaner.words(user.callout.span, &user.words)),
+            context: if index == 0 { Vec::new() } else { trail.context(index - 1, split) },
+            correction: Correction {
+                behaviour,
+                words,
+                rule,
+                interpretation: round.users.iter().find_map(interpretation),
+                response,
+                more,
+                corrected_again: trail.rounds.get(index + 1).is_some_and(|next| corrects(next, Some(round)).is_some()),
+            },
+        });
+    }
+    found
+}
+
+/// The callout of a round that corrects what was done before, and why it does: how the agent was stopped, or the words
+/// themselves, or nothing but the title.
+fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>> {
+    let before = before?;
+    let stop = if before.beats.last().is_some_and(refused) {
+        Some("denied")
+    } else {
+        before.interrupted.then_some("interrupted")
+    };
+    round.users.iter().enumerate().find_map(|(at, user)| {
+        if user.words.trim().is_empty() {
+            return None;
+        }
+        let title = user.callout.title.trim().to_lowercase();
+        let titled = user.correction || TITLES.iter().any(|known| title.starts_with(known));
+        let by_words = correction::opens_correction(&user.words);
+        // Words after words that were stopped before anything was done set right the person's own.
+        let about_agent = at == 0 || by_words;
+        let rule = if by_words { Some("words") } else { stop.filter(|_| !correction::goes_on(&user.words)) };
+        let rule = match (titled, title.is_empty()) {
+            (true, _) => rule.unwrap_or("titled"),
+            // Any other title says that it is something else.
+            (false, false) => return None,
+            (false, true) => rule.filter(|_| about_agent)?,
+        };
+        Some(Cue { user, rule, about_agent })
+    })
+}
+
+/// Words that correct.
+struct Cue<'a> {
+    user: &'a User,
+    rule: &'static str,
+    /// Whether they can be about what the agent did before.
+    about_agent: bool,
+}
+
+/// Whether a person refused a call.
+fn refused(beat: &Beat<'_>) -> bool {
+    matches!(beat.item, Item::Step(step) if slip::stopped(step))
+}
+
+/// What was done upon a correction, and how many things more. A call at its end that a person refused is no part of what
+/// is right.
+fn response(round: &Round<'_>) -> (Vec<Entry>, usize) {
+    let end = round.beats.iter().rposition(|beat| !refused(beat)).map_or(0, |last| last + 1);
+    let mut bytes = 0;
+    let whole = round.beats[..end].iter().take(RESPONSE).take_while(|beat| {
+        let first = bytes == 0;
+        bytes += beat.entry.text().len();
+        first || bytes <= RESPONSE_BYTES
+    });
+    let shown = whole.count();
+    (trail::told(&round.beats[..shown]), trail::told(&round.beats[shown..end]).len())
+}
+
+/// The last things done in a round, and the index of the first of them. Where a person refused calls, what was wrong is
+/// those calls and the words that led to them.
+fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
+    let mut from = round.beats.len();
+    if round.beats.last().is_some_and(refused) {
+        while from > 0 && refused(&round.beats[from - 1]) {
+            from -= 1;
+        }
+        if from > 0 && matches!(round.beats[from - 1].item, Item::Prose(_)) {
+            from -= 1;
+        }
+        return (from, trail::told(&round.beats[from..]));
+    }
+    let mut bytes = 0;
+    while from > 0 && round.beats.len() - from < BEHAVIOUR {
+        bytes += round.beats[from - 1].entry.text().len();
+        if bytes > BEHAVIOUR_BYTES && from < round.beats.len() {
+            break;
+        }
+        from -= 1;
+    }
+    (from, trail::told(&round.beats[from..]))
+}

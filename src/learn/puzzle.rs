@@ -1,0 +1,210 @@
+//! Puzzles: something failed, and what the record shows to have helped.
+//!
+//! Two sources. An `[!error]` callout is always one; what helped is its resolution, the steps that it names, and a later
+//! success of the step that failed. A failed step without a callout is one only where it succeeded later and the
+//! record tells what was wrong ([`super::slip`], [`super::recovery`]).
+
+use super::case::Puzzle;
+use super::entry::{self, Entry};
+use super::trail::{Beat, Round, Trail};
+use super::{recovery, slip};
+use crate::base::{Span, text};
+use crate::session::{Error, Item, Step, StepStatus};
+
+/// How far before an error callout its failing step is looked for, in things done.
+const BEFORE: usize = 6;
+
+/// How many things done between failure and success are shown whole; of a longer way only the named steps.
+const BETWEEN: usize = 25;
+
+/// Characters of a title.
+const TITLE: usize = 90;
+
+/// A puzzle with its place.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Index of the round it happened in.
+    pub(super) round: usize,
+    /// Index of the beat at which it went wrong: everything before is context.
+    pub(super) at: usize,
+    /// The callout or step it was made from.
+    pub(super) span: Span,
+    /// Its block id.
+    pub(super) block: Option<String>,
+    /// One line.
+    pub(super) title: String,
+    /// What stays the same when the note is edited elsewhere.
+    pub(super) trigger: String,
+    /// The puzzle.
+    pub(super) puzzle: Puzzle,
+}
+
+/// The puzzles of one session, in the order of the note. `marked`: whether whoever wrote the note marks failures
+/// itself, so that a failed step without a callout was not worth one, or a person has taken it out.
+pub(super) fn all(trail: &Trail<'_>, marked: bool) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (index, round) in trail.rounds.iter().enumerate() {
+        let mut taken = vec![false; round.beats.len()];
+        let mut here = Vec::new();
+        for at in 0..round.beats.len() {
+            if let Item::Error(error) = round.beats[at].item {
+                let failing = failing_step(round, at, error, &taken);
+                if let Some(failing) = failing {
+                    // Failures on the way to the success belong to this one.
+                    let end = success(round, failing, error).unwrap_or(failing);
+                    taken[failing..=end].fill(true);
+                }
+                here.extend(from_callout(trail, index, at, error, failing));
+            }
+        }
+        for (at, taken) in taken.iter().enumerate() {
+            let step = recovery::step_at(&round.beats, at).filter(|_| !taken && !marked);
+            here.extend(step.and_then(|step| from_step(index, round, at, step)));
+        }
+        here.sort_by_key(|found| found.at);
+        found.append(&mut here);
+    }
+    found
+}
+
+/// The step that an error is about: the one it names, else the nearest failed one before it.
+fn failing_step(round: &Round<'_>, at: usize, error: &Error, taken: &[bool]) -> Option<usize> {
+    let named = |id: &str| round.beats.iter().position(|beat| beat.entry.is_step() && beat.item.id() == Some(id));
+    let blocks =
+        error.steps.iter().filter(|link| !error.resolved_by.contains(link)).filter_map(|link| link.block.as_deref());
+    if let Some(step) = blocks.into_iter().find_map(named) {
+        return Some(step);
+    }
+    let failed = |&index: &usize| {
+        let step = recovery::step_at(&round.beats, index);
+        !taken[index] && step.is_some_and(|step| step.status == StepStatus::Failed)
+    };
+    (at.saturating_sub(BEFORE)..at).rev().find(failed)
+}
+
+fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, failing: Option<usize>) -> Option<Found> {
+    let round = &trail.rounds[index];
+    let span = error.callout.span;
+    let clean = |words: &str| trail.cleaner.text(span, words);
+    let title = clean(&error.callout.title);
+    let told = entry::paragraphs([title.as_str(), &clean(&error.text)]);
+    if told.is_empty() {
+        return None;
+    }
+    let resolution = error.resolution.as_deref().filter(|words| !entry::only_links(words)).map(clean);
+    let resolution = resolution.filter(|text| !text.trim().is_empty());
+    let success = failing.and_then(|step| success(round, step, error));
+    let mut fix = named_steps(trail, error);
+    if let (Some(from), Some(to)) = (failing, success)
+        && to - from <= BETWEEN
+    {
+        let between = steps_between(&round.beats, from, to, at);
+        fix.retain(|entry| !between.contains(entry));
+        fix.extend(between);
+    }
+    let step = failing.map(|step| round.beats[step].entry.clone());
+    let verified = success.is_some() || failing.is_some_and(|step| succeeded(trail, round, step, error));
+    // What the step already tells is not told twice.
+    let result = failing.and_then(|step| recovery::step_at(&round.beats, step)?.result.as_deref()).unwrap_or_default();
+    let repeated = !result.is_empty() && clean(result).starts_with(title.trim_end_matches('…').trim());
+    let text = clean(&error.text);
+    let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
+    Some(Found {
+        round: index,
+        at: failing.unwrap_or(at).min(first_named(round, error).unwrap_or(at)).min(at),
+        span,
+        block: error.callout.id.clone(),
+        title: one_line(if title.trim().is_empty() { &told } else { &title }),
+        trigger: told,
+        puzzle: Puzzle { step, title: if repeated { String::new() } else { title }, text, resolution, fix, verified },
+    })
+}
+
+fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<Found> {
+    if step.status != StepStatus::Failed || !slip::tells(step) {
+        return None;
+    }
+    let to = recovery::of(&round.beats, at)?;
+    let entry = round.beats[at].entry.clone();
+    let key = slip::key(step)?;
+    let told = step.result.as_deref().unwrap_or_default();
+    Some(Found {
+        round: index,
+        at,
+        span: step.span,
+        block: step.id.clone(),
+        title: one_line(&format!("{key}: {told}")),
+        trigger: entry.text(),
+        puzzle: Puzzle {
+            step: Some(entry),
+            title: String::new(),
+            text: String::new(),
+            resolution: None,
+            fix: steps_between(&round.beats, at, to, at),
+            verified: true,
+        },
+    })
+}
+
+/// What was done after `from` up to `to`, without the error callout itself.
+fn steps_between(beats: &[Beat<'_>], from: usize, to: usize, error: usize) -> Vec<Entry> {
+    let between = beats.iter().enumerate().take(to + 1).skip(from + 1);
+    between.filter(|(at, beat)| *at != error && !beat.entry.is_blank()).map(|(_, beat)| beat.entry.clone()).collect()
+}
+
+/// The steps that the resolution links to, in the order of the note.
+fn named_steps(trail: &Trail<'_>, error: &Error) -> Vec<Entry> {
+    let named = |entry: &&Entry| {
+        let id = entry.block.as_deref();
+        id.is_some() && entry.is_step() && error.resolved_by.iter().any(|link| link.block.as_deref() == id)
+    };
+    if error.resolved_by.is_empty() {
+        return Vec::new();
+    }
+    let entries = trail.rounds.iter().flat_map(|round| round.beats.iter().map(|beat| &beat.entry));
+    entries.filter(named).cloned().collect()
+}
+
+/// Where the failing step succeeded in its turn: at the last step that the resolution names, else by the record.
+fn success(round: &Round<'_>, failing: usize, error: &Error) -> Option<usize> {
+    let key = recovery::step_at(&round.beats, failing).and_then(slip::key);
+    let named = (failing + 1..round.beats.len()).rev().find(|&at| {
+        let step = recovery::step_at(&round.beats, at).filter(|step| step.status == StepStatus::Complete);
+        step.is_some_and(|step| names(error, step) && key.is_some() && slip::key(step) == key)
+    });
+    named.or_else(|| recovery::of(&round.beats, failing))
+}
+
+/// Whether the resolution names a success of what had failed anywhere in the session.
+fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error) -> bool {
+    let Some(step) = recovery::step_at(&round.beats, failing) else { return false };
+    let key = slip::key(step);
+    let mut steps = trail.rounds.iter().flat_map(|round| (0..round.beats.len()).map(move |at| (round, at)));
+    steps.any(|(round, at)| {
+        recovery::step_at(&round.beats, at).is_some_and(|later| {
+            let same = if key.is_some() {
+                slip::key(later) == key
+            } else {
+                later.tool == step.tool && later.args == step.args
+            };
+            same && later.status == StepStatus::Complete && names(error, later)
+        })
+    })
+}
+
+/// The first step of a round that the resolution names: a callout may stand behind what it tells of.
+fn first_named(round: &Round<'_>, error: &Error) -> Option<usize> {
+    (0..round.beats.len()).find(|&at| recovery::step_at(&round.beats, at).is_some_and(|step| names(error, step)))
+}
+
+/// Whether the resolution links to a step.
+fn names(error: &Error, step: &Step) -> bool {
+    let id = step.id.as_deref();
+    id.is_some() && error.resolved_by.iter().any(|link| link.block.as_deref() == id)
+}
+
+/// The first line of a text, short enough for a list.
+pub(super) fn one_line(words: &str) -> String {
+    let line = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    text::truncate(&text::fold_whitespace(line), TITLE).into_owned()
+}

@@ -1,0 +1,118 @@
+//! Which failures teach nothing, and when a later success answers one.
+//!
+//! What was tried is judged by [`Attempt`], as the notes that `cru` writes are. A failed step without a callout must
+//! say what was wrong: a refused call, a call without an answer and a bare exit code do not.
+
+use crate::session::attempt::Attempt;
+use crate::session::{Step, StepStatus};
+
+/// What a person did to a call, as results say it, in lower case.
+const STOPPED: &[&str] = &[
+    "interrupted",
+    "the user doesn't want",
+    "rejected by",
+    "denied by",
+    "refused by",
+    "aborted by",
+    "cancelled by",
+    "canceled by",
+    "declined by",
+    "user rejected",
+    "user denied",
+    "user declined",
+];
+
+/// Results that tell nothing about the work, in lower case.
+const EMPTY: &[&str] = &[
+    "no result recorded",
+    "failed, no output",
+    "has not been read yet",
+    "modified since",
+    "sibling tool call",
+    "inputvalidationerror",
+    "requires approval",
+    "no such tool",
+    "permission to use",
+    "requested permissions",
+    "timed out",
+    "was blocked",
+];
+
+/// Whether a person stopped or refused the step.
+pub(super) fn stopped(step: &Step) -> bool {
+    let result = step.result.as_deref().unwrap_or_default().to_lowercase();
+    step.status == StepStatus::Failed && STOPPED.iter().any(|phrase| result.contains(phrase))
+}
+
+/// Whether the result of a failed step says what was wrong, in two words at least.
+pub(super) fn tells(step: &Step) -> bool {
+    let result = step.result.as_deref().unwrap_or_default().to_lowercase();
+    let told = result.trim_start_matches("exit code");
+    !stopped(step)
+        && !EMPTY.iter().any(|phrase| result.contains(phrase))
+        && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
+}
+
+/// What a step tried.
+pub(super) fn attempt(step: &Step) -> Attempt {
+    let text = step.command.as_deref().unwrap_or(&step.args);
+    let attempt = Attempt::of(&step.tool, text);
+    // A hand-written step may be the command itself, without the tool that ran it.
+    match attempt {
+        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) => {
+            Attempt::of("Bash", &format!("{} {text}", step.tool))
+        }
+        other => other,
+    }
+}
+
+/// The name of what a step tried, where its failure can matter.
+pub(super) fn key(step: &Step) -> Option<String> {
+    attempt(step).key().map(str::to_owned)
+}
+
+/// Whether a step changed something, as far as its line tells.
+pub(super) fn acts(step: &Step) -> bool {
+    !step.writes.is_empty() || attempt(step) != Attempt::Look
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(result: &str) -> Step {
+        let status = StepStatus::Failed;
+        Step { tool: "Bash".into(), args: "make".into(), result: Some(result.into()), status, ..Step::default() }
+    }
+
+    #[test]
+    fn failures_that_tell() {
+        let table = [
+            ("error[E0308]: mismatched types", true),
+            ("2 of 41 failed in auth", true),
+            ("Exit code 1", false),
+            ("Exit code 1 error: unknown flag --stat", true),
+            ("no result recorded", false),
+            ("denied by user", false),
+            ("The user doesn't want to proceed with this tool use.", false),
+            ("File has not been read yet. Read it first", false),
+            ("", false),
+            ("1", false),
+        ];
+        for (result, tells) in table {
+            assert_eq!(super::tells(&failed(result)), tells, "{result:?}");
+        }
+        assert!(stopped(&failed("denied by user")));
+        assert!(!stopped(&Step { status: StepStatus::Complete, ..failed("interrupted") }));
+    }
+
+    #[test]
+    fn what_was_tried() {
+        let step = |tool: &str, args: &str| Step { tool: tool.into(), args: args.into(), ..Step::default() };
+        assert_eq!(key(&step("Bash", "cd a && cargo test -p b")).as_deref(), Some("cargo test"));
+        assert_eq!(key(&step("cargo", "test -p b")).as_deref(), Some("cargo test"));
+        assert_eq!(key(&step("Read", "src/a.rs")), None);
+        assert!(acts(&step("Edit", "src/a.rs")));
+        assert!(!acts(&step("Bash", "git log | head")));
+    }
+}

@@ -1,0 +1,4 @@
+//! What must hold for every edit, over invented notes.
+
+mod body;
+mod property;

@@ -1,0 +1,99 @@
+//! `cru_cursor`: how far a note has been written from its transcript, and which revision of the note that is.
+//!
+//! The text is `r<revision> <records> <last id> <hash>`; the id and the hash are their first eight characters. It lives in
+//! the note, so no cache is needed to know that a transcript was already imported.
+
+use std::fmt;
+
+use super::source::Consumed;
+
+/// Characters of an id or hash that the text shows.
+const SHOWN: usize = 8;
+
+/// A cursor, read or to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Raised by every write of the note.
+    pub revision: u64,
+    /// Records of the stream that the note represents.
+    pub records: u64,
+    /// First characters of the id of the last of them; `-` when it has none.
+    pub last: String,
+    /// First characters of the hash over all of them.
+    pub hash: String,
+}
+
+impl Cursor {
+    /// The cursor of a new note of these records.
+    pub fn first(consumed: &Consumed) -> Self {
+        Self {
+            revision: 1,
+            records: consumed.records,
+            last: shorten(consumed.last.as_deref().unwrap_or("")),
+            hash: shorten(&consumed.hash),
+        }
+    }
+
+    /// Reads the text; `None` when it is not a cursor.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let revision = words.next()?.strip_prefix('r')?.parse().ok()?;
+        let records = words.next()?.parse().ok()?;
+        let (last, hash) = (words.next()?.to_owned(), words.next()?.to_owned());
+        words.next().is_none().then_some(Self { revision, records, last, hash })
+    }
+
+    /// Whether the same records are behind both, whatever was written to the notes since.
+    pub fn same_records(&self, other: &Self) -> bool {
+        (self.records, &self.last, &self.hash) == (other.records, &other.last, &other.hash)
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{} {} {} {}", self.revision, self.records, self.last, self.hash)
+    }
+}
+
+/// The first characters that are safe in a line of frontmatter.
+fn shorten(id: &str) -> String {
+    let short: String = id.chars().filter(char::is_ascii_alphanumeric).take(SHOWN).collect();
+    if short.is_empty() { "-".to_owned() } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        let consumed = Consumed {
+            records: 1834,
+            last: Some("6f1c2ab0-33d1-4b2e-9f3a-0c7d2a9a1e11".to_owned()),
+            hash: "9f2c11ab77aa01b2".to_owned(),
+        };
+        let cursor = Cursor::first(&consumed);
+        assert_eq!(cursor.to_string(), "r1 1834 6f1c2ab0 9f2c11ab");
+        assert_eq!(Cursor::parse("r1 1834 6f1c2ab0 9f2c11ab"), Some(cursor));
+    }
+
+    #[test]
+    fn ids_cannot_break_the_line() {
+        let consumed = Consumed { records: 1, last: Some("a b\nc: d".to_owned()), hash: String::new() };
+        assert_eq!(Cursor::first(&consumed).to_string(), "r1 1 abcd -");
+    }
+
+    #[test]
+    fn refuses_other_texts() {
+        for text in ["", "r1", "1 2 3 4", "r1 2 3 4 5", "rx 2 3 4"] {
+            assert_eq!(Cursor::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_new_revision_has_the_same_records() {
+        let old = Cursor::parse("r1 2 aa bb").unwrap();
+        assert!(old.same_records(&Cursor::parse("r9 2 aa bb").unwrap()));
+        assert!(!old.same_records(&Cursor::parse("r1 3 aa bb").unwrap()));
+    }
+}

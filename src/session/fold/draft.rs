@@ -1,0 +1,92 @@
+//! A folded session on its way to a note: all but its name and its links to other notes.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::part;
+use crate::session::event::StreamKey;
+use crate::session::source::Consumed;
+use crate::session::{Agent, Item, Link, Session, SubagentRef};
+
+/// What [`super::Fold`] made of a stream.
+#[derive(Debug)]
+pub struct Draft {
+    /// Which stream.
+    pub key: StreamKey,
+    /// The stream that started it.
+    pub parent: Option<StreamKey>,
+    /// Sub-agent type; `None` for a main session.
+    pub agent: Option<Agent>,
+    /// The file its first record is in.
+    pub transcript: PathBuf,
+    /// The session; [`Draft::name`] and the links are still missing.
+    pub session: Session,
+    /// Its sub-agents, in the order of their callouts.
+    pub children: Vec<Child>,
+    /// Name part from the first prompt; `session` where there is none.
+    pub slug: String,
+    /// Why it is worth no note: it has no prompt of a person (or task) or no turn of an agent.
+    pub empty: bool,
+    /// How far the transcript was read.
+    pub consumed: Consumed,
+}
+
+/// Where a sub-agent's callout stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// The stream of its work.
+    pub stream: StreamKey,
+    pub(super) phase: usize,
+    pub(super) item: usize,
+}
+
+/// The note of a sub-agent, as its parent shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linked {
+    /// File stem.
+    pub note: String,
+    /// Its agent.
+    pub agent: Option<Agent>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its own tokens.
+    pub tokens: Option<u64>,
+}
+
+impl Draft {
+    /// When it began; by this and the key drafts are put in order.
+    pub fn start(&self) -> Option<Timestamp> {
+        self.session.meta.started
+    }
+
+    /// Gives it its id, the file stem.
+    pub fn name(&mut self, id: &str) {
+        self.session.meta.session_id = Some(id.to_owned());
+        if self.session.meta.title.is_none() {
+            self.session.meta.title = Some(id.to_owned());
+            self.session.heading = Some(id.to_owned());
+        }
+    }
+
+    /// Points to the note of the session that started it.
+    pub fn link_parent(&mut self, note: &str) {
+        self.session.meta.parent = Some(Link::to_note(note));
+    }
+
+    /// Points to the note of a sub-agent: in the list, and in its callout where there is one.
+    pub fn link_child(&mut self, stream: &StreamKey, child: &Linked) {
+        self.session.meta.subagents.push(SubagentRef {
+            session: child.note.clone(),
+            agent: child.agent.clone(),
+            model: child.model.clone(),
+            tokens: child.tokens,
+        });
+        for place in self.children.iter().filter(|place| place.stream == *stream) {
+            let phase = self.session.phases.get_mut(place.phase);
+            if let Some(Item::Subagent(item)) = phase.and_then(|phase| phase.items.get_mut(place.item)) {
+                part::link_subagent(item, Link::to_note(child.note.clone()), child.tokens);
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A transcript's events folded into the session that its note shows.
+//!
+//! [`Fold`] takes the events of one stream as they come and keeps only what a note shows; [`Fold::finish`] gives a
+//! [`Draft`], a session without a name and without links to other notes, which only the vault can give. Knows no agent
+//! and no vault, reads no clock: the same events give the same draft on every machine.
+
+mod assembly;
+mod draft;
+mod name;
+mod outcome;
+mod part;
+mod phase_rule;
+mod place;
+mod step;
+mod stream;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod title;
+mod trouble;
+
+pub use draft::{Child, Draft, Linked};
+pub use stream::{Fold, Options};

@@ -1,0 +1,150 @@
+//! The items of a note that are no steps, made so that what is typed and what the body says are the same.
+
+use jiff::Timestamp;
+
+use super::title;
+use crate::base::text::{fold_whitespace, sanitise, thousands};
+use crate::session::event::{Attachment, DecisionEvent};
+use crate::session::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
+
+/// Characters above which a callout is folded.
+const LONG: usize = 4000;
+
+/// Characters above which a text that nobody typed here (a plan, a task, a summary) is folded.
+const LONG_OF_OTHERS: usize = 600;
+
+/// Characters of a callout's title.
+const TITLE: usize = 90;
+
+/// Agent prose and other markdown.
+pub(super) fn prose(text: impl Into<String>) -> Item {
+    Item::Prose(Prose { text: text.into(), ..Prose::default() })
+}
+
+/// A person's exact words.
+pub(super) fn user(words: &str, correction: bool, at: Option<Timestamp>) -> Item {
+    let folded = (words.chars().count() > LONG).then_some(true);
+    let title = if correction { "Correction" } else { "" };
+    let mut callout = callout("user", title, format!("\"{words}\""), folded);
+    callout.at = at;
+    Item::User(User { callout, words: words.to_owned(), interpretation: None, correction })
+}
+
+/// What was sent along with words: `*[image/png, 34 kB]*`.
+pub(super) fn attachments(attachments: &[Attachment<'_>]) -> Option<Item> {
+    let marks: Vec<String> = attachments.iter().map(|it| format!("*[{}]*", super::outcome::attachment(it))).collect();
+    (!marks.is_empty()).then(|| prose(marks.join(" ")))
+}
+
+/// The task that a parent gave: no person said it.
+pub(super) fn task(text: &str) -> Item {
+    let folded = (text.chars().count() > LONG_OF_OTHERS).then_some(true);
+    Item::Callout(callout("context", "Task", text.to_owned(), folded))
+}
+
+/// The host's summary at a compaction.
+pub(super) fn compaction(trigger: Option<&str>, tokens: Option<u64>, summary: Option<&str>) -> Item {
+    let tokens = tokens.map(|tokens| format!("{} tokens", thousands(tokens)));
+    let facts: Vec<String> = trigger.map(|word| fold_whitespace(&sanitise(word))).into_iter().chain(tokens).collect();
+    let title = if facts.is_empty() { "Compaction".to_owned() } else { format!("Compaction ({})", facts.join(", ")) };
+    let body = summary.map(|text| sanitise(text).trim().to_owned()).unwrap_or_default();
+    Item::Callout(callout("summary", &title, body, Some(true)))
+}
+
+/// The agent's thinking, where it is wanted.
+pub(super) fn thought(text: &str) -> Item {
+    Item::Callout(callout("thought", "", text.to_owned(), Some(true)))
+}
+
+/// A decision that the record proves; `step` is the one that asked.
+pub(super) fn decision(event: &DecisionEvent<'_>, step: Option<Link>) -> Item {
+    let clean = |text: &str| sanitise(text).trim().to_owned();
+    let one_line = |text: &str| fold_whitespace(&sanitise(text));
+    let text = clean(&event.text);
+    let why = event.why.as_deref().map(one_line).filter(|why| !why.is_empty());
+    let rejected: Vec<String> = event.rejected.iter().map(|it| one_line(it)).filter(|it| !it.is_empty()).collect();
+    let rejected = (!rejected.is_empty()).then(|| rejected.join("; "));
+    let folded = (text.chars().count() > LONG_OF_OTHERS).then_some(true);
+    let title = title::cut(&one_line(&event.title), TITLE);
+    let title = if title.is_empty() { "Decided".to_owned() } else { title };
+    let rests_on: Vec<Link> = step.into_iter().collect();
+    let mut fields = Vec::new();
+    push_field(&mut fields, "Why", why.as_deref());
+    push_field(&mut fields, "Rejected", rejected.as_deref());
+    push_field(&mut fields, "Rests on", rests_on.first().map(ToString::to_string).as_deref());
+    let callout = with_fields("decision", &title, &text, fields, folded);
+    Item::Decision(Decision { callout, text, why, rejected, impact: None, rests_on })
+}
+
+/// Something that went wrong. `resolution` is its sentence and the links in it.
+pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Option<(String, Vec<Link>)>) -> Item {
+    let steps: Vec<Link> = step.into_iter().collect();
+    let (resolution, resolved_by) = resolution.map_or((None, Vec::new()), |(text, links)| (Some(text), links));
+    let mut fields = Vec::new();
+    push_field(&mut fields, "Step", steps.first().map(ToString::to_string).as_deref());
+    push_field(&mut fields, "Resolution", resolution.as_deref());
+    let callout = with_fields("error", &title::cut(title, TITLE), text, fields, None);
+    Item::Error(Error { callout, text: text.to_owned(), resolution, resolved_by, steps })
+}
+
+/// A sub-agent's work, before it is known which note holds it.
+pub(super) fn subagent(agent: Agent, model: Option<String>, task: Option<String>, summary: Option<String>) -> Subagent {
+    let title = match &model {
+        Some(model) => format!("@{agent} ({model})"),
+        None => format!("@{agent}"),
+    };
+    let mut fields = Vec::new();
+    push_field(&mut fields, "Task", task.as_deref());
+    push_field(&mut fields, "Summary", summary.as_deref());
+    let callout = with_fields("subagent", &title, "", fields, None);
+    let mode = SubagentMode::Inline;
+    Subagent { callout, agent: Some(agent), model, mode, link: None, task, summary, items: Vec::new() }
+}
+
+/// Points a sub-agent's callout to the note of its work.
+pub(super) fn link_subagent(item: &mut Subagent, link: Link, tokens: Option<u64>) {
+    let mut fields = vec![("mode".to_owned(), "link".to_owned())];
+    push_field(&mut fields, "Task", item.task.as_deref());
+    push_field(&mut fields, "Summary", item.summary.as_deref());
+    push_field(&mut fields, "Tokens", tokens.map(thousands).as_deref());
+    let (mode, rest) = fields.split_at(1);
+    let mut body = lines(mode);
+    body.push('\n');
+    body.push_str(&link.to_string());
+    if !rest.is_empty() {
+        body.push('\n');
+        body.push_str(&lines(rest));
+    }
+    item.callout.body = body;
+    item.callout.fields = fields;
+    item.mode = SubagentMode::Link;
+    item.link = Some(link);
+}
+
+/// Tokens by model.
+pub(super) fn usage(title: &str, table: String) -> Item {
+    Item::Callout(callout(crate::session::usage::KIND, title, table, None))
+}
+
+fn callout(kind: &str, title: &str, body: String, folded: Option<bool>) -> Callout {
+    Callout { kind: kind.to_owned(), title: title.to_owned(), body, folded, ..Callout::default() }
+}
+
+fn with_fields(kind: &str, title: &str, text: &str, fields: Vec<(String, String)>, folded: Option<bool>) -> Callout {
+    let mut body = text.to_owned();
+    if !body.is_empty() && !fields.is_empty() {
+        body.push('\n');
+    }
+    body.push_str(&lines(&fields));
+    Callout { fields, ..callout(kind, title, body, folded) }
+}
+
+fn lines(fields: &[(String, String)]) -> String {
+    fields.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
+}
+
+fn push_field(fields: &mut Vec<(String, String)>, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        fields.push((name.to_owned(), value.to_owned()));
+    }
+}

@@ -1,0 +1,437 @@
+//! One stream of events, taken in as it comes.
+//!
+//! Holds the state between two events and the entries so far; [`super::assembly`] makes the session of them. Everything
+//! that comes from a record is cleaned of control characters here or in [`super::part`].
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::Timestamp;
+
+use super::name::Names;
+use super::phase_rule::{self, Verdict};
+use super::step::{Steps, step_link};
+use super::talk::Talk;
+use super::{part, place, title};
+use crate::base::text::{fold_whitespace, sanitise, slug};
+use crate::session::correction;
+use crate::session::event::{Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
+use crate::session::source::Header;
+use crate::session::{Item, Link, Task};
+
+/// A pause before a prompt that starts a phase, in seconds.
+const GAP: i64 = 600;
+
+/// Words of a prompt in a file name.
+const SLUG_WORDS: usize = 6;
+
+/// What a person may choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Keep the agent's thinking, as folded callouts.
+    pub thinking: bool,
+}
+
+/// A stream of events on its way to a [`super::Draft`].
+#[derive(Debug)]
+pub struct Fold {
+    pub(super) header: Header,
+    pub(super) host: String,
+    options: Options,
+    pub(super) entries: Vec<Entry>,
+    pub(super) steps: Steps,
+    /// Record that each phase begins with, and its title.
+    phases: Vec<(u64, String)>,
+    /// A boundary was passed and the phase behind it not yet begun.
+    boundary: Option<Boundary>,
+    talk: Talk,
+    names: Names,
+    /// Latest time of work or of a request.
+    active: Option<Timestamp>,
+    pub(super) facts: Facts,
+    pub(super) tasks: Tasks,
+    api_error: Option<(usize, String, u32)>,
+    pulls: HashSet<String>,
+    pub(super) last: Last,
+    /// Steps there were at the agent's last words.
+    pub(super) steps_at_reply: usize,
+}
+
+/// What stands in the note, in order.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// A phase begins.
+    Phase { title: String, time: Option<Timestamp>, from: Option<Link>, version: Option<String> },
+    /// The step with this index.
+    Step(usize),
+    /// Anything else.
+    Item(Item),
+}
+
+/// What will stand at the start of the phase to come.
+#[derive(Debug, Default)]
+struct Boundary {
+    items: Vec<Item>,
+    from: Option<Link>,
+}
+
+/// The last thing that says how the session ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Last {
+    /// Work.
+    #[default]
+    Work,
+    /// A person stopped the agent.
+    Interrupt,
+    /// The model service failed.
+    ApiError,
+}
+
+/// What is known of the whole stream.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) first: Option<Timestamp>,
+    pub(super) latest: Option<Timestamp>,
+    pub(super) cwd: Option<String>,
+    pub(super) home: Option<String>,
+    pub(super) branch: Option<String>,
+    pub(super) commit: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) title: Option<(TitleRank, String)>,
+    pub(super) cost: Option<f64>,
+    pub(super) usage: HashMap<String, (String, Usage)>,
+    /// Heading and file name part of the first prompt.
+    pub(super) prompt: Option<String>,
+    pub(super) slug: Option<String>,
+    /// The same of the first command.
+    pub(super) command: Option<String>,
+    pub(super) command_slug: Option<String>,
+    pub(super) asked: bool,
+    pub(super) worked: bool,
+}
+
+/// The task list as it now is.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    pub(super) rows: Vec<Task>,
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Fold {
+    /// A stream that begins. `host` is the importer's, `claude-code`.
+    pub fn new(header: Header, host: &str, options: Options) -> Self {
+        Self {
+            header,
+            host: host.to_owned(),
+            options,
+            entries: Vec::new(),
+            steps: Steps::default(),
+            phases: Vec::new(),
+            boundary: None,
+            talk: Talk::default(),
+            names: Names::default(),
+            active: None,
+            facts: Facts::default(),
+            tasks: Tasks::default(),
+            api_error: None,
+            pulls: HashSet::new(),
+            last: Last::default(),
+            steps_at_reply: 0,
+        }
+    }
+
+    /// What was told of the stream before its first event.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Takes in the next event.
+    pub fn event(&mut self, event: Event<'_>) {
+        let Event { record, time, kind } = event;
+        if let Some(time) = time {
+            self.facts.first.get_or_insert(time);
+            self.facts.latest = self.facts.latest.max(Some(time));
+        }
+        match kind {
+            EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
+            EventKind::Reply(text) => self.reply(&text, time, record),
+            EventKind::Thinking(text) => self.thinking(&text, time, record),
+            EventKind::Call(call) => {
+                self.work(time, record);
+                self.talk.call();
+                self.last = Last::Work;
+                self.names.learn(&call.tool);
+                self.names.learn(&call.args);
+                if let Some(index) = self.steps.call(&call, time) {
+                    self.entries.push(Entry::Step(index));
+                }
+            }
+            EventKind::Result(result) => {
+                self.active = self.active.max(time);
+                self.talk.denied |= result.denied;
+                if !result.failed && !result.denied {
+                    self.last = Last::Work;
+                }
+                self.steps.result(&result, time);
+            }
+            EventKind::Usage { message, model, usage } => {
+                self.facts.usage.insert(message.into_owned(), (fold_whitespace(&sanitise(&model)), usage));
+            }
+            EventKind::Compaction { trigger, tokens_before, summary } => {
+                let item = part::compaction(trigger.as_deref(), tokens_before, summary.as_deref());
+                self.boundary.get_or_insert_default().items.push(item);
+            }
+            EventKind::Rewind { to } => {
+                let phase = self.phases.partition_point(|(first, _)| *first <= to);
+                let from = (phase > 0).then(|| Link::to_block(super::assembly::phase_id(phase - 1)));
+                self.boundary.get_or_insert_default().from = from;
+                self.talk = Talk { worked: self.talk.worked, ..Talk::default() };
+            }
+            EventKind::Interrupt { .. } => self.interrupt(),
+            EventKind::ApiError(text) => self.api_error(&text, time, record),
+            EventKind::Decision(decision) => {
+                self.work(time, record);
+                let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
+                self.push(part::decision(&decision, step));
+            }
+            EventKind::Tasks(rows) => self.tasks.replace(rows),
+            EventKind::Task(row) => self.tasks.change(row),
+            EventKind::SubagentDone { stream, summary, failed } => {
+                self.steps.subagent_done(&stream, summary.as_deref(), failed);
+            }
+            EventKind::Meta(meta) => self.facts.meta(meta),
+            EventKind::PullRequest { url, number } => self.pull_request(&url, number, time, record),
+        }
+    }
+
+    fn prompt(&mut self, prompt: &Prompt<'_>, time: Option<Timestamp>, record: u64) {
+        let clean = sanitise(&prompt.text);
+        let words = clean.trim();
+        if words.is_empty() && prompt.attachments.is_empty() {
+            return;
+        }
+        let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
+        self.names.learn(words);
+        let first = !self.facts.asked;
+        self.facts.said(words, &prompt.origin, verdict);
+        let item = if prompt.origin == PromptOrigin::Task {
+            part::task(words)
+        } else {
+            let shown = match prompt.origin {
+                PromptOrigin::Shell if !words.starts_with('!') => format!("!{words}"),
+                _ => words.to_owned(),
+            };
+            part::user(&shown, !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin), time)
+        };
+        let pictures = part::attachments(&prompt.attachments);
+        if verdict == Verdict::Aside {
+            self.push(item);
+            self.entries.extend(pictures.map(Entry::Item));
+            return;
+        }
+        if self.is_gap(time) {
+            self.boundary.get_or_insert_default();
+        }
+        if verdict == Verdict::Starts || self.boundary.is_some() || self.phases.is_empty() {
+            let title = self.heading(words, &prompt.origin);
+            let opening = [Some(item), pictures];
+            self.open_phase(title, opening.into_iter().flatten(), time, record);
+        } else {
+            self.push(item);
+            self.entries.extend(pictures.map(Entry::Item));
+        }
+        self.active = self.active.max(time);
+        self.talk.prompt();
+    }
+
+    /// Whether `words` correct the agent: said to stop or refuse it, or by their own beginning.
+    fn corrects(&self, words: &str, origin: &PromptOrigin<'_>) -> bool {
+        match origin {
+            PromptOrigin::Denial { .. } => true,
+            PromptOrigin::Command | PromptOrigin::Shell | PromptOrigin::Task => false,
+            PromptOrigin::Typed | PromptOrigin::Queued => {
+                let stopped = (self.talk.interrupted || self.talk.denied) && !correction::goes_on(words);
+                stopped || (self.facts.worked && correction::opens_correction(words))
+            }
+        }
+    }
+
+    fn heading(&self, words: &str, origin: &PromptOrigin<'_>) -> String {
+        let heading = match origin {
+            PromptOrigin::Command => Some(title::of_command(words)),
+            PromptOrigin::Task => self.header.task.as_deref().and_then(title::of).or_else(|| title::of(words)),
+            _ => title::of(words),
+        };
+        heading.unwrap_or_else(|| if words.is_empty() { "Picture".to_owned() } else { self.continued() })
+    }
+
+    fn is_gap(&self, time: Option<Timestamp>) -> bool {
+        let (Some(active), Some(time)) = (self.active, time) else { return false };
+        time.as_second().saturating_sub(active.as_second()) >= GAP
+    }
+
+    fn reply(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
+        let text = sanitise(text);
+        if text.trim().is_empty() {
+            return;
+        }
+        self.work(time, record);
+        self.talk.reply(&text);
+        self.names.learn(&text);
+        self.last = Last::Work;
+        self.steps_at_reply = self.steps.len();
+        self.push(part::prose(text.trim_matches('\n')));
+    }
+
+    fn thinking(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
+        let text = sanitise(text);
+        if self.options.thinking && !text.trim().is_empty() {
+            self.work(time, record);
+            self.push(part::thought(text.trim()));
+        }
+    }
+
+    fn interrupt(&mut self) {
+        self.talk.interrupted = true;
+        self.last = Last::Interrupt;
+        let said =
+            matches!(self.entries.last(), Some(Entry::Item(Item::Prose(it))) if it.text == correction::INTERRUPTED);
+        if !said && !self.phases.is_empty() {
+            self.push(part::prose(correction::INTERRUPTED));
+        }
+    }
+
+    fn api_error(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
+        const TITLE: usize = 80;
+        let text = sanitise(text).trim().to_owned();
+        self.begin(time, record);
+        self.last = Last::ApiError;
+        let again = self.api_error.take().filter(|(at, old, _)| *at + 1 == self.entries.len() && *old == text);
+        let count = again.map_or(1, |(_, _, count)| {
+            self.entries.pop();
+            count + 1
+        });
+        let line = fold_whitespace(&text);
+        let title = title::cut(if line.is_empty() { "API error" } else { &line }, TITLE);
+        let mut body = if title == line { String::new() } else { text.clone() };
+        if count > 1 {
+            body = format!("{body}{}{count} times in a row.", if body.is_empty() { "" } else { "\n" });
+        }
+        self.api_error = Some((self.entries.len(), text, count));
+        self.push(part::error(&title, &body, None, None));
+    }
+
+    fn pull_request(&mut self, url: &str, number: u64, time: Option<Timestamp>, record: u64) {
+        let url = sanitise(url).into_owned();
+        if !self.pulls.insert(url.clone()) {
+            return;
+        }
+        self.begin(time, record);
+        let plain = url.starts_with("https://") && !url.contains(|c: char| c.is_whitespace() || "()<>[]".contains(c));
+        let link = if plain { format!("[#{number}]({url})") } else { format!("#{number}") };
+        self.push(part::prose(format!("Pull request {link}")));
+    }
+
+    /// The agent does something: there must be a phase for it.
+    fn work(&mut self, time: Option<Timestamp>, record: u64) {
+        self.begin(time, record);
+        self.facts.worked = true;
+        self.active = self.active.max(time);
+    }
+
+    /// Begins a phase where there is none, or a boundary was passed.
+    fn begin(&mut self, time: Option<Timestamp>, record: u64) {
+        if self.phases.is_empty() || self.boundary.is_some() {
+            let title = self.continued();
+            self.open_phase(title, std::iter::empty(), time, record);
+        }
+    }
+
+    /// The heading of a phase that no prompt opens.
+    fn continued(&self) -> String {
+        const MAX: usize = 70;
+        match self.phases.last() {
+            Some((_, title)) if title.starts_with(CONTINUED) => title.clone(),
+            Some((_, title)) => title::cut(&format!("{CONTINUED}: {title}"), MAX),
+            None => self.header.task.as_deref().and_then(title::of).unwrap_or_else(|| CONTINUED.to_owned()),
+        }
+    }
+
+    fn open_phase(&mut self, title: String, opening: impl Iterator<Item = Item>, time: Option<Timestamp>, record: u64) {
+        let boundary = self.boundary.take().unwrap_or_default();
+        self.phases.push((record, title.clone()));
+        self.entries.push(Entry::Phase { title, time, from: boundary.from, version: self.facts.version.clone() });
+        self.entries.extend(opening.chain(boundary.items).map(Entry::Item));
+    }
+
+    fn push(&mut self, item: Item) {
+        self.entries.push(Entry::Item(item));
+    }
+}
+
+const CONTINUED: &str = "Continue";
+
+impl Facts {
+    fn meta(&mut self, meta: Meta<'_>) {
+        let line = |text: &str| Some(fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
+        match meta {
+            Meta::Title { rank, text } => {
+                let stronger = self.title.as_ref().is_none_or(|(old, _)| *old <= rank);
+                if let Some(text) = title::given(&text).filter(|_| stronger) {
+                    self.title = Some((rank, text));
+                }
+            }
+            Meta::Cwd(cwd) => {
+                if self.home.is_none() {
+                    self.home = place::home_of(&cwd).map(ToOwned::to_owned);
+                }
+                if self.cwd.is_none() {
+                    self.cwd = line(&cwd);
+                }
+            }
+            Meta::Branch(branch) => self.branch = line(&branch).filter(|name| name != "HEAD").or(self.branch.take()),
+            Meta::Commit(commit) => self.commit = line(&commit).or(self.commit.take()),
+            Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
+            Meta::Cost(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
+        }
+    }
+
+    /// Keeps what the session's name and title come from.
+    fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
+        let part = || Some(slug(words, SLUG_WORDS)).filter(|part| !part.is_empty());
+        if *origin == PromptOrigin::Command {
+            self.asked |= verdict != Verdict::Aside;
+            if self.command.is_none() && verdict != Verdict::Aside {
+                self.command = Some(title::of_command(words));
+            }
+            self.command_slug = self.command_slug.take().or_else(part);
+        } else if verdict != Verdict::Aside {
+            self.asked = true;
+            self.prompt = self.prompt.take().or_else(|| title::of(words));
+            self.slug = self.slug.take().or_else(part);
+        }
+    }
+}
+
+impl Tasks {
+    fn replace(&mut self, rows: Vec<Task>) {
+        self.by_id = rows.iter().enumerate().map(|(index, row)| (row.id.clone(), index)).collect();
+        self.rows = rows;
+    }
+
+    fn change(&mut self, new: Task) {
+        let known = self.by_id.get(&new.id).filter(|_| !new.id.is_empty()).and_then(|&index| self.rows.get_mut(index));
+        let Some(row) = known else {
+            self.by_id.insert(new.id.clone(), self.rows.len());
+            self.rows.push(new);
+            return;
+        };
+        if !new.content.is_empty() {
+            row.content = new.content;
+        }
+        if !new.status.is_empty() {
+            row.status = new.status;
+        }
+        row.priority = new.priority.or(row.priority.take());
+        row.extra.extend(new.extra);
+    }
+}

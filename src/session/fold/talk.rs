@@ -1,0 +1,64 @@
+//! What a prompt follows: an interruption, a refusal, a question.
+
+/// The turn of the talk just before a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Talk {
+    /// The agent was stopped and has done nothing since.
+    pub(super) interrupted: bool,
+    /// A call was refused and the agent has done nothing since.
+    pub(super) denied: bool,
+    /// The agent's last words were a question.
+    pub(super) asked: bool,
+    /// The agent has worked at all.
+    pub(super) worked: bool,
+    /// A person spoke and the agent has done nothing since.
+    pub(super) unanswered: bool,
+}
+
+impl Talk {
+    /// The agent said `text`.
+    pub(super) fn reply(&mut self, text: &str) {
+        *self = Self { asked: asks(text), worked: true, ..Self::default() };
+    }
+
+    /// The agent called a tool.
+    pub(super) fn call(&mut self) {
+        *self = Self { worked: true, ..Self::default() };
+    }
+
+    /// A person spoke: what they answered is answered.
+    pub(super) fn prompt(&mut self) {
+        *self = Self { worked: self.worked, unanswered: true, ..Self::default() };
+    }
+}
+
+/// Whether `text` ends by asking: its last line is a question, or a question with its choices below.
+fn asks(text: &str) -> bool {
+    const CHOICES: usize = 8;
+    let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(CHOICES);
+    let mut lines = lines.skip_while(|line| is_choice(line));
+    let Some(line) = lines.next() else { return false };
+    line.trim_end_matches(['*', '_', '`', ')', '"', ':', ' ']).ends_with(['?', '？'])
+}
+
+fn is_choice(line: &str) -> bool {
+    let bare = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    !line.trim_end_matches(['*', '_', ')']).ends_with('?')
+        && (line.starts_with(['-', '*', '+']) || (bare.len() < line.len() && bare.starts_with(['.', ')'])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_of_questions() {
+        for text in ["Shall I?", "Done.\n\nWhich one do you prefer?\n\n1. tabs\n2. blanks\n", "**Continue?**", "好吗？"]
+        {
+            assert!(asks(text), "{text}");
+        }
+        for text in ["", "Done.", "Why? Because.", "What was done?\n\nEverything.", "- a\n- b"] {
+            assert!(!asks(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Tool call lists: an item with its nested lines is a step.
+
+use jiff::civil::Date;
+
+use crate::base::Span;
+use crate::note::{Block, BlockKind, Note};
+use crate::session::model::{FileRef, Step};
+use crate::session::{escape, file_ref, step_line};
+
+use super::link;
+
+/// Whether a list item is a step: a code span, then an arrow, a time or nothing. Without the `**Tool calls:**` line
+/// above, only an arrow tells.
+pub(super) fn is_step(note: &Note, item: &Block, header: bool) -> bool {
+    let Some(line) = first_line(note, item) else { return false };
+    step_line::is_step(line, header)
+}
+
+/// The step of a list item.
+pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -> Option<Step> {
+    if !is_step(note, item, header) {
+        return None;
+    }
+    let mut step = step_line::parse(first_line(note, item)?, day)?;
+    step.id = note.id(item).map(str::to_owned);
+    step.span = item.content;
+    for (index, child) in item.children.iter().enumerate() {
+        match &child.kind {
+            BlockKind::List { .. } => {
+                for nested in &child.children {
+                    field(note, nested, &mut step);
+                }
+            }
+            BlockKind::Fence { .. } if step.command.is_none() => {
+                step.command = Some(note.unquoted(child).into_string());
+            }
+            BlockKind::Paragraph if index == 0 => {
+                // Lines that an editor wrapped under the first one.
+                let lines = note.unquoted(child).into_string();
+                for line in lines.lines().skip(1) {
+                    step_line::nested(&mut step, line.trim());
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(step)
+}
+
+fn field(note: &Note, nested: &Block, step: &mut Step) {
+    let BlockKind::ListItem { text, .. } = nested.kind else { return };
+    let line = text.of(note.text());
+    let links = || link::all(note, text);
+    match line.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase()).as_deref() {
+        Some("after") => step.after.extend(links()),
+        Some("replays") => step.replays = links().into_iter().next(),
+        _ => step_line::nested(step, line),
+    }
+}
+
+fn first_line<'a>(note: &'a Note, item: &Block) -> Option<&'a str> {
+    match item.kind {
+        BlockKind::ListItem { text, .. } => Some(text.of(note.text())),
+        _ => None,
+    }
+}
+
+/// Reads a report `**Inputs**: a, b`, `**Outputs**: c (created)`, `**Summary**: …` into the step before it; `false`
+/// when the block is none.
+pub(super) fn report(note: &Note, block: &Block, step: &mut Step) -> bool {
+    let text = note.unquoted(block).into_string();
+    let lines = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '+']).trim_start_matches([' ', '*']));
+    let field = |line: &str| -> Option<(&'static str, String)> {
+        let (name, value) = line.split_once(':')?;
+        let name = name.trim_end_matches('*').trim().to_ascii_lowercase();
+        let known = ["inputs", "outputs", "summary"].into_iter().find(|known| *known == name)?;
+        Some((known, value.trim().trim_start_matches("**").trim().to_owned()))
+    };
+    let fields: Vec<_> = lines.filter(|line| !line.is_empty()).map(field).collect();
+    // One other line makes it prose; a summary alone is no report.
+    let Some(fields) = fields.into_iter().collect::<Option<Vec<_>>>() else { return false };
+    if !fields.iter().any(|(name, _)| *name != "summary") {
+        return false;
+    }
+    for (name, value) in fields {
+        match name {
+            "inputs" => add(&mut step.reads, &value),
+            "outputs" => add(&mut step.writes, &value),
+            _ if step.result.is_none() => step.result = Some(escape::uninline(&value)),
+            _ => {}
+        }
+    }
+    step.span = Span::new(step.span.start, block.content.end);
+    true
+}
+
+fn add(files: &mut Vec<FileRef>, value: &str) {
+    for part in value.split(',').map(str::trim).filter(|part| !part.is_empty() && *part != "–" && *part != "none") {
+        let (part, created) = match part.strip_suffix("(created)") {
+            Some(rest) => (rest.trim_end(), true),
+            None => (part.strip_suffix("(modified)").map_or(part, str::trim_end), false),
+        };
+        let mut file = file_ref::parse(part.trim_matches('`').trim_start_matches('@'));
+        file.created = created;
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! From a note to a session: total and generous.
+//!
+//! Whatever is not understood stays prose, and what is odd becomes a diagnostic; nothing makes a note unreadable. A
+//! note written by hand needs no ids and no hashes. Links to other notes are the graph's business, not this one's.
+
+mod callout;
+mod check;
+mod link;
+mod list;
+mod meta;
+mod section;
+mod tasks;
+mod text;
+
+use crate::base::Diagnostic;
+use crate::note::Note;
+
+use super::model::{Link, Meta, Session};
+
+/// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].
+pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let (values, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
+    let mut session = section::read(note, &mut diagnostics);
+    session.meta = meta;
+    check::check(note, &values, &mut session, &mut diagnostics);
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    (session, diagnostics)
+}
+
+/// The frontmatter alone of a note's text (the beginning of a file up to the frontmatter's end is enough).
+pub fn meta(text: &str) -> (Meta, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let split = crate::note::frontmatter::split(text);
+    let (_, meta) = meta::read(text, &split, &mut diagnostics);
+    diagnostics.extend(split.diagnostics);
+    (meta, diagnostics)
+}
+
+/// Every wikilink of a note's body, in order.
+pub fn links(note: &Note) -> Vec<Link> {
+    link::all(note, crate::base::Span::new(0, note.text().len()))
+}

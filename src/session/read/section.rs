@@ -1,0 +1,269 @@
+//! The walk over a note's blocks: phases and what stands in them.
+
+use crate::base::{Diagnostic, Span};
+use crate::note::heading::{Tail, unescape};
+use crate::note::{Block, BlockKind, Note, Unquoted};
+use crate::session::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
+use crate::session::{escape, time};
+
+use super::{callout, link, list, tasks, text};
+
+/// Everything below the frontmatter.
+pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
+    let mut session = Session::default();
+    let mut walk = Walk::new(note, None, diagnostics);
+    for block in note.blocks() {
+        match &block.kind {
+            BlockKind::Heading { level: 1, text } if session.heading.is_none() && session.phases.is_empty() => {
+                session.heading = Some(title(text.of(note.text())));
+            }
+            BlockKind::Heading { level: level @ (2 | 3), text } => {
+                let items = walk.take();
+                put(&mut session, items);
+                let end = block.content.start;
+                if let Some(open) = session.phases.last_mut() {
+                    open.span.end = end;
+                }
+                let parent = (*level == 3).then(|| session.phases.iter().rposition(|phase| phase.level == 2)).flatten();
+                let phase = phase(note, block, *level, *text, parent);
+                walk.begin(phase.started);
+                session.phases.push(phase);
+            }
+            BlockKind::Paragraph if walk.is_fresh() && walk.opens_phase(block) => {
+                if let Some(open) = session.phases.last_mut() {
+                    line_under_heading(note, block, open);
+                    walk.begin(open.started);
+                    walk.past_line();
+                }
+            }
+            BlockKind::OrphanId if walk.is_fresh() => {
+                if let Some(open) = session.phases.last_mut().filter(|open| !open.id_written) {
+                    note.id(block).unwrap_or_default().clone_into(&mut open.id);
+                    open.id_written = !open.id.is_empty();
+                }
+                walk.past_line();
+            }
+            _ => walk.block(block),
+        }
+    }
+    let items = walk.take();
+    session.memory = walk.memory;
+    put(&mut session, items);
+    if let Some(open) = session.phases.last_mut() {
+        open.span.end = note.text().len();
+    }
+    name_phases(&mut session.phases);
+    session
+}
+
+/// The items of a container (an inline sub-agent): no phases, headings are prose.
+pub(super) fn items(note: &Note, within: &Unquoted, blocks: &[Block], diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+    let mut walk = Walk::new(note, Some(within), diagnostics);
+    for block in blocks {
+        walk.block(block);
+    }
+    walk.take()
+}
+
+fn put(session: &mut Session, items: Vec<Item>) {
+    match session.phases.last_mut() {
+        Some(phase) => phase.items = items,
+        None => session.preface = items,
+    }
+}
+
+fn phase(note: &Note, block: &Block, level: u8, text: Span, parent: Option<usize>) -> Phase {
+    let heading = text.of(note.text());
+    let tail = Tail::parse(heading);
+    let part = |span: Option<Span>| span.map(|span| span.of(heading).to_owned());
+    let id = note.id(block).map(str::to_owned);
+    Phase {
+        id_written: id.is_some(),
+        id: id.unwrap_or_default(),
+        level,
+        parent,
+        title: title(tail.title.of(heading)),
+        agent: part(tail.agent).map(|name| Agent { name, version: part(tail.version) }),
+        channel: part(tail.channel),
+        span: Span::new(block.content.start, block.content.end),
+        heading_span: block.content,
+        ..Phase::default()
+    }
+}
+
+/// A heading's text with its escapes undone.
+fn title(text: &str) -> String {
+    escape::uninline(&unescape(text.trim()))
+}
+
+/// `*2026-11-20T09:31:04Z* from: [[#^p-01]] ^p-02`.
+fn line_under_heading(note: &Note, block: &Block, phase: &mut Phase) {
+    let line = block.content.of(note.text());
+    phase.started =
+        line.strip_prefix('*').and_then(|rest| rest.split_once('*')).and_then(|(text, _)| time::parse(text));
+    if let Some(id) = note.id(block) {
+        id.clone_into(&mut phase.id);
+        phase.id_written = true;
+    }
+    let from = line.find("from:").unwrap_or(line.len());
+    let after = line.find("after:").unwrap_or(line.len());
+    for link in link::all(note, block.content) {
+        let at = link.span.start.saturating_sub(block.content.start);
+        if at > from && (after < from || at < after) {
+            phase.from = Some(link);
+        } else if at > after {
+            phase.after.push(link);
+        }
+    }
+}
+
+/// Gives every phase that carries no id one by its place, so that it can be named; never one that is taken.
+fn name_phases(phases: &mut [Phase]) {
+    let mut taken: std::collections::HashSet<String> = phases.iter().map(|phase| phase.id.clone()).collect();
+    let mut next = 1;
+    for (index, phase) in phases.iter_mut().enumerate().filter(|(_, phase)| phase.id.is_empty()) {
+        next = next.max(index + 1);
+        while taken.contains(&format!("p-{next:02}")) {
+            next += 1;
+        }
+        phase.id = format!("p-{next:02}");
+        taken.insert(phase.id.clone());
+    }
+}
+
+/// Collects items; prose gathers until something else comes.
+struct Walk<'a, 'd> {
+    note: &'a Note,
+    within: Option<&'a Unquoted>,
+    diagnostics: &'d mut Vec<Diagnostic>,
+    memory: Vec<Fence>,
+    items: Vec<Item>,
+    prose: Vec<&'a Block>,
+    day: Option<jiff::civil::Date>,
+    /// A `**Tool calls:**` line was the last thing seen.
+    header: bool,
+    /// Nothing stands below the phase's heading so far.
+    fresh: bool,
+}
+
+impl<'a, 'd> Walk<'a, 'd> {
+    fn new(note: &'a Note, within: Option<&'a Unquoted>, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+        let (memory, items, prose) = (Vec::new(), Vec::new(), Vec::new());
+        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false }
+    }
+
+    /// A phase begins.
+    fn begin(&mut self, started: Option<jiff::Timestamp>) {
+        self.day = started.map(time::date);
+        self.fresh = true;
+        self.header = false;
+    }
+
+    const fn past_line(&mut self) {
+        self.fresh = false;
+    }
+
+    const fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// Whether a paragraph is the line under a heading: a time in emphasis, or nothing but an id.
+    fn opens_phase(&self, block: &Block) -> bool {
+        let line = block.content.of(self.note.text());
+        let timed = line.strip_prefix('*').and_then(|rest| rest.split_once('*'));
+        !line.contains('\n') && (timed.is_some_and(|(text, _)| time::parse(text).is_some()) || line.starts_with('^'))
+    }
+
+    fn block(&mut self, block: &'a Block) {
+        self.fresh = false;
+        let header = std::mem::take(&mut self.header);
+        match &block.kind {
+            BlockKind::Paragraph if is_header(block.content.of(self.note.text())) => {
+                self.flush();
+                self.header = true;
+            }
+            BlockKind::Paragraph | BlockKind::List { .. } if self.report(block) => {}
+            BlockKind::List { .. } => self.list(block, header),
+            BlockKind::Callout { .. } => {
+                self.flush();
+                let item = callout::read(self.note, block, self.day, self.diagnostics);
+                self.items.push(item);
+            }
+            BlockKind::Fence { info, .. } => self.fence(block, info.of(self.note.text()).trim()),
+            // A person's remarks to themselves and marks of generated regions are not part of the account.
+            BlockKind::Comment { .. } | BlockKind::Blank | BlockKind::OrphanId => self.flush(),
+            _ => self.prose.push(block),
+        }
+        if block.id.is_some() {
+            self.flush();
+        }
+    }
+
+    fn fence(&mut self, block: &'a Block, info: &str) {
+        match info {
+            "tasks" => {
+                self.flush();
+                let tasks = tasks::read(self.note, block, self.diagnostics);
+                self.items.push(Item::Tasks(Tasks { tasks, span: block.content }));
+            }
+            "yaml memory" => {
+                self.flush();
+                let body = self.note.unquoted(block).into_string();
+                self.memory.push(Fence { info: info.to_owned(), body, span: block.content });
+            }
+            _ => self.prose.push(block),
+        }
+    }
+
+    fn list(&mut self, block: &'a Block, header: bool) {
+        if !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
+            self.prose.push(block);
+            return;
+        }
+        for item in &block.children {
+            match list::step(self.note, item, header, self.day) {
+                Some(step) => {
+                    self.flush();
+                    self.items.push(Item::Step(step));
+                }
+                None => self.prose.push(item),
+            }
+        }
+    }
+
+    /// A structured report of what the step before read and wrote: `**Inputs**: …`.
+    fn report(&mut self, block: &Block) -> bool {
+        if !self.prose.is_empty() {
+            return false;
+        }
+        let Some(Item::Step(step)) = self.items.last_mut() else { return false };
+        list::report(self.note, block, step)
+    }
+
+    fn flush(&mut self) {
+        let prose = std::mem::take(&mut self.prose);
+        let (Some(first), Some(last)) = (prose.first(), prose.last()) else { return };
+        let text = text::of_blocks(self.note, self.within, &prose);
+        let id = self.note.id(last).map(str::to_owned);
+        let text = match &id {
+            // The id belongs to the block, not to what it says.
+            Some(id) => text.trim_end().strip_suffix(&format!("^{id}")).map_or(text.as_str(), str::trim_end).to_owned(),
+            None => text,
+        };
+        let text = escape::unprose(&text);
+        if !text.trim().is_empty() {
+            let span = Span::new(first.content.start, last.content.end);
+            self.items.push(Item::Prose(Prose { id, text, span }));
+        }
+    }
+
+    fn take(&mut self) -> Vec<Item> {
+        self.flush();
+        std::mem::take(&mut self.items)
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    let line = line.trim();
+    line.eq_ignore_ascii_case("**tool calls:**") || line.eq_ignore_ascii_case("**tool calls**:")
+}

@@ -1,0 +1,75 @@
+//! Times as notes write them.
+//!
+//! `cru` writes UTC with seconds, `2026-11-20T09:31:04Z`. A person may write less: what has no zone is UTC, what has no
+//! time is midnight.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Unit};
+
+/// Reads a time: RFC 3339 with any offset, a date with time and no zone, or a date.
+pub fn parse(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    if let Ok(time) = text.parse::<DateTime>() {
+        return utc(time);
+    }
+    text.parse::<Date>().ok().and_then(|date| utc(date.at(0, 0, 0, 0)))
+}
+
+/// Reads `09:31`, `09:31:04` or a whole time; a clock time alone belongs to `day`.
+pub fn parse_clock(text: &str, day: Option<Date>) -> Option<Timestamp> {
+    let text = text.trim();
+    if text.len() <= 12
+        && let Ok(clock) = text.parse::<Time>()
+    {
+        return day.and_then(|day| utc(day.to_datetime(clock)));
+    }
+    parse(text)
+}
+
+/// `2026-11-20T09:31:04Z`: fractions of a second are cut off.
+pub fn format(time: Timestamp) -> String {
+    time.round(jiff::TimestampRound::new().smallest(Unit::Second).mode(jiff::RoundMode::Trunc))
+        .unwrap_or(time)
+        .to_string()
+}
+
+/// The UTC date of a time.
+pub fn date(time: Timestamp) -> Date {
+    time.to_zoned(TimeZone::UTC).date()
+}
+
+fn utc(time: DateTime) -> Option<Timestamp> {
+    time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_people_write() {
+        let read = |text: &str| parse(text).map(format);
+        assert_eq!(read("2026-11-20T09:31:04Z").as_deref(), Some("2026-11-20T09:31:04Z"));
+        assert_eq!(read("2026-11-20T09:31:04.987Z").as_deref(), Some("2026-11-20T09:31:04Z"));
+        assert_eq!(read("2026-11-20T10:31:04+01:00").as_deref(), Some("2026-11-20T09:31:04Z"));
+        assert_eq!(read("2026-11-20T09:31").as_deref(), Some("2026-11-20T09:31:00Z"));
+        assert_eq!(read("2026-11-20 09:31:04").as_deref(), Some("2026-11-20T09:31:04Z"));
+        assert_eq!(read(" 2026-11-20 ").as_deref(), Some("2026-11-20T00:00:00Z"));
+        assert_eq!(read("yesterday"), None);
+        assert_eq!(read("2026-13-40"), None);
+    }
+
+    #[test]
+    fn clock_times_belong_to_a_day() {
+        let day = parse("2026-11-20").map(date);
+        assert_eq!(parse_clock("09:31:04", day).map(format).as_deref(), Some("2026-11-20T09:31:04Z"));
+        assert_eq!(parse_clock("09:31", day).map(format).as_deref(), Some("2026-11-20T09:31:00Z"));
+        assert_eq!(parse_clock("09:31:04", None), None);
+        assert_eq!(parse_clock("2026-11-21T00:00:01Z", day).map(format).as_deref(), Some("2026-11-21T00:00:01Z"));
+        assert_eq!(parse_clock("exit 1", day), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! A folder of notes: where it is, what it holds, and which note a name means.
+//!
+//! Reading only, and never fatal for one bad file: what could not be read becomes a [`Finding`] and the rest goes on.
+//! Writes nothing, draws no conclusions about the work itself (that is `graph`), and scans no list per question: names
+//! and links are looked up in tables that are built once.
+
+pub mod catalog;
+pub mod config;
+pub mod finding;
+pub mod folder;
+pub mod link;
+pub mod load;
+pub mod outline;
+pub mod path;
+pub mod resolve;
+pub mod scaffold;
+pub mod walk;
+
+pub use catalog::{Catalog, Head};
+pub use config::{Config, UserConfig};
+pub use finding::{Finding, Related};
+pub use folder::Vault;
+pub use link::{LinkTable, Target};
+pub use load::Loaded;
+pub use outline::Outline;
+pub use path::VaultPath;
+pub use walk::Walk;

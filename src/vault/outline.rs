@@ -1,0 +1,74 @@
+//! What can be pointed at in a note, and what it points at.
+
+use std::collections::HashMap;
+
+use crate::base::{Span, text};
+use crate::note::{Block, BlockKind, Note};
+use crate::session::{Link, read};
+
+/// A note's links, block ids and headings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outline {
+    /// Every wiki link of the text outside of code and comments, in order, with its place.
+    pub links: Vec<Link>,
+    /// Block ids without `^`, in lower case, each with the place of its block; of two the first.
+    pub blocks: HashMap<String, Span>,
+    /// Headings as a link names them (see [`heading_key`]), each with its place; of two the first.
+    pub headings: HashMap<String, Span>,
+}
+
+/// A heading as links name it: without the characters that end a link, white space folded, case ignored.
+pub fn heading_key(heading: &str) -> String {
+    let plain: String =
+        heading.chars().map(|c| if matches!(c, '#' | '|' | '^' | ':' | '[' | ']') { ' ' } else { c }).collect();
+    text::fold_whitespace(&plain).to_lowercase()
+}
+
+impl Outline {
+    /// The outline of a note.
+    pub fn of(note: &Note) -> Self {
+        let mut outline = Self { links: read::links(note), ..Self::default() };
+        outline.add(note, note.blocks());
+        outline
+    }
+
+    fn add(&mut self, note: &Note, blocks: &[Block]) {
+        for block in blocks {
+            if let Some(id) = note.id(block) {
+                self.blocks.entry(id.to_lowercase()).or_insert(block.content);
+            }
+            if let BlockKind::Heading { text, .. } = block.kind {
+                self.headings.entry(heading_key(text.of(note.text()))).or_insert(block.content);
+            }
+            self.add(note, &block.children);
+        }
+    }
+
+    /// Where the heading part of a link (`A#B`) leads: to the place of its last heading.
+    pub fn heading(&self, path: &str) -> Option<Span> {
+        let last = path.rsplit('#').find(|part| !part.trim().is_empty())?;
+        self.headings.get(&heading_key(last)).or_else(|| self.headings.get(&heading_key(path))).copied()
+    }
+
+    /// Where a block id leads.
+    pub fn block(&self, id: &str) -> Option<Span> {
+        self.blocks.get(&id.to_lowercase()).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_found_as_links_write_them() {
+        let span = Span::new(1, 2);
+        let headings = ["Research @planner@1.2 #dev", "A: b|c"].map(|text| (heading_key(text), span)).into();
+        let outline = Outline { headings, ..Outline::default() };
+        assert_eq!(outline.heading("research @planner@1.2 dev"), Some(span));
+        assert_eq!(outline.heading("Research @planner@1.2 #dev"), Some(span));
+        assert_eq!(outline.heading("Top#A b c"), Some(span));
+        assert_eq!(outline.heading("Other"), None);
+        assert_eq!(outline.heading("#"), None);
+    }
+}

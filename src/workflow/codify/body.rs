@@ -1,0 +1,255 @@
+//! What stands under a step: what to do, what goes in and out, what was decided, the commands that mattered.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::data::{self, Data};
+use super::deed::Deed;
+use super::draft::Draft;
+use super::outcome::Passes;
+use super::shell::Kind;
+use super::{clean, inline, outcome, paragraph, title};
+use crate::base::Span;
+use crate::base::text::truncate;
+use crate::session::{Error, User};
+use crate::workflow::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Script};
+
+const MAX_WORDS: usize = 240;
+const MAX_REMARK: usize = 280;
+const MAX_COMMAND: usize = 200;
+const MAX_COMMANDS: usize = 8;
+const MAX_SCRIPT_LINES: usize = 14;
+
+/// The parts of the draft at `index`.
+pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Passes) -> Vec<Part> {
+    let Some(draft) = drafts.get(index) else { return Vec::new() };
+    let mut parts = Vec::new();
+    if let Some(words) = intent(draft) {
+        parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
+    }
+    parts.extend(data::flow(data).map(Part::Flow));
+    parts.extend(draft.gates.iter().map(|(title, body)| Part::Gate(gate(title, body))));
+    let mut remark = |kind, text: String| {
+        let text = truncate(&text, MAX_REMARK).into_owned();
+        if !text.is_empty() {
+            parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
+        }
+    };
+    for decision in draft.decisions.iter().take(8) {
+        let clause = |text: &str| clean(&strip_links(text)).trim_end_matches('.').to_owned();
+        let mut text = clause(&decision.callout.title);
+        if let Some(why) = &decision.why {
+            text = format!("{text} — {}", clause(why));
+        }
+        if let Some(rejected) = &decision.rejected {
+            text = format!("{text} (not: {})", clause(rejected));
+        }
+        remark(RemarkKind::Decided, text);
+    }
+    for user in draft.corrections.iter().take(4) {
+        remark(RemarkKind::Mind, spoken(user, 160));
+    }
+    for user in draft.requests.iter().skip(1).filter(|user| !user.correction && !title::is_talk(&user.words)).take(5) {
+        remark(
+            RemarkKind::Then,
+            title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default(),
+        );
+    }
+    for error in draft.errors.iter().take(4) {
+        remark(RemarkKind::Trouble, trouble(error));
+    }
+    for it in &data.carried {
+        if let Some(from) = drafts.get(it.from) {
+            remark(
+                RemarkKind::Uses,
+                format!("{}, printed by “{}” ({} in the session)", it.operand.name, from.title, it.value),
+            );
+        }
+    }
+    parts.extend(commands(&draft.deeds));
+    for (deed, result) in failures(&draft.deeds) {
+        let command = code(deed.core.lines().next().unwrap_or(""));
+        let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
+        let (kind, text) = match passing.map(|draft| &draft.title) {
+            Some(title) => (RemarkKind::Trouble, format!("{command}: {result} — passes in “{title}”")),
+            None => (RemarkKind::DeadEnd, format!("{command}: {result}")),
+        };
+        let text = truncate(&text, MAX_REMARK).into_owned();
+        parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
+    }
+    parts
+}
+
+/// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
+fn code(command: &str) -> String {
+    truncate(&clean(command).replace('`', "'"), 90).into_owned()
+}
+
+/// One or two sentences of what to do.
+fn intent(draft: &Draft<'_>) -> Option<String> {
+    if let Some(subagent) = draft.subagent {
+        let summary = subagent.summary.as_deref().map(|text| clean(&strip_links(text)));
+        let task = subagent
+            .task
+            .as_deref()
+            .and_then(|task| title::request(task, MAX_WORDS))
+            .filter(|task| !same(task, &draft.title));
+        return match (task, summary.filter(|text| !text.is_empty())) {
+            (Some(task), Some(summary)) => {
+                Some(format!("{}. Gave: {}", task.trim_end_matches('.'), truncate(&summary, MAX_WORDS)))
+            }
+            (None, Some(summary)) => Some(format!("Gave: {}", truncate(&summary, MAX_WORDS))),
+            (task, None) => task,
+        };
+    }
+    let asked = draft.requests.iter().find(|user| !title::is_talk(&user.words));
+    if let Some(user) = asked {
+        return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
+    }
+    let prose = draft.intent.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
+    title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
+}
+
+/// Whether the title `b` says what the text `a` says, punctuation aside.
+fn same(a: &str, b: &str) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let (a, b) = (letters(a), letters(b));
+    // A title that is the text but for its last words says it too.
+    a == b || (a.starts_with(&b) && a.len() < b.len() + 12)
+}
+
+/// A person's words as a request, and what was made of them.
+fn spoken(user: &User, max: usize) -> String {
+    let words = title::request(&strip_links(&user.words), max).unwrap_or_default();
+    match user.interpretation.as_deref().map(|text| clean(&strip_links(text))) {
+        Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
+        Some(made) => made,
+        None => words,
+    }
+}
+
+fn gate(title: &str, body: &str) -> Gate {
+    let title = clean(&strip_links(title));
+    let title = if title.is_empty() { "A person agrees".to_owned() } else { truncate(&title, 120).into_owned() };
+    let mut lines: Vec<String> = Vec::new();
+    let mut fenced = false;
+    for line in strip_links(body).lines() {
+        let line = clean(line);
+        fenced ^= line.starts_with("```") || line.starts_with("~~~");
+        if line.is_empty() || fenced || line.starts_with("```") || line.starts_with("~~~") {
+            continue;
+        }
+        if lines.len() == 12 {
+            lines.push("…".into());
+            break;
+        }
+        lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
+    }
+    Gate { title, body: lines.join("\n"), span: Span::default() }
+}
+
+fn trouble(error: &Error) -> String {
+    let what = clean(&strip_links(&error.callout.title));
+    let what = if what.is_empty() { title::request(&error.text, 120).unwrap_or_default() } else { what };
+    match error.resolution.as_deref().map(|text| clean(&strip_links(text))).filter(|text| !text.is_empty()) {
+        Some(help) => format!("{what} — {help}"),
+        None => what,
+    }
+}
+
+/// Text without links to blocks of the session's own note, which mean nothing elsewhere.
+fn strip_links(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("[[") {
+        let Some((inner, tail)) = after.split_once("]]") else { break };
+        let own = inner.starts_with('#');
+        let mut before = before.trim_end_matches('!');
+        if own {
+            before = before.trim_end();
+            for lead in ["see", "in", "with", "by", "at", ",", "(", ":"] {
+                before = before.strip_suffix(lead).unwrap_or(before).trim_end();
+            }
+        }
+        out.push_str(before);
+        if !own {
+            out.push_str(inner.rsplit('|').next().unwrap_or(inner));
+        }
+        rest = if own { tail.trim_start_matches(')') } else { tail };
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The commands worth repeating: what ended well and did more than look, each once, in order.
+fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
+    let mut order: Vec<&Deed<'_>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for deed in
+        deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit && deed.succeeded() && !deed.core.is_empty())
+    {
+        if let Some(&at) = places.get(deed.core.as_str()) {
+            order[at] = deed;
+        } else {
+            places.insert(&deed.core, order.len());
+            order.push(deed);
+        }
+    }
+    // Of checks of one kind the last tells most; of many commands the more telling kinds stay.
+    let mut last: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, deed) in order.iter().enumerate().filter(|(_, deed)| deed.kind == Kind::Check) {
+        last.insert(outcome::check_key(&deed.core), at);
+    }
+    let keep: HashSet<usize> = last.values().copied().collect();
+    let mut places: Vec<usize> =
+        (0..order.len()).filter(|at| order[*at].kind != Kind::Check || keep.contains(at)).collect();
+    let total = places.len();
+    places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
+    places.truncate(MAX_COMMANDS);
+    places.sort_unstable();
+    let mut parts: Vec<Part> = places.into_iter().map(|at| command(order[at])).collect();
+    if total > MAX_COMMANDS {
+        let text =
+            format!("and {} more in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "command"));
+        parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
+    }
+    parts
+}
+
+fn command(deed: &Deed<'_>) -> Part {
+    let core = crate::base::text::sanitise(&deed.core);
+    let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
+    if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
+        return Part::Script(Script { text: lines.join("\n"), span: Span::default() });
+    }
+    let first = lines.first().copied().unwrap_or("");
+    let mut text = truncate(&clean(first), MAX_COMMAND).into_owned();
+    if lines.len() > 1 && !text.ends_with('…') {
+        text.push_str(" …");
+    }
+    let note = (deed.kind == Kind::Check).then(|| outcome::verdict(deed));
+    Part::Command(Command { command: text, note, span: Span::default() })
+}
+
+/// Commands that failed and did not end well later in the step, with what they said.
+fn failures<'a>(deeds: &'a [Deed<'_>]) -> Vec<(&'a Deed<'a>, String)> {
+    let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(outcome::retry_key).collect();
+    let mut seen = HashSet::new();
+    let mut ends: Vec<(&Deed<'_>, String)> = deeds
+        .iter()
+        .rev()
+        .filter(|deed| deed.shell && deed.tells() && deed.failed())
+        .filter(|deed| {
+            let key = outcome::retry_key(deed);
+            !fine.contains(&key) && seen.insert(key)
+        })
+        .map(|deed| {
+            let result = deed.step.result.as_deref().map(clean).filter(|text| !text.is_empty());
+            (deed, result.unwrap_or_else(|| "failed".into()))
+        })
+        .take(3)
+        .collect();
+    ends.reverse();
+    ends
+}

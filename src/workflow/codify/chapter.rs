@@ -1,0 +1,274 @@
+//! Groups phases into chapters: what was done together becomes one step.
+//!
+//! Phases that a person or agent declared (`## Research @planner`) stay as they are. Phases that an import made of
+//! prompts are put together: talk and looking around go to their neighbour, phases that change the same files become
+//! one, and where too many remain the lightest neighbours are joined.
+
+use std::collections::BTreeSet;
+
+use super::deed::{Deed, deeds};
+use super::path::{self, Path};
+use super::shell::Kind;
+use super::title;
+use crate::session::{Item, Phase, Session, User};
+
+/// How many chapters a workflow has at most, declared ones aside.
+const MAX_CHAPTERS: usize = 14;
+/// How many phases become one chapter because they change the same files.
+const MAX_ALIKE: usize = 5;
+
+/// Phases that become one step.
+#[derive(Clone, Debug)]
+pub(super) struct Chapter<'a> {
+    /// Level-2 phases, in order.
+    pub phases: Vec<Digest<'a>>,
+}
+
+/// A level-2 phase in short, sub-phases included.
+#[derive(Clone, Debug)]
+pub(super) struct Digest<'a> {
+    /// Index into the session's phases.
+    pub index: usize,
+    /// How much was done.
+    pub weight: usize,
+    /// Whether anything was looked at.
+    pub looked: bool,
+    /// Whether its heading is somebody's own, not made from a prompt.
+    pub declared: bool,
+    /// Whether the request says nothing by itself: "continue".
+    pub talk: bool,
+    /// Files it wrote.
+    pub written: BTreeSet<String>,
+    /// The phase.
+    pub phase: &'a Phase,
+}
+
+impl Chapter<'_> {
+    /// The phase in which most was done.
+    pub(super) fn lead(&self) -> usize {
+        let mut best = 0;
+        for (at, phase) in self.phases.iter().enumerate() {
+            let rank = |digest: &Digest<'_>| (!digest.talk, digest.weight);
+            if self.phases.get(best).is_some_and(|lead| rank(phase) > rank(lead)) {
+                best = at;
+            }
+        }
+        best
+    }
+
+    fn weight(&self) -> usize {
+        self.phases.iter().map(|digest| digest.weight).sum()
+    }
+
+    fn declared(&self) -> bool {
+        self.phases.iter().any(|digest| digest.declared)
+    }
+}
+
+/// The chapters of the final path.
+pub(super) fn chapters<'a>(session: &'a Session, path: &Path) -> Vec<Chapter<'a>> {
+    let children = children(session);
+    let digests = path.tops.iter().map(|&index| digest(session, path, index, &children[index]));
+    let digests: Vec<Digest<'_>> = digests.filter(|digest| digest.weight > 0 || digest.looked).collect();
+    // Where nothing was ever changed, looking around is the work.
+    let only_looks = digests.iter().all(|digest| digest.weight == 0);
+    let mut chapters: Vec<Chapter<'_>> = Vec::new();
+    let mut waiting: Vec<Digest<'_>> = Vec::new();
+    for digest in digests {
+        if digest.declared || only_looks {
+            flush(&mut waiting, &mut chapters);
+            chapters.push(Chapter { phases: vec![digest] });
+        } else if digest.weight == 0 {
+            waiting.push(digest);
+        } else if let Some(last) = chapters.last_mut().filter(|last| waiting.is_empty() && goes_on(last, &digest)) {
+            last.phases.push(digest);
+        } else {
+            let mut phases = std::mem::take(&mut waiting);
+            phases.push(digest);
+            chapters.push(Chapter { phases });
+        }
+    }
+    flush(&mut waiting, &mut chapters);
+    condense(chapters)
+}
+
+/// Phases that only looked and have no work after them belong to the work before them.
+fn flush<'a>(waiting: &mut Vec<Digest<'a>>, chapters: &mut Vec<Chapter<'a>>) {
+    if waiting.is_empty() {
+        return;
+    }
+    match chapters.last_mut().filter(|last| !last.declared()) {
+        Some(last) => last.phases.append(waiting),
+        None => chapters.push(Chapter { phases: std::mem::take(waiting) }),
+    }
+}
+
+/// Whether `digest` goes on with what `chapter` did.
+fn goes_on(chapter: &Chapter<'_>, digest: &Digest<'_>) -> bool {
+    let Some(last) = chapter.phases.last() else { return false };
+    if chapter.declared() || last.phase.agent != digest.phase.agent || last.phase.channel != digest.phase.channel {
+        return false;
+    }
+    if digest.talk {
+        return true;
+    }
+    let work: Vec<_> = chapter.phases.iter().filter(|digest| digest.weight > 0).collect();
+    let shared = digest.written.iter().filter(|path| work.iter().any(|other| other.written.contains(*path))).count();
+    work.len() < MAX_ALIKE && shared > 0 && shared * 2 >= digest.written.len()
+}
+
+/// Joins the lightest neighbours until few enough are left. The bound doubles, so the passes are few.
+fn condense(mut chapters: Vec<Chapter<'_>>) -> Vec<Chapter<'_>> {
+    let mut bound = 2;
+    while chapters.iter().filter(|chapter| !chapter.declared()).count() > MAX_CHAPTERS {
+        let mut left = chapters.iter().filter(|chapter| !chapter.declared()).count();
+        let before = chapters.len();
+        let mut joined: Vec<Chapter<'_>> = Vec::with_capacity(before);
+        for chapter in chapters {
+            let fits = |last: &Chapter<'_>| {
+                !last.declared() && !chapter.declared() && last.weight() + chapter.weight() <= bound
+            };
+            match joined.last_mut().filter(|last| left > MAX_CHAPTERS && fits(last)) {
+                Some(last) => {
+                    last.phases.extend(chapter.phases);
+                    left -= 1;
+                }
+                None => joined.push(chapter),
+            }
+        }
+        chapters = joined;
+        let total: usize = chapters.iter().map(Chapter::weight).sum();
+        if chapters.len() == before && bound > total.saturating_mul(2) {
+            // Only declared ones stand between the rest.
+            break;
+        }
+        bound = bound.saturating_mul(2);
+    }
+    chapters
+}
+
+/// For each phase the phases below it, at any depth.
+pub(super) fn children(session: &Session) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); session.phases.len()];
+    for (index, phase) in session.phases.iter().enumerate() {
+        if let Some(parent) = phase.parent.filter(|&parent| parent < index) {
+            children[parent].push(index);
+        }
+    }
+    children
+}
+
+fn digest<'a>(session: &'a Session, path: &Path, index: usize, children: &[usize]) -> Digest<'a> {
+    let phase = &session.phases[index];
+    let words = prompt(phase);
+    let talk = words.is_some_and(|user| title::is_talk(&user.words));
+    let mut digest = Digest {
+        index,
+        weight: 0,
+        looked: false,
+        declared: !is_from_prompt(phase),
+        talk,
+        written: BTreeSet::new(),
+        phase,
+    };
+    let project = session.meta.project.as_deref();
+    for &part in std::iter::once(&index).chain(children) {
+        let items = path::items(session, path, part);
+        for deed in deeds(items, project) {
+            digest.looked = true;
+            digest.weight += weight(&deed);
+            if deed.succeeded() {
+                digest.written.extend(deed.writes.iter().map(|path| path.as_ref().to_owned()));
+            }
+        }
+        digest.weight += items
+            .iter()
+            .map(|item| match item {
+                Item::Decision(_) | Item::Subagent(_) => 3,
+                Item::Callout(callout) if callout.kind == "gate" => 3,
+                _ => 0,
+            })
+            .sum::<usize>();
+    }
+    digest
+}
+
+fn weight(deed: &Deed<'_>) -> usize {
+    match deed.kind {
+        Kind::Look => 0,
+        Kind::Run => 1,
+        Kind::Change | Kind::Check => 2,
+        Kind::Edit => 3,
+    }
+}
+
+/// The first words of a person in a phase.
+pub(super) fn prompt(phase: &Phase) -> Option<&User> {
+    phase.items.iter().find_map(|item| match item {
+        Item::User(user) => Some(user),
+        _ => None,
+    })
+}
+
+/// Whether the heading was made from the prompt that opens the phase: then it is no better than the prompt.
+fn is_from_prompt(phase: &Phase) -> bool {
+    const SEEN: usize = 8_000;
+    let Some(user) = prompt(phase) else { return false };
+    let letters = |text: &str| -> String {
+        text.chars().take(SEEN).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let title: String = letters(&phase.title).chars().take(24).collect();
+    let words = letters(&user.words);
+    // A short title ("Build") is found in many words by chance.
+    if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{FileRef, Step};
+
+    fn phase(words: &str, writes: &[&str]) -> Phase {
+        let user = User { words: words.into(), ..User::default() };
+        let steps = writes.iter().map(|path| {
+            let writes = vec![FileRef { path: (*path).into(), ..FileRef::default() }];
+            Item::Step(Step { tool: "Edit".into(), args: (*path).into(), writes, ..Step::default() })
+        });
+        let items = std::iter::once(Item::User(user)).chain(steps).collect();
+        Phase { title: words.into(), level: 2, items, ..Phase::default() }
+    }
+
+    fn sizes(phases: Vec<Phase>) -> Vec<usize> {
+        let session = Session { phases, ..Session::default() };
+        chapters(&session, &path::path(&session)).iter().map(|chapter| chapter.phases.len()).collect()
+    }
+
+    #[test]
+    fn talk_and_same_files_join() {
+        let phases = vec![
+            phase("add the parser", &["a.rs"]),
+            phase("continue", &["b.rs"]),
+            phase("now rename the field", &["a.rs"]),
+            phase("what is this?", &[]),
+            phase("write the guide", &["guide.md"]),
+        ];
+        assert_eq!(sizes(phases), [3, 1]);
+    }
+
+    #[test]
+    fn long_sessions_are_condensed() {
+        let phases = (0..90).map(|n| phase("do something else here", &[&format!("{n}.rs")])).collect();
+        let sizes = sizes(phases);
+        assert!(sizes.len() <= MAX_CHAPTERS && sizes.len() > 5, "{sizes:?}");
+        assert_eq!(sizes.iter().sum::<usize>(), 90);
+    }
+
+    #[test]
+    fn declared_phases_stay() {
+        let mut phases = vec![phase("go", &["a.rs"]), phase("on", &["a.rs"])];
+        for (phase, title) in phases.iter_mut().zip(["Build", "Polish"]) {
+            phase.title = title.into();
+        }
+        assert_eq!(sizes(phases), [1, 1]);
+    }
+}

@@ -1,0 +1,332 @@
+//! Data flow between steps: files that one writes and another reads, and values that one prints and another uses.
+//!
+//! A name stands for one state of a thing: where a step changes a file that stood in the workflow before, the new state
+//! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step edits in
+//! place, and nobody named before, is only its result.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::deed::Deed;
+use super::file_type;
+use super::shell::Kind;
+use super::title;
+use crate::workflow::model::{Flow, Operand};
+
+const MAX_INPUTS: usize = 4;
+const MAX_OUTPUTS: usize = 5;
+/// Folders below which nothing is told apart, so that depth costs nothing.
+const MAX_DEPTH: usize = 12;
+
+/// Names given so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// How many states a name has.
+    states: HashMap<String, usize>,
+    /// The operand that now stands for a path.
+    current: HashMap<String, Operand>,
+    /// Values printed, and who printed them.
+    values: HashMap<String, Value>,
+    /// Words that were there before any step printed them.
+    seen: HashSet<String>,
+}
+
+/// A printed value.
+#[derive(Clone, Debug)]
+struct Value {
+    step: usize,
+    label: &'static str,
+    operand: Option<Operand>,
+}
+
+/// A value that a step takes from an earlier one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Carried {
+    /// Index of the step that printed it.
+    pub from: usize,
+    /// The value.
+    pub value: String,
+    /// Its name in the flow.
+    pub operand: Operand,
+}
+
+/// What a step takes and gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Data {
+    /// Operands on the left.
+    pub inputs: Vec<Operand>,
+    /// Operands on the right.
+    pub outputs: Vec<Operand>,
+    /// Values used that earlier steps printed.
+    pub carried: Vec<Carried>,
+}
+
+impl Names {
+    fn fresh(&mut self, base: &str) -> String {
+        let count = self.states.entry(base.to_owned()).or_insert(0);
+        *count += 1;
+        if *count == 1 { base.to_owned() } else { format!("{base}@{count}") }
+    }
+
+    /// Words that a person said: a value among them is not the work of a step.
+    pub(super) fn hear(&mut self, words: &str) {
+        self.seen.extend(tokens(words).map(str::to_owned));
+    }
+
+    /// What step `index` takes and gives; called in the order of the steps.
+    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>]) -> Data {
+        let mut data = Data { carried: self.carried(index, deeds), ..Data::default() };
+        let (reads, writes) = files(deeds);
+        let changed: HashSet<&str> = writes.iter().copied().collect();
+        let mut named: HashSet<String> = HashSet::new();
+        let mut outside: Vec<&str> = Vec::new();
+        for path in &reads {
+            match self.current.get(*path) {
+                Some(operand) if named.insert(operand.name.clone()) => data.inputs.push(operand.clone()),
+                None if !changed.contains(path) => outside.push(path),
+                _ => {}
+            }
+        }
+        data.inputs = fewer(data.inputs, MAX_INPUTS);
+        data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
+        let room = MAX_INPUTS.saturating_sub(data.inputs.len());
+        if room > 0 {
+            data.inputs.extend(self.name_all(&outside, room));
+        }
+        data.outputs = self.name_all(&writes, MAX_OUTPUTS);
+        if data.outputs.is_empty() && !data.inputs.is_empty() {
+            let checks = deeds.iter().any(|deed| deed.kind == Kind::Check);
+            let base = format!("{}-{}", title::short_name(title), if checks { "results" } else { "notes" });
+            data.outputs.push(Operand { name: self.fresh(base.trim_start_matches('-')), ..Operand::default() });
+        }
+        if data.inputs.is_empty() && !data.outputs.is_empty() {
+            data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
+        }
+        data
+    }
+
+    /// Operands for paths, grouped by folder where there are more than `limit`; each path now goes by its operand.
+    fn name_all(&mut self, paths: &[&str], limit: usize) -> Vec<Operand> {
+        let mut operands = Vec::new();
+        for (base, members) in groups(paths, limit) {
+            let ty = file_type::common(&members).map(str::to_owned);
+            let operand = match members.as_slice() {
+                [path] => Operand { name: self.fresh(path), ty, ..Operand::default() },
+                members => {
+                    let ty = ty.map(|ty| format!("{ty}[]"));
+                    Operand { name: self.fresh(&base), ty, files: Some(members.len()), ..Operand::default() }
+                }
+            };
+            for path in members {
+                self.current.insert(path.to_owned(), operand.clone());
+            }
+            operands.push(operand);
+        }
+        operands
+    }
+
+    fn carried(&mut self, index: usize, deeds: &[Deed<'_>]) -> Vec<Carried> {
+        let mut carried: Vec<Carried> = Vec::new();
+        for deed in deeds {
+            let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
+            for token in tokens(text) {
+                let Some(value) = self.values.get_mut(token) else {
+                    self.seen.insert(token.to_owned());
+                    continue;
+                };
+                if value.step == index
+                    || !deed.tells()
+                    || carried.len() >= 3
+                    || carried.iter().any(|it| it.value == token)
+                {
+                    continue;
+                }
+                let (from, label, named) = (value.step, value.label, value.operand.clone());
+                let operand = named.unwrap_or_else(|| Operand { name: self.fresh(label), ..Operand::default() });
+                if let Some(value) = self.values.get_mut(token) {
+                    value.operand = Some(operand.clone());
+                }
+                carried.push(Carried { from, value: token.to_owned(), operand });
+            }
+            if deed.shell && deed.succeeded() && deed.tells() {
+                for token in deed.step.result.as_deref().into_iter().flat_map(tokens) {
+                    if !self.seen.contains(token)
+                        && let Some(label) = label(token, &deed.core)
+                    {
+                        self.values.entry(token.to_owned()).or_insert(Value { step: index, label, operand: None });
+                    }
+                }
+            }
+        }
+        carried
+    }
+}
+
+/// Paths read before they were written, and paths written, in order of appearance, of deeds that ended well.
+fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let (mut read, mut written) = (HashSet::new(), HashSet::new());
+    for deed in deeds.iter().filter(|deed| deed.succeeded()) {
+        for path in deed.reads.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
+            if !written.contains(path) && read.insert(path) {
+                reads.push(path);
+            }
+        }
+        for path in deed.writes.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
+            if written.insert(path) {
+                writes.push(path);
+            }
+        }
+    }
+    (reads, writes)
+}
+
+/// Files of nobody's interest: temporary ones, devices, the agent's own.
+fn is_scratch(path: &str) -> bool {
+    ["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "~/.claude/", "/proc/"]
+        .iter()
+        .any(|start| path.starts_with(start))
+        || path.contains("/.claude/projects/")
+        || path.contains("/.claude/plans/")
+}
+
+/// The first ones, the rest dropped.
+fn fewer(mut operands: Vec<Operand>, limit: usize) -> Vec<Operand> {
+    operands.truncate(limit);
+    operands
+}
+
+/// Paths put together by folder, as deep as gives at most `limit` groups; a group of one is the file itself.
+fn groups<'a>(paths: &[&'a str], limit: usize) -> Vec<(String, Vec<&'a str>)> {
+    let folder = |path: &str, depth: usize| {
+        let parts: Vec<&str> = path.split('/').collect();
+        let parts = &parts[..parts.len().saturating_sub(1).min(depth)];
+        if parts.is_empty() { "./".to_owned() } else { parts.join("/") + "/" }
+    };
+    if paths.len() <= limit {
+        return paths.iter().map(|path| ((*path).to_owned(), vec![*path])).collect();
+    }
+    let mut best = Vec::new();
+    for depth in (0..=MAX_DEPTH).rev() {
+        let mut order: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for path in paths {
+            let key = folder(path, depth);
+            let place = *places.entry(key.clone()).or_insert_with(|| {
+                order.push((key, Vec::new()));
+                order.len() - 1
+            });
+            order[place].1.push(path);
+        }
+        best = order;
+        if best.len() <= limit {
+            break;
+        }
+    }
+    best
+}
+
+/// Words of a text that could be values.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>' | '|' | '$'
+            )
+    })
+    .map(|word| word.trim_end_matches(['.', ':', '…', '/']).trim_start_matches(['#', '@']))
+    .filter(|word| (5..=200).contains(&word.len()) && word.is_ascii())
+}
+
+/// What kind of value a word is; `None`: too common to be one.
+fn label(token: &str, core: &str) -> Option<&'static str> {
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let hex = token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if token.starts_with("https://") || token.starts_with("http://") {
+        return (token.len() > 15).then_some("url");
+    }
+    if token.contains(['/', '\\', '.', '%', '*', '…']) {
+        return None;
+    }
+    if digits == token.len() {
+        return (5..=20).contains(&digits).then_some("number");
+    }
+    if hex && (7..=64).contains(&token.len()) && digits > 0 {
+        return Some(if core.contains("git ") { "commit" } else { "hash" });
+    }
+    let word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
+}
+
+/// The flow line of a step, if it takes or gives anything.
+pub(super) fn flow(data: &Data) -> Option<Flow> {
+    let some = !data.inputs.is_empty() && !data.outputs.is_empty();
+    some.then(|| Flow { stages: vec![data.inputs.clone(), data.outputs.clone()], ..Flow::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::deed::deed;
+    use super::*;
+    use crate::session::{FileRef, Step};
+    use crate::workflow::flow::write;
+
+    fn step(tool: &str, args: &str, result: &str, reads: &[&str], writes: &[&str]) -> Step {
+        let refs =
+            |paths: &[&str]| paths.iter().map(|path| FileRef { path: (*path).into(), ..FileRef::default() }).collect();
+        let result = Some(result.into());
+        Step {
+            tool: tool.into(),
+            args: args.into(),
+            result,
+            reads: refs(reads),
+            writes: refs(writes),
+            ..Step::default()
+        }
+    }
+
+    fn lines(steps: &[Vec<Step>]) -> Vec<String> {
+        let mut names = Names::default();
+        let line = |(index, steps): (usize, &Vec<Step>)| {
+            let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
+            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow))
+        };
+        steps.iter().enumerate().map(line).collect()
+    }
+
+    #[test]
+    fn states_of_a_file_have_names() {
+        let lines = lines(&[
+            vec![step("Read", "a.rs", "", &["a.rs"], &[])],
+            vec![step("Edit", "a.rs", "", &["a.rs"], &["a.rs"]), step("Write", "b.md", "", &[], &["b.md"])],
+            vec![step("Read", "b.md", "", &["b.md"], &[]), step("Edit", "c.rs", "", &["c.rs"], &["c.rs"])],
+            vec![step("Edit", "c.rs", "", &["c.rs"], &["c.rs"])],
+        ]);
+        assert_eq!(
+            lines,
+            [
+                "a.rs::Rust → step-0-notes",
+                "a.rs::Rust → a.rs@2::Rust, b.md::Markdown",
+                "b.md::Markdown → c.rs::Rust",
+                "c.rs::Rust → c.rs@2::Rust",
+            ]
+        );
+    }
+
+    #[test]
+    fn many_files_are_grouped() {
+        let paths: Vec<String> = (0..9).map(|n| format!("src/auth/f{n}.rs")).chain(["README.md".into()]).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let lines = lines(&[vec![step("apply_patch", "x", "", &[], &paths)]]);
+        assert_eq!(lines, ["request → 9 files in src/auth/::Rust[], README.md::Markdown"]);
+    }
+
+    #[test]
+    fn values_are_carried() {
+        let lines = lines(&[
+            vec![step("Bash", "./submit --now", "queued as job-48213-a", &[], &[])],
+            vec![step("Bash", "./collect job-48213-a > out.csv", "", &[], &["out.csv"])],
+        ]);
+        assert_eq!(lines, ["", "id → out.csv::CSV"]);
+    }
+}

@@ -1,0 +1,215 @@
+//! What the steps of a session did, seen from the outside: kind, core, files.
+
+use std::borrow::Cow;
+
+use super::shell::{self, Kind};
+use crate::session::{Item, Step, StepStatus};
+
+/// One step of a session.
+#[derive(Clone, Debug)]
+pub(super) struct Deed<'a> {
+    /// The step.
+    pub step: &'a Step,
+    /// What it did.
+    pub kind: Kind,
+    /// The command worth repeating; for tools other than the shell `tool args`.
+    pub core: String,
+    /// Whether it ran in a shell.
+    pub shell: bool,
+    /// Paths it read.
+    pub reads: Vec<Cow<'a, str>>,
+    /// Paths it wrote.
+    pub writes: Vec<Cow<'a, str>>,
+}
+
+impl Deed<'_> {
+    /// Whether it is known to have failed.
+    pub(super) fn failed(&self) -> bool {
+        self.step.status == StepStatus::Failed || self.step.exit.is_some_and(|exit| exit != 0)
+    }
+
+    /// Whether it ended well.
+    pub(super) fn succeeded(&self) -> bool {
+        self.step.status == StepStatus::Complete && !self.failed()
+    }
+
+    /// Whether it is more than a look.
+    pub(super) fn tells(&self) -> bool {
+        self.kind != Kind::Look
+    }
+}
+
+const SHELLS: [&str; 14] = [
+    "bash",
+    "shell",
+    "sh",
+    "zsh",
+    "exec",
+    "exec_command",
+    "local_shell",
+    "local_shell_call",
+    "run_terminal_cmd",
+    "run_shell_command",
+    "execute_command",
+    "run_command",
+    "powershell",
+    "terminal",
+];
+
+const EDITORS: [&str; 16] = [
+    "edit",
+    "multiedit",
+    "write",
+    "notebookedit",
+    "apply_patch",
+    "write_file",
+    "edit_file",
+    "replace",
+    "create_file",
+    "str_replace",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "search_replace",
+    "patch",
+    "create",
+    "delete_file",
+];
+
+const READERS: [&str; 6] = ["read", "read_file", "view", "view_file", "notebookread", "cat"];
+
+/// Tools that neither change nor prove anything worth repeating.
+const QUIET: [&str; 24] = [
+    "glob",
+    "grep",
+    "ls",
+    "task",
+    "agent",
+    "todowrite",
+    "todoread",
+    "todo",
+    "update_plan",
+    "exitplanmode",
+    "enterplanmode",
+    "exit_plan_mode",
+    "askuserquestion",
+    "taskcreate",
+    "taskupdate",
+    "tasklist",
+    "taskget",
+    "taskoutput",
+    "taskstop",
+    "bashoutput",
+    "killshell",
+    "killbash",
+    "skill",
+    "toolsearch",
+];
+
+/// Words in a tool's name that tell that it only looks.
+const LOOKING: [&str; 18] = [
+    "get",
+    "list",
+    "search",
+    "read",
+    "fetch",
+    "find",
+    "query",
+    "view",
+    "show",
+    "snapshot",
+    "screenshot",
+    "navigate",
+    "glob",
+    "grep",
+    "websearch",
+    "webfetch",
+    "wait",
+    "think",
+];
+
+/// The deeds among `items`, in order. Inline work of sub-agents is not theirs.
+pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a>> {
+    items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Step(step) => Some(deed(step, project)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What a step did.
+pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
+    let tool = step.tool.to_lowercase();
+    let (mut reads, mut writes) = (paths(&step.reads), paths(&step.writes));
+    let args = step.args.trim();
+    let shell = SHELLS.contains(&tool.as_str());
+    let (kind, core) = if shell {
+        shell::core(step.command.as_deref().unwrap_or(args), project)
+    } else if EDITORS.contains(&tool.as_str()) {
+        if writes.is_empty() && is_path(args) {
+            writes.push(Cow::Borrowed(args));
+        }
+        (Kind::Edit, String::new())
+    } else if READERS.contains(&tool.as_str()) {
+        if reads.is_empty() && is_path(args) {
+            reads.push(Cow::Borrowed(args));
+        }
+        (Kind::Look, String::new())
+    } else {
+        (tool_kind(&tool, &writes), format!("{} {args}", step.tool).trim().to_owned())
+    };
+    Deed { step, kind, core, shell, reads, writes }
+}
+
+fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
+    if !writes.is_empty() {
+        return Kind::Edit;
+    }
+    let last = tool.rsplit("__").next().unwrap_or(tool);
+    let looking = last.split(|c: char| !c.is_alphanumeric()).any(|word| LOOKING.contains(&word));
+    if QUIET.contains(&tool) || looking { Kind::Look } else { Kind::Run }
+}
+
+fn paths(files: &[crate::session::FileRef]) -> Vec<Cow<'_, str>> {
+    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| !path.is_empty()).collect()
+}
+
+/// Whether the argument of a file tool is one path and nothing else.
+fn is_path(args: &str) -> bool {
+    !args.is_empty()
+        && args.len() < 300
+        && !args.contains(['\n', '`', '"', '…'])
+        && args.split_whitespace().count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(tool: &str, args: &str) -> Step {
+        Step { tool: tool.into(), args: args.into(), ..Step::default() }
+    }
+
+    #[test]
+    fn tools_are_told_apart() {
+        for (tool, args, kind) in [
+            ("Bash", "cargo test", Kind::Check),
+            ("Read", "src/a.rs", Kind::Look),
+            ("Edit", "src/a.rs", Kind::Edit),
+            ("TodoWrite", "3 tasks", Kind::Look),
+            ("mcp__github__create_issue", "x", Kind::Run),
+            ("mcp__github__get_issue", "x", Kind::Look),
+            ("WebFetch", "https://example.org", Kind::Look),
+        ] {
+            assert_eq!(deed(&step(tool, args), None).kind, kind, "{tool}");
+        }
+    }
+
+    #[test]
+    fn paths_come_from_arguments_where_nothing_is_recorded() {
+        assert_eq!(deed(&step("Write", "src/a.rs"), None).writes, ["src/a.rs"]);
+        assert_eq!(deed(&step("Read", "src/a.rs"), None).reads, ["src/a.rs"]);
+        assert!(deed(&step("Edit", "two words"), None).writes.is_empty());
+    }
+}

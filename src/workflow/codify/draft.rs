@@ -1,0 +1,280 @@
+//! Drafts of steps: which parts of the session each is made of, and what it is called.
+
+use std::collections::{HashMap, HashSet};
+
+use super::chapter::{self, Chapter};
+use super::data::{self, Data, Names};
+use super::deed::{Deed, deeds};
+use super::path::{self, Path};
+use super::{Options, clean, title};
+use crate::base::text::truncate;
+use crate::session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
+use crate::workflow::heading::{is_agent, is_channel};
+use crate::workflow::model::{Operand, Step};
+
+/// A step to be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft<'a> {
+    /// 2 to 6.
+    pub level: u8,
+    /// Index into the drafts.
+    pub parent: Option<usize>,
+    /// Title, unique among the drafts.
+    pub title: String,
+    /// Agent of the leading phase or sub-agent.
+    pub agent: Option<&'a Agent>,
+    /// Channel of the leading phase.
+    pub channel: Option<&'a str>,
+    /// What people asked for, the leading request first.
+    pub requests: Vec<&'a User>,
+    /// The leading phase's own words, where no person asked: its first prose.
+    pub intent: Option<&'a str>,
+    /// Corrections by people.
+    pub corrections: Vec<&'a User>,
+    /// Decisions.
+    pub decisions: Vec<&'a Decision>,
+    /// Errors that somebody wrote down.
+    pub errors: Vec<&'a Error>,
+    /// Gates: title and body.
+    pub gates: Vec<(&'a str, &'a str)>,
+    /// What was done.
+    pub deeds: Vec<Deed<'a>>,
+    /// The sub-agent it is, if it is one.
+    pub subagent: Option<&'a Subagent>,
+    /// The phases it is made of.
+    pub phases: Vec<&'a Phase>,
+    /// Links back.
+    pub origin: Vec<Link>,
+}
+
+/// The drafts in document order.
+pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<'a>]) -> Vec<Draft<'a>> {
+    let children = chapter::children(session);
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    for chapter in chapters {
+        let top = drafts.len();
+        let lead = chapter.lead();
+        let mut draft = Draft { level: 2, ..Draft::default() };
+        let mut below: Vec<Draft<'a>> = Vec::new();
+        if let Some(digest) = chapter.phases.get(lead) {
+            draft.agent = digest.phase.agent.as_ref();
+            draft.channel = digest.phase.channel.as_deref();
+        }
+        let order = std::iter::once(lead).chain((0..chapter.phases.len()).filter(|&at| at != lead));
+        // The leading request opens the list, the others follow in their order.
+        let works = |digest: &&chapter::Digest<'_>| digest.weight > 0 || chapter.phases.len() == 1;
+        let asked = order.filter_map(|at| chapter.phases.get(at)).filter(works);
+        draft.requests = asked.filter_map(|digest| chapter::prompt(digest.phase)).collect();
+        for digest in &chapter.phases {
+            draft.take(session, path, digest.index, &mut below);
+            for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
+                let mut nested = Draft { level: 3, parent: Some(top), ..Draft::default() };
+                let phase = &session.phases[child];
+                nested.agent = phase.agent.as_ref().or(draft.agent);
+                nested.channel = phase.channel.as_deref().or(draft.channel);
+                nested.requests = chapter::prompt(phase).into_iter().collect();
+                let mut deeper = Vec::new();
+                nested.take(session, path, child, &mut deeper);
+                nested.title = phase_title(&nested, phase, true);
+                if !nested.is_empty() || !deeper.is_empty() {
+                    // Its place among the drafts: after the parent and what is below already.
+                    let at = top + 1 + below.len();
+                    below.push(nested);
+                    for mut sub in deeper {
+                        (sub.level, sub.parent) = (4, Some(at));
+                        below.push(sub);
+                    }
+                }
+            }
+        }
+        if let Some(digest) = chapter.phases.get(lead) {
+            draft.title = phase_title(&draft, digest.phase, digest.declared);
+        }
+        drafts.push(draft);
+        for mut sub in below {
+            if sub.parent.is_none() {
+                (sub.level, sub.parent) = (3, Some(top));
+            }
+            drafts.push(sub);
+        }
+    }
+    unique_titles(&mut drafts);
+    drafts
+}
+
+impl<'a> Draft<'a> {
+    fn is_empty(&self) -> bool {
+        self.deeds.is_empty() && self.decisions.is_empty() && self.gates.is_empty()
+    }
+
+    /// Adds what a phase holds; its sub-agents go `below`.
+    fn take(&mut self, session: &'a Session, path: &Path, index: usize, below: &mut Vec<Draft<'a>>) {
+        let Some(phase) = session.phases.get(index) else { return };
+        let items = path::items(session, path, index);
+        self.phases.push(phase);
+        self.deeds.extend(deeds(items, session.meta.project.as_deref()));
+        let origin = session.meta.session_id.as_deref().map(|id| Link {
+            target: clean(id),
+            block: Some(phase.id.clone()),
+            ..Link::default()
+        });
+        self.origin.extend(origin.clone());
+        self.collect(items);
+        for item in items {
+            if let Item::Subagent(subagent) = item {
+                below.push(Draft::of_subagent(subagent, session, origin.as_ref()));
+            }
+        }
+    }
+
+    fn collect(&mut self, items: &'a [Item]) {
+        for item in items {
+            match item {
+                Item::User(user) if user.correction => self.corrections.push(user),
+                Item::Decision(decision) if is_approval(decision) => {
+                    self.gates.push((&decision.callout.title, &decision.text));
+                }
+                Item::Decision(decision) => self.decisions.push(decision),
+                Item::Error(error) => self.errors.push(error),
+                Item::Callout(callout) if callout.kind == "gate" => self.gates.push((&callout.title, &callout.body)),
+                Item::Prose(prose) if self.intent.is_none() => self.intent = Some(&prose.text),
+                _ => {}
+            }
+        }
+    }
+
+    fn of_subagent(subagent: &'a Subagent, session: &Session, phase: Option<&Link>) -> Self {
+        let own = subagent.link.as_ref().filter(|link| !link.target.is_empty());
+        let origin =
+            own.map(|link| Link { embed: false, alias: None, span: crate::base::Span::default(), ..link.clone() });
+        let name = subagent.agent.as_ref().map_or("sub-agent", |agent| agent.name.as_str());
+        let task = subagent.task.as_deref().unwrap_or("");
+        let named = title::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
+        let mut draft = Draft {
+            title: if named.is_empty() { format!("Let {name} work") } else { named },
+            agent: subagent.agent.as_ref(),
+            subagent: Some(subagent),
+            deeds: deeds(&subagent.items, session.meta.project.as_deref()),
+            origin: origin.or_else(|| phase.cloned()).into_iter().collect(),
+            ..Draft::default()
+        };
+        draft.collect(&subagent.items);
+        draft.intent = None;
+        draft
+    }
+
+    /// The heading of the step; body and mark are still missing. Every step gets an agent or a channel, else it would
+    /// be read as prose.
+    pub(super) fn step(&self, session: &Session, options: Options) -> Step {
+        let named = |agent: &Agent| {
+            let version = agent.version.clone().filter(|_| options.versions);
+            let text = agent.name.clone() + &version.as_ref().map_or(String::new(), |version| format!("@{version}"));
+            is_agent(&text).then(|| Agent { name: agent.name.clone(), version })
+        };
+        let channel = self.channel.filter(|channel| is_channel(channel)).map(str::to_owned);
+        let mut agent = self.agent.and_then(named);
+        if agent.is_none() && channel.is_none() {
+            let host = session.meta.host.as_deref().map(Agent::parse);
+            agent = session.meta.participants.iter().chain(&host).find_map(named);
+            agent = agent.or_else(|| Some(Agent { name: "agent".into(), version: None }));
+        }
+        Step {
+            level: self.level,
+            parent: self.parent,
+            title: self.title.clone(),
+            agent,
+            channel,
+            origin: self.origin.clone(),
+            ..Step::default()
+        }
+    }
+}
+
+/// Whether a decision is somebody's yes to a plan.
+fn is_approval(decision: &Decision) -> bool {
+    let title = decision.callout.title.to_lowercase();
+    let agreed = ["approved", "accepted", "agreed"].iter().any(|word| title.contains(word)) && !title.contains("not ");
+    title.starts_with("plan:") || (title.contains("plan") && agreed)
+}
+
+/// What to call a step made of `phase`, which leads it.
+fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
+    let own = clean(&phase.title);
+    let made = if declared && !own.is_empty() {
+        // A heading in somebody's own words: shortened at most.
+        Some(title::title(strip_number(&own)))
+    } else {
+        let asked = draft.requests.iter().find(|user| !title::is_talk(&user.words));
+        asked
+            .and_then(|user| title::imperative(&user.words))
+            .or_else(|| title::commit(&draft.deeds))
+            .or_else(|| {
+                draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))))
+            })
+            .or_else(|| title::from_deeds(&draft.deeds))
+            .or_else(|| asked.and_then(|user| title::request(&user.words, title::MAX_TITLE)))
+    };
+    let made = made.filter(|made| !made.is_empty()).unwrap_or_else(|| truncate(&own, title::MAX_TITLE).into_owned());
+    if made.is_empty() { "Work".to_owned() } else { made }
+}
+
+/// Without `Phase 2:` or `3.` before it; the order of a workflow is its own.
+fn strip_number(title: &str) -> &str {
+    let rest = title.strip_prefix("Phase ").or_else(|| title.strip_prefix("phase ")).unwrap_or(title);
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    if after.len() == rest.len() {
+        return title;
+    }
+    let stripped = after.trim_start_matches([':', '.', ')']);
+    let cut = stripped.len() < after.len() && stripped.starts_with(' ') && !stripped.trim().is_empty();
+    if cut { stripped.trim_start() } else { title }
+}
+
+/// Conditions and flows name steps by title, so each title is there once.
+fn unique_titles(drafts: &mut [Draft<'_>]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let mut taken: HashSet<String> = drafts.iter().map(|draft| draft.title.to_lowercase()).collect();
+    taken.extend(["goals".to_owned(), "validation".to_owned()]);
+    for draft in drafts {
+        let key = draft.title.to_lowercase();
+        let count = counts.entry(key.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 && key != "goals" && key != "validation" {
+            continue;
+        }
+        let mut number = (*count).max(2);
+        let mut title = format!("{} ({number})", draft.title);
+        while !taken.insert(title.to_lowercase()) {
+            number += 1;
+            title = format!("{} ({number})", draft.title);
+        }
+        *count = number;
+        draft.title = title;
+    }
+}
+
+/// What each draft takes and gives.
+pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+    let mut names = Names::default();
+    let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts.iter().enumerate() {
+        for user in &draft.requests {
+            names.hear(&user.words);
+        }
+        let data = names.data(index, &draft.title, &draft.deeds);
+        flows.push(data);
+    }
+    // Who printed a value learns only later that somebody used it.
+    let carried: Vec<data::Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();
+    for it in carried {
+        let Some(data) = flows.get_mut(it.from) else { continue };
+        if data.outputs.iter().any(|operand| operand.name == it.operand.name) {
+            continue;
+        }
+        data.outputs.push(it.operand);
+        if data.inputs.is_empty() {
+            data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
+        }
+    }
+    flows
+}

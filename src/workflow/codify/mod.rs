@@ -1,0 +1,149 @@
+//! A session made into a workflow: what a person needs to do the same work again.
+//!
+//! The final path is cut into chapters ([`chapter`]), each a step; sub-phases and sub-agents are steps below it. Titles
+//! come from people's words or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
+//! step from [`body`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
+
+mod body;
+mod chapter;
+mod data;
+mod deed;
+mod draft;
+mod file_type;
+mod outcome;
+mod path;
+mod phrase;
+mod program;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod title;
+
+use std::collections::HashSet;
+
+use super::model::{Goal, Part, Prose, Workflow};
+use super::text;
+use crate::base::text::{fold_whitespace, sanitise, truncate};
+use crate::base::{Diagnostic, Span};
+use crate::session::{Link, Session, Status};
+
+/// Tasks listed as goals at most.
+const MAX_GOALS: usize = 30;
+
+/// What a person can ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Keep the versions of agents: `@planner@1.2`.
+    pub versions: bool,
+}
+
+/// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
+pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
+    let mut warnings = Vec::new();
+    let path = path::path(session);
+    let chapters = chapter::chapters(session, &path);
+    let drafts = draft::drafts(session, &path, &chapters);
+    remarks(session, &path, drafts.len(), &mut warnings);
+    let title = workflow_title(session);
+    let mut workflow = Workflow {
+        title,
+        sources: session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect(),
+        goals: goals(session, &mut warnings),
+        ..Workflow::default()
+    };
+    let flows = draft::flows(&drafts);
+    let passes = outcome::Passes::of(&drafts);
+    let outcomes = outcome::outcomes(session, &drafts, &passes);
+    for (index, draft) in drafts.iter().enumerate() {
+        let mut step = draft.step(session, *options);
+        step.need = outcomes[index].need;
+        step.parts = body::parts(index, &drafts, &flows[index], &passes);
+        workflow.steps.push(step);
+    }
+    workflow.checks = outcome::checks(&drafts, &mut warnings);
+    if let Some(step) = outcome::record(session, &drafts, &flows, &outcomes) {
+        workflow.steps.push(step);
+    }
+    if drafts.is_empty() {
+        let markdown = "The session has nothing to repeat: no tool was used and nothing was decided.".to_owned();
+        workflow.preface.push(Part::Prose(Prose { markdown, span: Span::default() }));
+    }
+    (workflow, warnings)
+}
+
+fn workflow_title(session: &Session) -> String {
+    let own = session.title();
+    let made = title::imperative(own).unwrap_or_else(|| title::title(&sanitise(own)));
+    let made = fold_whitespace(&made);
+    if made.is_empty() { "Untitled".to_owned() } else { made }
+}
+
+/// One line of foreign text, safe to be shown.
+fn clean(text: &str) -> String {
+    fold_whitespace(&sanitise(text))
+}
+
+fn remarks(session: &Session, path: &path::Path, steps: usize, warnings: &mut Vec<Diagnostic>) {
+    let mut warn = |code, message: String| warnings.push(Diagnostic::warning(code, Span::default(), message));
+    match steps {
+        0 => warn("codify-empty", "the session has no phase with a step or decision; the workflow is empty".into()),
+        1 => warn("codify-one-step", "the session has one phase with work; the workflow has one step".into()),
+        _ => {}
+    }
+    match &session.meta.status {
+        Some(status @ (Status::Failed | Status::Abandoned)) => {
+            warn(
+                "codify-unfinished",
+                format!("the session is {}; its last step may not work as written", status.as_str()),
+            );
+        }
+        Some(Status::Active | Status::Paused) => {
+            warn("codify-unfinished", "the session is not finished; the workflow shows what was done so far".into());
+        }
+        _ => {}
+    }
+    if path.abandoned > 0 {
+        let message = format!(
+            "{} left out: the work went back and took another way",
+            crate::base::text::plural(path.abandoned as u64, "phase")
+        );
+        warnings.push(Diagnostic::info("codify-abandoned", Span::default(), message));
+    }
+}
+
+fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
+    let tasks = session.tasks();
+    let open = tasks.iter().filter(|task| matches!(task.status.as_str(), "pending" | "in_progress")).count();
+    if open > 0 {
+        let message = format!("{} of {} tasks were not finished in the session", open, tasks.len());
+        warnings.push(Diagnostic::info("codify-open-tasks", Span::default(), message));
+    }
+    let mut seen = HashSet::new();
+    let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
+    // A workflow is to be done again: nothing is ticked.
+    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
+}
+
+/// One line of foreign text as markdown, without an arrow that would be read as a flow.
+fn inline(words: &str) -> String {
+    text::escape(&clean(words).replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
+}
+
+/// Foreign text as one paragraph of markdown that opens no structure.
+pub(in crate::workflow) fn paragraph(words: &str) -> String {
+    let mut escaped = inline(words);
+    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
+        escaped.insert(0, '\\');
+    } else if is_numbered(&escaped) {
+        let at = escaped.find(['.', ')']).unwrap_or(0);
+        escaped.insert(at, '\\');
+    }
+    escaped
+}
+
+/// Whether a line would begin a numbered list.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with(['.', ')'])
+}

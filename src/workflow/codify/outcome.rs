@@ -1,0 +1,225 @@
+//! How it went: marks of steps, the checks that passed in the end, the record of the session.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::clean;
+use super::data::Data;
+use super::deed::Deed;
+use super::draft::Draft;
+use super::shell::{self, Kind};
+use crate::base::text::truncate;
+use crate::base::{Diagnostic, Span};
+use crate::session::{Session, Status};
+use crate::workflow::model::{Check, Need, Operand, Part, Record, Step};
+
+/// Checks listed at most.
+const MAX_CHECKS: usize = 10;
+/// Columns of the record.
+const COLUMNS: [&str; 8] = ["phase", "agent", "channel", "input", "output", "duration_ms", "status", "source"];
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// The mark of its heading.
+    pub need: Need,
+    /// Word of the record.
+    pub status: &'static str,
+}
+
+/// In which drafts which commands end well.
+#[derive(Debug, Default)]
+pub(super) struct Passes(HashMap<String, Vec<usize>>);
+
+impl Passes {
+    /// Looks through all drafts.
+    pub(super) fn of(drafts: &[Draft<'_>]) -> Self {
+        let mut passes: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, draft) in drafts.iter().enumerate() {
+            for deed in draft.deeds.iter().filter(|deed| deed.tells() && deed.succeeded()) {
+                let places = passes.entry(retry_key(deed)).or_default();
+                if places.last() != Some(&index) {
+                    places.push(index);
+                }
+            }
+        }
+        Self(passes)
+    }
+
+    /// The first draft after `index` in which another try of `deed` ends well.
+    pub(super) fn after(&self, deed: &Deed<'_>, index: usize) -> Option<usize> {
+        let places = self.0.get(&retry_key(deed))?;
+        places.get(places.partition_point(|&place| place <= index)).copied()
+    }
+}
+
+/// How each draft went.
+///
+/// A failure that was put right before the work went on, or that ended the session, stopped the work: `!`. One that was
+/// left as it was, and the work went on: `?`. Looking around may fail; it decides nothing.
+pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes) -> Vec<Outcome> {
+    let last = drafts.iter().rposition(|draft| draft.deeds.iter().any(Deed::tells));
+    let broken = matches!(session.meta.status, Some(Status::Failed | Status::Abandoned | Status::Paused));
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts.iter().enumerate() {
+        let telling: Vec<&Deed<'_>> =
+            draft.deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit).collect();
+        let end = telling.last().filter(|deed| deed.failed());
+        let repaired = repaired(&telling);
+        let (need, status) = match end {
+            Some(deed) if passes.after(deed, index).is_some() => (Need::Required, "failed"),
+            Some(deed) if Some(index) == last && broken => (Need::Required, word(deed)),
+            Some(deed) => (Need::Optional, word(deed)),
+            None if draft.subagent.is_some_and(|it| failed_words(it.summary.as_deref())) => (Need::Optional, "failed"),
+            None if repaired => (Need::Required, "success"),
+            None => (Need::Normal, "success"),
+        };
+        outcomes.push(Outcome { need, status });
+    }
+    outcomes
+}
+
+/// Whether a check failed and passed afterwards.
+fn repaired(telling: &[&Deed<'_>]) -> bool {
+    let mut failed: HashSet<String> = HashSet::new();
+    telling.iter().filter(|deed| deed.kind == Kind::Check).any(|deed| {
+        let key = check_key(&deed.core);
+        if deed.failed() {
+            failed.insert(key);
+            return false;
+        }
+        deed.succeeded() && failed.contains(&key)
+    })
+}
+
+fn word(deed: &Deed<'_>) -> &'static str {
+    let timeout =
+        deed.step.exit == Some(124) || deed.step.result.as_deref().is_some_and(|text| text.contains("timed out"));
+    if timeout { "timeout" } else { "failed" }
+}
+
+fn failed_words(summary: Option<&str>) -> bool {
+    summary.is_some_and(|text| text.trim_start().to_lowercase().starts_with("failed"))
+}
+
+/// What a deed has in common with another try of it: the kind of check, or the whole command.
+pub(super) fn retry_key(deed: &Deed<'_>) -> String {
+    if deed.kind == Kind::Check { check_key(&deed.core) } else { deed.core.clone() }
+}
+
+/// What makes two checks the same kind: program and verb, `cargo test`, `npm run lint`.
+pub(super) fn check_key(core: &str) -> String {
+    let parts = shell::split(core);
+    let telling = parts.iter().rev().find(|part| shell::kind(part.text) == Kind::Check).or(parts.last());
+    let words = telling.map(|part| shell::words(part.text)).unwrap_or_default();
+    let long = matches!(words.get(1), Some(&("run" | "exec" | "-m" | "-r" | "--filter")));
+    words
+        .into_iter()
+        .filter(|word| !word.starts_with("--"))
+        .take(if long { 3 } else { 2 })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The checks whose last run passed, in the order of that run.
+pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Vec<Check> {
+    let mut last: BTreeMap<String, (usize, &Deed<'_>)> = BTreeMap::new();
+    let deeds = drafts.iter().flat_map(|draft| &draft.deeds);
+    for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == Kind::Check).enumerate() {
+        if deed.failed() || deed.succeeded() {
+            last.insert(check_key(&deed.core), (at, deed));
+        }
+    }
+    for (key, (_, deed)) in last.iter().filter(|(_, (_, deed))| deed.failed()) {
+        let message =
+            format!("`{}` failed when it was last run; it is no check of the workflow", truncate(&clean(key), 60));
+        warnings.push(Diagnostic::warning("codify-failed-check", deed.step.span, message));
+    }
+    let mut passed: Vec<(usize, &Deed<'_>)> = last.into_values().filter(|(_, deed)| deed.succeeded()).collect();
+    passed.sort_by_key(|(at, _)| *at);
+    let skip = passed.len().saturating_sub(MAX_CHECKS);
+    passed
+        .into_iter()
+        .skip(skip)
+        .map(|(_, deed)| {
+            let command = Some(checking_part(&deed.core)).filter(|command| !command.is_empty());
+            Check { command, text: "passes".to_owned(), span: Span::default() }
+        })
+        .collect()
+}
+
+/// The part of a command line that checks, with what leads to its folder.
+fn checking_part(core: &str) -> String {
+    let parts = shell::split(core);
+    let mut out: Vec<&str> = Vec::new();
+    for part in &parts {
+        let kind = shell::kind(part.text);
+        if kind == Kind::Check || shell::words(part.text).first() == Some(&"cd") {
+            out.push(part.text);
+        }
+    }
+    truncate(&clean(&out.join(" && ")), 160).into_owned()
+}
+
+/// What a check that passed says: its own words where they are a verdict, else `passes`.
+pub(super) fn verdict(deed: &Deed<'_>) -> String {
+    let result = deed.step.result.as_deref().map(clean).unwrap_or_default();
+    let plain = result.to_lowercase();
+    let tells = ["passed", "0 errors", "no issues", "0 failed", "test result: ok", "0 warnings", "all checks"]
+        .iter()
+        .any(|word| plain.contains(word));
+    if tells && result.chars().count() <= 60 && !result.contains(['`', '→']) {
+        format!("passes ({result})")
+    } else {
+        "passes".to_owned()
+    }
+}
+
+/// A prose section with the session's own run as an execution record; `None` where nothing ran.
+pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], outcomes: &[Outcome]) -> Option<Step> {
+    if drafts.is_empty() {
+        return None;
+    }
+    let name = |operands: &[Operand]| operands.first().map_or(String::new(), |operand| operand.name.clone());
+    let rows = drafts.iter().zip(flows).zip(outcomes).map(|((draft, data), outcome)| {
+        let source = draft.origin.first().map(|link| {
+            let block = link.block.as_ref().map_or(String::new(), |block| format!("#^{block}"));
+            format!("{}{block}", link.target)
+        });
+        vec![
+            draft.title.clone(),
+            draft.agent.map_or(String::new(), |agent| agent.name.clone()),
+            draft.channel.unwrap_or("").to_owned(),
+            name(&data.inputs),
+            name(&data.outputs),
+            duration(draft),
+            outcome.status.to_owned(),
+            source.or_else(|| session.meta.session_id.clone()).unwrap_or_default(),
+        ]
+    });
+    let record = Record { columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect(), span: Span::default() };
+    let mut title = "Executions".to_owned();
+    while drafts.iter().any(|draft| draft.title.eq_ignore_ascii_case(&title)) {
+        title.push_str(" so far");
+    }
+    Some(Step { level: 2, title, parts: vec![Part::Record(record)], ..Step::default() })
+}
+
+/// Time of all commands in ms; where none is recorded, from the first to the last thing that has a time.
+fn duration(draft: &Draft<'_>) -> String {
+    let measured: u64 = draft.deeds.iter().filter_map(|deed| deed.step.duration_ms).fold(0, u64::saturating_add);
+    if measured > 0 {
+        return measured.to_string();
+    }
+    let mut elapsed = 0_i64;
+    for phase in &draft.phases {
+        let times = draft
+            .deeds
+            .iter()
+            .filter_map(|deed| deed.step.time)
+            .filter(|time| phase.started.is_some_and(|start| *time >= start));
+        if let (Some(start), Some(end), true) = (phase.started, times.max(), draft.phases.len() == 1) {
+            elapsed = end.as_millisecond().saturating_sub(start.as_millisecond());
+        }
+    }
+    if elapsed > 0 { elapsed.to_string() } else { String::new() }
+}

@@ -1,0 +1,77 @@
+//! Words by which a request is understood: what says nothing, what asks for something, what only keeps the work going.
+//!
+//! Lower case. English; a request in another language is called by what was done.
+
+/// What opens a request without saying anything, longest first where one begins another.
+#[rustfmt::skip]
+pub(super) const OPENERS: &[&str] = &[
+    "hi there", "hi", "hey", "hello", "okay", "ok", "alright", "all right", "great", "perfect", "awesome", "nice",
+    "good", "cool", "sure", "yes", "yeah", "yep", "no", "thanks", "thank you", "so", "now", "well", "then", "and",
+    "also", "but", "next", "first", "second", "finally", "actually", "just", "maybe", "please", "pls", "kindly",
+    "can you", "could you", "would you", "will you", "can we", "could we", "shall we", "should we", "can i",
+    "could i", "i want you to", "i want us to", "i want to", "i'd like you to", "i'd like to",
+    "i would like you to", "i would like to", "i need you to", "i need to", "i think we should",
+    "i think you should", "i think we need to", "we need to", "we have to", "we should", "we must", "we can",
+    "you need to", "you should", "you must", "you can", "you have to", "let's", "lets", "let us", "let me",
+    "help me to", "help me", "help us", "go ahead and", "your task is to", "your job is to", "the task is to",
+    "the goal is to", "my goal is to", "you are to", "try to", "we want to", "we'd like to", "start by",
+    "continue to", "to", "again", "instead", "quickly", "directly", "carefully", "us to", "is it possible to",
+    "do you mind to", "would it be possible to", "i'm going to ask you to", "ultrathink", "claude",
+];
+
+/// Verbs that open an imperative.
+#[rustfmt::skip]
+pub(super) const VERBS: &[&str] = &[
+    "add", "adapt", "adjust", "align", "allow", "analyse", "analyze", "apply", "archive", "ask", "assess",
+    "assign", "audit", "automate", "avoid", "bring", "build", "bump", "call", "cancel", "change", "check",
+    "choose", "clean", "clear", "clone", "close", "collect", "combine", "commit", "compare", "compile", "complete",
+    "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy", "correct", "cover", "create",
+    "cut", "debug", "decide", "define", "delete", "deploy", "describe", "design", "detect", "determine", "develop",
+    "diagnose", "disable", "display", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
+    "enforce", "enhance", "ensure", "establish", "estimate", "evaluate", "examine", "execute", "expand", "explain",
+    "explore", "export", "expose", "extend", "extract", "fetch", "figure", "fill", "filter", "find", "finish",
+    "fix", "fold", "format", "gather", "generate", "get", "give", "group", "handle", "hide", "identify",
+    "implement", "import", "improve", "include", "increase", "inline", "insert", "inspect", "install", "integrate",
+    "introduce", "investigate", "join", "keep", "launch", "lint", "list", "load", "log", "look", "make", "map",
+    "mark", "measure", "merge", "migrate", "mock", "modify", "monitor", "move", "normalize", "open", "optimise",
+    "optimize", "organise", "organize", "parse", "patch", "perform", "pick", "plan", "polish", "port", "prepare",
+    "print", "process", "produce", "propose", "prove", "publish", "pull", "push", "put", "query", "read", "rebase",
+    "rebuild", "record", "redesign", "reduce", "refactor", "refine", "regenerate", "register", "release", "reload",
+    "remove", "rename", "render", "reorder", "reorganize", "repair", "replace", "reply", "report", "reproduce",
+    "require", "research", "reset", "resolve", "respond", "restart", "restore", "restructure", "rethink", "return",
+    "reuse", "revert", "review", "revise", "rework", "rewrite", "run", "save", "scan", "search", "select", "send",
+    "separate", "set", "setup", "share", "ship", "show", "simplify", "skip", "sort", "specify", "split", "stage",
+    "start", "stop", "store", "streamline", "study", "submit", "suggest", "summarise", "summarize", "support",
+    "switch", "sync", "take", "tell", "test", "tidy", "trace", "track", "translate", "trim", "tune", "turn",
+    "tweak", "undo", "unify", "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wire",
+    "work", "wrap", "write",
+];
+
+/// Requests that only keep the work going.
+#[rustfmt::skip]
+pub(super) const TALK: &[&str] = &[
+    "continue", "go on", "go ahead", "proceed", "do it", "do so", "do that", "yes", "y", "ok", "okay", "sure",
+    "next", "thanks", "thank you", "good", "great", "perfect", "nice", "keep going", "carry on", "resume",
+    "try again", "retry", "again", "done", "commit", "commit this", "commit it", "commit and push", "push",
+    "push it", "looks good", "lgtm", "ship it", "yes please", "please continue", "continue please", "fix it",
+    "fix this", "fix them", "status", "hello", "hi", "test", "implement it", "implement", "start", "go",
+    "approved", "approve", "correct", "right", "no", "stop", "wait", "check again", "you decide",
+];
+
+/// Words a cut title does not end with.
+#[rustfmt::skip]
+pub(super) const DANGLING: &[&str] = &[
+    "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "is", "it", "its", "of", "on",
+    "or", "our", "so", "that", "the", "their", "this", "to", "we", "when", "where", "which", "while", "with",
+    "you", "your", "my", "are", "be", "then", "use", "using", "via", "all", "any", "not",
+];
+
+/// Words that name nothing.
+#[rustfmt::skip]
+pub(super) const VAGUE: &[&str] = &[
+    "out", "why", "them", "it", "this", "that", "these", "those", "everything", "something", "things", "thing",
+    "again", "up", "what", "how", "issue", "issues", "problem", "problems", "error", "errors", "now", "first",
+    "changes", "me", "us", "more", "still", "same", "there", "here", "too", "well", "please", "also", "back", "on",
+    "off", "over", "one", "next", "step", "steps", "rest", "continue", "remaining", "go", "plan", "following",
+    "above", "below", "task", "tasks", "code", "work",
+];

@@ -1,0 +1,344 @@
+//! Titles: short and imperative, made from a person's words or from what was done.
+
+use super::deed::Deed;
+use super::phrase::{DANGLING, OPENERS, TALK, VAGUE, VERBS};
+use super::shell::{self, Kind};
+use crate::base::text::{fold_whitespace, sanitise, slug};
+
+/// Characters of a title at most.
+pub(super) const MAX_TITLE: usize = 64;
+
+/// Whether a request only keeps the work going.
+pub(super) fn is_talk(words: &str) -> bool {
+    let plain = words.trim().trim_end_matches(['.', '!', '?', ',']).to_lowercase();
+    let plain = fold_whitespace(&plain);
+    TALK.contains(&plain.as_str()) || TALK.contains(&strip_openers(&plain).trim())
+}
+
+/// `words` as a request of at most `max` characters: openers and politeness off, long paths shortened, first letter
+/// upper case. `None` where nothing is left.
+pub(super) fn request(words: &str, max: usize) -> Option<String> {
+    let clean = sanitise(words);
+    let mut text = String::new();
+    // The first lines that say something; what looks like pasted matter ends it.
+    for line in clean.lines().map(str::trim) {
+        let line = line.trim_start_matches(['#', '>', '*', '-', '•']).trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            break;
+        }
+        if line.is_empty() || line.starts_with(['<', '{', '|']) {
+            continue;
+        }
+        if !text.is_empty() {
+            // A line that goes on in lower case was only wrapped.
+            let goes_on = text.ends_with(['.', '!', '?', ':', ';', ',']) || line.starts_with(char::is_lowercase);
+            text.push_str(if goes_on { " " } else { ". " });
+        }
+        text.push_str(line);
+        if text.chars().count() > max {
+            break;
+        }
+    }
+    let text = shorten_paths(&fold_whitespace(&text));
+    let text = strip_openers(&text);
+    let text = cut(text, max);
+    let question = if opens_with_verb(&text) { '?' } else { '.' };
+    let text = text.trim_end_matches(['.', ',', ':', ';', ' ', question]);
+    (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
+}
+
+/// A title from a person's words; only if they are (after cleaning) imperative.
+pub(super) fn imperative(words: &str) -> Option<String> {
+    let clean = sanitise(words);
+    for line in clean.lines() {
+        let line = line.trim().trim_start_matches(['#', '>', '*', '-', '•']).trim();
+        if line.starts_with("```") {
+            break;
+        }
+        let line = shorten_paths(&fold_whitespace(line));
+        for sentence in sentences(&line).take(4) {
+            let mut text = strip_openers(sentence);
+            // "in src/x.rs, add …": the request follows the place.
+            if let Some((before, after)) = text.split_once(", ")
+                && !opens_with_verb(text)
+                && before.split_whitespace().count() <= 8
+            {
+                text = strip_openers(after);
+            }
+            if opens_with_verb(text) && !is_vague(text) {
+                return Some(title(text));
+            }
+        }
+    }
+    None
+}
+
+/// Whether the first word is a verb that asks for something.
+fn opens_with_verb(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or("").trim_end_matches([',', ':']).to_lowercase();
+    VERBS.contains(&first.as_str()) && words.next().is_some()
+}
+
+/// Whether a request names nothing: "find out why", "fix them all".
+fn is_vague(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    words.skip(1).all(|word| {
+        let word = word.to_lowercase();
+        DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str()) || VERBS.contains(&word.as_str())
+    })
+}
+
+/// Cut to a title: at a clause where it is too long, no politeness, no final stop, first letter upper case.
+pub(super) fn title(text: &str) -> String {
+    let mut text = fold_whitespace(text);
+    for tail in [" please", " thanks", " thank you", " for me", " now", " again"] {
+        let trimmed = text.trim_end_matches(['.', '!', '?', ' ', ',']).len();
+        if text.is_char_boundary(trimmed.saturating_sub(tail.len()))
+            && trimmed > tail.len() + 8
+            && text[trimmed - tail.len()..trimmed].eq_ignore_ascii_case(tail)
+        {
+            text.truncate(trimmed - tail.len());
+        }
+    }
+    let cut = cut(&text, MAX_TITLE);
+    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…']))
+}
+
+/// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
+    let head = &text[..end];
+    let clause = [
+        ". ",
+        "? ",
+        "! ",
+        "; ",
+        ": ",
+        " - ",
+        " — ",
+        ", ",
+        " so that ",
+        " because ",
+        " in order to ",
+        " which ",
+        " (",
+        " such that ",
+    ]
+    .iter()
+    .filter_map(|mark| head.rfind(mark))
+    .filter(|&at| head[..at].chars().count() * 5 >= max * 2)
+    .max();
+    if let Some(at) = clause {
+        return balanced(&head[..at]).to_owned();
+    }
+    let at = head.rfind(' ').unwrap_or(end);
+    let mut words: Vec<&str> = head[..at].split(' ').collect();
+    while words.len() > 2 && words.last().is_some_and(|word| DANGLING.contains(&word.to_lowercase().as_str())) {
+        words.pop();
+    }
+    let cut = words.join(" ");
+    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
+}
+
+/// Without an opened bracket, quote or code span at its end that the cut left open.
+fn balanced(text: &str) -> &str {
+    let open = |mark: char| text.matches(mark).count() % 2 == 1;
+    let mut end = text.len();
+    for mark in ['`', '"'] {
+        if open(mark) {
+            end = end.min(text.rfind(mark).unwrap_or(end));
+        }
+    }
+    if text.matches('(').count() > text.matches(')').count() {
+        end = end.min(text.rfind('(').unwrap_or(end));
+    }
+    let kept = text[..end].trim_end();
+    if kept.chars().count() > 8 { kept } else { text }
+}
+
+/// The sentences of a line.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let text = rest.trim_start();
+        if text.is_empty() {
+            return None;
+        }
+        let end = [". ", "? ", "! ", "; ", ": ", " - ", " — "]
+            .iter()
+            .filter_map(|mark| Some(text.find(mark)? + mark.len()))
+            .min();
+        let end = end.unwrap_or(text.len());
+        rest = &text[end..];
+        Some(text[..end].trim_end_matches([' ', '-', '—', ':', ';']))
+    })
+}
+
+/// Without greetings, fillers and politeness at its start.
+fn strip_openers(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    for _ in 0..12 {
+        let longest = OPENERS.iter().filter_map(|opener| {
+            let after = rest.get(opener.len()..)?;
+            let head = rest.get(..opener.len())?;
+            let word =
+                !after.starts_with(|c: char| c.is_alphanumeric() || c == '\'' || c == '-' || c == '_' || c == '/');
+            (head.eq_ignore_ascii_case(opener) && word).then_some((opener.len(), after))
+        });
+        let Some((_, after)) = longest.max_by_key(|(len, _)| *len) else { break };
+        let after = after.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '—', '…']);
+        if after.is_empty() {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+fn capitalise(text: &str) -> String {
+    let mut chars = text.chars();
+    let first_word = text.split_whitespace().next().unwrap_or("");
+    match chars.next() {
+        // A name of a file or function stays as it is.
+        Some(first) if !first_word.contains(['.', '_', '/', '(', '`']) => {
+            first.to_uppercase().collect::<String>() + chars.as_str()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Long paths and addresses cut to their last parts.
+fn shorten_paths(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(' ') {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        let bare = word.trim_start_matches(['@', '(', '"', '\'', '`', '[']);
+        let lead = &word[..word.len() - bare.len()];
+        let path = bare.split("://").last().unwrap_or(bare);
+        if path.len() > 28 && path.matches('/').count() >= 2 {
+            let parts: Vec<&str> = path.trim_end_matches('/').rsplit('/').take(2).collect();
+            let keep = if bare.contains("://") { 2 } else { 1 };
+            let tail: Vec<&str> = parts.into_iter().take(keep).rev().collect();
+            out.push_str(lead.trim_start_matches('@'));
+            out.push_str(&tail.join("/"));
+        } else if bare.contains('/') || bare.contains('.') {
+            out.push_str(lead.trim_start_matches('@'));
+            out.push_str(bare);
+        } else {
+            out.push_str(word);
+        }
+    }
+    out
+}
+
+/// Two to four words of a title as a name: `token-store`.
+pub(super) fn short_name(title: &str) -> String {
+    let told = |word: &&str| !DANGLING.contains(&word.to_lowercase().as_str());
+    slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
+}
+
+/// A title from what was done: a commit's message, else files and commands. `None` where nothing tells.
+pub(super) fn from_deeds(deeds: &[Deed<'_>]) -> Option<String> {
+    commit(deeds).or_else(|| from_files(deeds)).or_else(|| from_commands(deeds))
+}
+
+/// The message of the last commit or pull request, its conventional prefix off.
+pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
+    deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
+        let full = deed.step.command.as_deref().unwrap_or(&deed.step.args);
+        let (_, message) = shell::split(full).iter().rev().find_map(|part| shell::message(part.text))?;
+        let text = match message.split_once(": ") {
+            Some((prefix, rest)) if is_conventional(prefix) => rest,
+            _ => message.as_str(),
+        };
+        (text.split_whitespace().count() >= 2).then(|| title(text))
+    })
+}
+
+fn is_conventional(prefix: &str) -> bool {
+    let word = prefix.split(['(', '!']).next().unwrap_or("");
+    (2..=12).contains(&word.len()) && word.chars().all(|c| c.is_ascii_lowercase())
+}
+
+fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
+    let mut paths: Vec<&str> = Vec::new();
+    let mut created = false;
+    for deed in deeds.iter().filter(|deed| deed.succeeded()) {
+        for path in &deed.writes {
+            if !paths.contains(&path.as_ref()) && paths.len() < 200 {
+                paths.push(path);
+            }
+        }
+        created |= deed.step.writes.iter().any(|file| file.created);
+    }
+    let verb = if created { "Write" } else { "Change" };
+    let name = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or("").to_owned();
+    match paths.as_slice() {
+        [] => None,
+        [one] => Some(format!("{verb} {}", name(one))),
+        [one, two] => Some(format!("{verb} {} and {}", name(one), name(two))),
+        [one, rest @ ..] => Some(format!("{verb} {} and {} other files", name(one), rest.len())),
+    }
+    .map(|text| crate::base::text::truncate(&text, MAX_TITLE).into_owned())
+}
+
+fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
+    let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
+    let best = best.rev().max_by_key(|deed| deed.kind)?;
+    let words: Vec<&str> = best.core.split_whitespace().take(4).collect();
+    let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
+    Some(crate::base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_become_titles() {
+        let is = |words, expected: &str| assert_eq!(imperative(words).as_deref(), Some(expected), "{words}");
+        is("Hi! Can you please add a rate limiter to the login endpoint?", "Add a rate limiter to the login endpoint");
+        is("ok now let's fix the flaky clock test, thanks", "Fix the flaky clock test");
+        is("I want you to refactor /home/me/code/api/src/auth/tokens/store.rs", "Refactor store.rs");
+        is("The tests fail. Repair the clock in them.", "Repair the clock in them");
+        is("in src/x.rs, rename the field", "Rename the field");
+        is(
+            "implement the export of all sessions to markdown files so that people can read them in their editor of choice",
+            "Implement the export of all sessions to markdown files",
+        );
+    }
+
+    #[test]
+    fn other_words_make_no_title() {
+        for words in [
+            "why is this slow?",
+            "the build is broken",
+            "find out why and fix them all",
+            "",
+            "fix",
+            "```\nfix it now\n```",
+        ] {
+            assert_eq!(imperative(words), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn talk_is_known() {
+        for words in ["Continue.", "yes, please continue", "ok", "Commit this", "go ahead!"] {
+            assert!(is_talk(words), "{words}");
+        }
+        assert!(!is_talk("continue with the migration of users"));
+    }
+
+    #[test]
+    fn cuts_leave_no_loose_ends() {
+        assert_eq!(cut("one two three four (five six seven", 24), "one two three four");
+        assert_eq!(cut("look at the whole of the garden", 20), "look at the whole…");
+    }
+}

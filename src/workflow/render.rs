@@ -1,0 +1,135 @@
+//! The one place that writes workflow markup.
+//!
+//! Frontmatter first (`type: workflow`, title, source), because a vault finds notes by their properties and readers of
+//! the markup pass over it; then one level-1 heading, goals, steps, validation. One blank line between blocks, none
+//! between bullets, a newline at the end.
+
+use super::flow;
+use super::heading::Heading;
+use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
+use super::record;
+use super::text::{code_span, escape, longest_run};
+use crate::note::frontmatter::{Value, emit};
+use crate::session::Link;
+
+/// The note of a workflow.
+pub fn render(workflow: &Workflow) -> String {
+    let mut page = Page { text: frontmatter(workflow), tight: false };
+    if !workflow.title.is_empty() {
+        page.block(&format!("# {}", escape(&workflow.title)));
+    }
+    page.parts(&workflow.preface);
+    if !workflow.goals.is_empty() {
+        page.block("## Goals");
+        for goal in &workflow.goals {
+            page.bullet(&format!("[{}] {}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
+        }
+    }
+    // What stands after the last step (the record of runs) stands after the checks too.
+    let last = workflow.step_flags().iter().rposition(|flag| *flag).map_or(0, |last| last + 1);
+    let below = workflow.steps[last..].iter().take_while(|step| step.level > 2).count();
+    let (steps, rest) = workflow.steps.split_at(last + below);
+    page.steps(steps);
+    if !workflow.checks.is_empty() {
+        page.block("## Validation");
+        for check in &workflow.checks {
+            match &check.command {
+                Some(command) => page.bullet(&format!("{} — {}", code_span(command), escape(&check.text))),
+                None => page.bullet(&escape(&check.text)),
+            }
+        }
+    }
+    page.steps(rest);
+    page.text
+}
+
+fn links(links: &[Link]) -> String {
+    links.iter().map(Link::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn frontmatter(workflow: &Workflow) -> String {
+    let text = |text: &str| Value::String(text.to_owned());
+    let mut entries = vec![("type", text("workflow"))];
+    if !workflow.title.is_empty() {
+        entries.push(("title", text(&workflow.title)));
+    }
+    if let Some(description) = &workflow.description {
+        entries.push(("description", text(description)));
+    }
+    let mut sources = workflow.sources.iter().map(|source| text(&source.to_string()));
+    match workflow.sources.len() {
+        0 => {}
+        1 => entries.extend(sources.next().map(|source| ("source", source))),
+        _ => entries.push(("source", Value::List(sources.collect()))),
+    }
+    format!("---\n{}---\n", emit(&entries))
+}
+
+/// Text under construction.
+struct Page {
+    text: String,
+    /// Whether it ends with a bullet of ours, after which the next bullet follows at once.
+    tight: bool,
+}
+
+impl Page {
+    fn block(&mut self, block: &str) {
+        if !self.text.is_empty() && !self.text.ends_with("---\n") || self.tight {
+            self.text.push('\n');
+        }
+        self.text.push_str(block);
+        self.text.push('\n');
+        self.tight = false;
+    }
+
+    fn bullet(&mut self, text: &str) {
+        if self.tight {
+            self.text.extend(["- ", text, "\n"]);
+        } else {
+            self.block(&format!("- {text}"));
+            self.tight = true;
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
+            self.block(format!("{marks} {}", Heading::write(step)).trim_end());
+            self.parts(&step.parts);
+            if !step.origin.is_empty() {
+                self.block(&format!("From {}.", links(&step.origin)));
+            }
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Prose(prose) => self.block(&prose.markdown),
+                Part::Flow(it) => self.block(&flow::write(it)),
+                Part::Branch(it) => self.block(&flow::write_branch(it)),
+                Part::Gate(gate) => {
+                    let mut callout = format!("> [!gate] {}", escape(&gate.title)).trim_end().to_owned();
+                    for line in gate.body.lines() {
+                        callout.push_str("\n> ");
+                        callout.push_str(line);
+                    }
+                    self.block(&callout);
+                }
+                Part::Command(Command { command, note, .. }) => match note {
+                    Some(note) => self.bullet(&format!("{} — {}", code_span(command), escape(note))),
+                    None => self.bullet(&code_span(command)),
+                },
+                Part::Script(script) => self.block(&fence("sh", &script.text)),
+                Part::Remark(Remark { kind: RemarkKind::Plain, text, .. }) => self.bullet(&escape(text)),
+                Part::Remark(Remark { kind, text, .. }) => self.bullet(&format!("{}: {}", kind.word(), escape(text))),
+                Part::Record(it) => self.block(&fence(record::FENCE, &record::encode(it))),
+            }
+        }
+    }
+}
+
+fn fence(info: &str, body: &str) -> String {
+    let ticks = "`".repeat(longest_run(body).max(2) + 1);
+    format!("{ticks}{info}\n{body}\n{ticks}")
+}

@@ -1,0 +1,180 @@
+//! Plain text of one line inside markdown: escaped so that it neither opens structure nor vanishes, and back.
+//!
+//! [`unescape`] undoes [`escape`] exactly. Code spans pass through both untouched, since a backslash inside one would be
+//! shown.
+
+use std::collections::HashMap;
+
+/// A stretch of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// Text in which backslashes escape.
+    Text(&'a str),
+    /// A code span with its backticks.
+    Code(&'a str),
+}
+
+/// Cuts `line` into text and code spans. With `escapes`, a backslash outside a code span hides the character after it.
+/// Linear: for each length of a run of backticks its places are known.
+pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
+    let bytes = line.as_bytes();
+    let run = |at: usize| bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
+    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let len = run(at);
+        if len > 0 {
+            runs.entry(len).or_default().push(at);
+        }
+        at += len.max(1);
+    }
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while at < bytes.len() {
+        let len = run(at);
+        if len == 0 {
+            at += if escapes && bytes[at] == b'\\' { 2 } else { 1 };
+            continue;
+        }
+        let closing = runs.get(&len).map_or(&[][..], Vec::as_slice);
+        let Some(&close) = closing.get(closing.partition_point(|&start| start < at + len)) else {
+            at += len;
+            continue;
+        };
+        if from < at {
+            pieces.push(Piece::Text(&line[from..at]));
+        }
+        pieces.push(Piece::Code(&line[at..close + len]));
+        at = close + len;
+        from = at;
+    }
+    if from < line.len() {
+        pieces.push(Piece::Text(&line[from..]));
+    }
+    pieces
+}
+
+/// `text` (one line) as markdown that shows the same and opens nothing.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for piece in pieces(text, false) {
+        match piece {
+            Piece::Code(code) => out.push_str(code),
+            Piece::Text(plain) => escape_plain(plain, &mut out),
+        }
+    }
+    out
+}
+
+fn escape_plain(text: &str, out: &mut String) {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
+        let word_start = out.is_empty() || out.ends_with(char::is_whitespace);
+        let hide = match c {
+            '`' => true,
+            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+            '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
+            '%' => next == Some('%'),
+            '[' => next == Some('[') || next == Some('^'),
+            '#' | '@' => word_start,
+            '^' => word_start && next.is_some_and(|c| c.is_ascii_alphanumeric()),
+            '!' | '?' => word_start && next.is_none(),
+            _ => false,
+        };
+        if hide {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+}
+
+/// Markdown text of one line with backslash escapes undone.
+pub(super) fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(text, true) {
+        match piece {
+            Piece::Code(code) => out.push_str(code),
+            Piece::Text(text) => {
+                let mut chars = text.chars().peekable();
+                while let Some(c) = chars.next() {
+                    let hidden = if c == '\\' { chars.next_if(char::is_ascii_punctuation) } else { None };
+                    out.push(hidden.unwrap_or(c));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// `code` as a code span: backticks enough, blanks where it starts or ends with one.
+pub(super) fn code_span(code: &str) -> String {
+    let longest = longest_run(code);
+    let ticks = "`".repeat(if longest == 0 { 1 } else { longest + 1 });
+    let pad = code.starts_with('`')
+        || code.ends_with('`')
+        || (code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty());
+    let pad = if pad { " " } else { "" };
+    format!("{ticks}{pad}{code}{pad}{ticks}")
+}
+
+/// The code of a code span that begins `text`, and what follows it.
+pub(super) fn leading_code(text: &str) -> Option<(&str, &str)> {
+    let ticks = text.bytes().take_while(|&byte| byte == b'`').count();
+    if ticks == 0 {
+        return None;
+    }
+    let mut at = ticks;
+    loop {
+        let start = at + text.get(at..)?.find('`')?;
+        let len = text[start..].bytes().take_while(|&byte| byte == b'`').count();
+        if len == ticks {
+            return Some((strip_pad(&text[ticks..start]), &text[start + len..]));
+        }
+        at = start + len;
+    }
+}
+
+fn strip_pad(code: &str) -> &str {
+    match code.strip_prefix(' ').and_then(|code| code.strip_suffix(' ')) {
+        Some(inner) if !code.trim().is_empty() => inner,
+        _ => code,
+    }
+}
+
+/// The longest run of backticks.
+pub(super) fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn hides_what_would_open_structure() {
+        assert_eq!(escape("#dev and @me <b> 50%% a\\b \\#"), "\\#dev and \\@me \\<b> 50\\%% a\\b \\\\#");
+        assert_eq!(escape("use `Vec<T>` or ` alone"), "use `Vec<T>` or \\` alone");
+        assert_eq!(escape("really ?"), "really \\?");
+        assert_eq!(escape("really?"), "really?");
+        assert_eq!(escape("see [[x]] ^id"), "see \\[[x]] \\^id");
+    }
+
+    #[test]
+    fn code_spans_hold_backticks() {
+        for code in ["a", "`", "a``b", "`a`", " a ", "  "] {
+            assert_eq!(leading_code(&format!("{} rest", code_span(code))), Some((code, " rest")));
+        }
+        assert_eq!(leading_code("``a` b"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn escapes_are_undone(text in "[a-c `\\\\<#@!?^%\\[\\]*_→]{0,24}") {
+            let written = escape(&text);
+            prop_assert_eq!(unescape(&written), text);
+        }
+    }
+}

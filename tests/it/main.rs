@@ -1,0 +1,23 @@
+//! The one integration test program. `every_file_is_a_module` finds a file of this folder that is not named here and so
+//! would never run.
+
+mod cmd;
+mod frontmatter;
+mod layers;
+mod learn;
+
+#[test]
+fn every_file_is_a_module() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = include_str!("main.rs");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let stem = name.trim_end_matches(".rs");
+        if stem != "main" {
+            assert!(main.contains(&format!("mod {stem};")), "tests/it/{name} is not a module of tests/it/main.rs");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
