@@ -20,6 +20,8 @@ pub(super) struct Queued {
     pub(super) record: u64,
     /// How much of the agent's work was done when it was put in.
     turns: u64,
+    /// Whether it was counted as never sent.
+    counted: bool,
 }
 
 /// The queue of a stream.
@@ -38,7 +40,7 @@ impl Queue {
     /// Words were put in after `turns` records of the agent.
     pub(super) fn enqueue(&mut self, text: String, time: Option<Timestamp>, turns: u64) {
         if self.waiting.len() < MAX {
-            self.waiting.push_back(Queued { text, time, record: 0, turns });
+            self.waiting.push_back(Queued { text, time, record: 0, turns, counted: false });
         }
     }
 
@@ -96,9 +98,13 @@ impl Queue {
         std::mem::take(&mut self.removed)
     }
 
-    /// How many were never sent.
-    pub(super) fn unsent(&self) -> u64 {
-        self.waiting.len() as u64
+    /// How many were never sent so far and not counted before.
+    pub(super) fn forget_unsent(&mut self) -> u64 {
+        let mut unsent = 0;
+        for waiting in &mut self.waiting {
+            unsent += u64::from(!std::mem::replace(&mut waiting.counted, true));
+        }
+        unsent
     }
 }
 
@@ -130,7 +136,7 @@ mod tests {
         assert!(queue.remove("two", 9));
         assert!(!queue.arrived("two\n"));
         assert!(queue.untold().is_empty());
-        assert_eq!(queue.unsent(), 1);
+        assert_eq!(queue.forget_unsent(), 1);
     }
 
     #[test]
@@ -144,6 +150,6 @@ mod tests {
         assert!(queue.was_sent("later") && !queue.was_sent("later"));
         queue.enqueue("never".into(), None, 5);
         queue.take_back();
-        assert_eq!(queue.unsent(), 0);
+        assert_eq!(queue.forget_unsent(), 0);
     }
 }

@@ -81,6 +81,7 @@ impl Stream {
             out.emit(EventKind::Rewind { to: parent.record });
         }
         self.turn = self.turn.saturating_add(1);
+        out.began_turn = true;
         out.emit(EventKind::Prompt(prompt));
     }
 
@@ -88,6 +89,8 @@ impl Stream {
     pub(super) fn tell_untold(&mut self, out: &mut Out<'_>) {
         for queued in self.queue.untold() {
             let prompt = match tell(&queued.text) {
+                // Background tasks stand in the queue as JSON.
+                Said::Words(text) if text.starts_with("{\"task_id\"") => continue,
                 Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments: Vec::new() },
                 Said::Command(text) => {
                     Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() }
