@@ -77,7 +77,8 @@ fn escape_plain(text: &str, out: &mut String) {
             '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '%' => next == Some('%'),
             '[' => next == Some('[') || next == Some('^'),
-            '#' | '@' => word_start,
+            '#' => word_start && opens_tag(chars.clone()),
+            '@' => word_start && next.is_some_and(char::is_alphabetic),
             '^' => word_start && next.is_some_and(|c| c.is_ascii_alphanumeric()),
             '!' | '?' => word_start && next.is_none(),
             _ => false,
@@ -87,6 +88,12 @@ fn escape_plain(text: &str, out: &mut String) {
         }
         out.push(c);
     }
+}
+
+/// Whether what follows `#` would make a tag, or the end of a heading: digits alone do not.
+fn opens_tag(rest: impl Iterator<Item = char>) -> bool {
+    let mut word = rest.take_while(|c| !c.is_whitespace()).peekable();
+    word.peek().is_none_or(|c| !c.is_ascii_digit()) || word.any(|c| !c.is_ascii_digit())
 }
 
 /// Markdown text of one line with backslash escapes undone.

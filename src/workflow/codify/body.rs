@@ -48,14 +48,15 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     for user in draft.corrections.iter().take(4) {
         remark(RemarkKind::Mind, spoken(user, 160));
     }
-    for user in draft.requests.iter().skip(1).filter(|user| !user.correction && !title::is_talk(&user.words)).take(5) {
+    let asked = draft.requests.iter().filter(|user| !user.correction && !title::is_talk(&user.words));
+    for user in asked.skip(1).take(5) {
         remark(
             RemarkKind::Then,
             title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default(),
         );
     }
-    for error in draft.errors.iter().take(4) {
-        remark(RemarkKind::Trouble, trouble(error));
+    for error in draft.errors.iter().filter(|error| !is_said(&error.callout.title, draft)).take(4) {
+        remark(RemarkKind::Trouble, trouble(error, &draft.deeds));
     }
     for it in &data.carried {
         if let Some(from) = drafts.get(it.from) {
@@ -66,7 +67,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         }
     }
     parts.extend(commands(&draft.deeds));
-    for (deed, result) in failures(&draft.deeds) {
+    for (deed, result) in failures(draft) {
         let command = code(deed.core.lines().next().unwrap_or(""));
         let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
         let (kind, text) = match passing.map(|draft| &draft.title) {
@@ -105,7 +106,8 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     if let Some(user) = asked {
         return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
     }
-    let prose = draft.intent.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let prose = draft.intent.filter(|_| draft.said.is_empty());
+    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
     let paragraph = prose.split("\n\n").next().unwrap_or(prose);
     title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
 }
@@ -149,13 +151,32 @@ fn gate(title: &str, body: &str) -> Gate {
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }
 
-fn trouble(error: &Error) -> String {
+/// Whether `text` is what a person said: then it is the refusal of a call, not something that went wrong.
+fn is_said(text: &str, draft: &Draft<'_>) -> bool {
+    let text = clean(text.trim_end_matches('…'));
+    text.len() > 8 && draft.said.iter().any(|user| clean(&user.words).starts_with(&text))
+}
+
+/// What went wrong, and what helped: in words, else the files that were changed to put it right.
+fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
     let what = clean(&strip_links(&error.callout.title));
     let what = if what.is_empty() { title::request(&error.text, 120).unwrap_or_default() } else { what };
-    match error.resolution.as_deref().map(|text| clean(&strip_links(text))).filter(|text| !text.is_empty()) {
-        Some(help) => format!("{what} — {help}"),
-        None => what,
+    let help = error.resolution.as_deref().map(|text| clean(&strip_links(text))).unwrap_or_default();
+    let told = help.trim_end_matches(['.', ';', ' ']);
+    if !matches!(told, "" | "fixed; worked" | "fixed; passed" | "worked" | "passed") {
+        return format!("{what} — {help}");
     }
+    let mut files: Vec<&str> = Vec::new();
+    for link in &error.resolved_by {
+        let deed = deeds.iter().find(|deed| deed.step.id.is_some() && deed.step.id == link.block);
+        for path in deed.into_iter().flat_map(|deed| &deed.writes) {
+            let name = title::file_name(path);
+            if !files.contains(&name) && files.len() < 3 {
+                files.push(name);
+            }
+        }
+    }
+    if files.is_empty() { what } else { format!("{what} — fixed in {}", files.join(", ")) }
 }
 
 /// Text without links to blocks of the session's own note, which mean nothing elsewhere.
@@ -211,7 +232,7 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     let mut parts: Vec<Part> = places.into_iter().map(|at| command(order[at])).collect();
     if total > MAX_COMMANDS {
         let text =
-            format!("and {} more in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "command"));
+            format!("and {} in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "more command"));
         parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
     }
     parts
@@ -233,13 +254,19 @@ fn command(deed: &Deed<'_>) -> Part {
 }
 
 /// Commands that failed and did not end well later in the step, with what they said.
-fn failures<'a>(deeds: &'a [Deed<'_>]) -> Vec<(&'a Deed<'a>, String)> {
+/// That which is told as trouble already, or was refused by a person, is left out.
+fn failures<'a>(draft: &'a Draft<'_>) -> Vec<(&'a Deed<'a>, String)> {
+    let deeds = &draft.deeds;
+    let told: HashSet<&str> =
+        draft.errors.iter().flat_map(|error| &error.steps).filter_map(|link| link.block.as_deref()).collect();
     let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(outcome::retry_key).collect();
     let mut seen = HashSet::new();
     let mut ends: Vec<(&Deed<'_>, String)> = deeds
         .iter()
         .rev()
         .filter(|deed| deed.shell && deed.tells() && deed.failed())
+        .filter(|deed| !deed.step.id.as_deref().is_some_and(|id| told.contains(id)))
+        .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| is_said(result, draft)))
         .filter(|deed| {
             let key = outcome::retry_key(deed);
             !fine.contains(&key) && seen.insert(key)

@@ -198,7 +198,7 @@ fn fewer(mut operands: Vec<Operand>, limit: usize) -> Vec<Operand> {
 /// Paths put together by folder, as deep as gives at most `limit` groups; a group of one is the file itself.
 fn groups<'a>(paths: &[&'a str], limit: usize) -> Vec<(String, Vec<&'a str>)> {
     let folder = |path: &str, depth: usize| {
-        let parts: Vec<&str> = path.split('/').collect();
+        let parts: Vec<&str> = path.split(['/', '\\']).collect();
         let parts = &parts[..parts.len().saturating_sub(1).min(depth)];
         if parts.is_empty() { "./".to_owned() } else { parts.join("/") + "/" }
     };

@@ -6,7 +6,7 @@ use super::shell::Kind;
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
     (Kind::Look, &[
-        "ls", "cat", "head", "tail", "grep", "rg", "egrep", "fgrep", "ag", "fd", "find", "wc", "pwd", "echo",
+        "ls", "curl", "wget", "dir", "findstr", "where", "Get-Content", "Get-ChildItem", "Get-Item", "Get-Command", "Select-String", "Select-Object", "Where-Object", "ForEach-Object", "Sort-Object", "Measure-Object", "Format-Table", "Format-List", "Test-Path", "Write-Output", "Write-Host", "ConvertFrom-Json", "ConvertTo-Json", "Set-Location", "Out-String", "mkdir", "touch", "git tag -l", "git tag --*", "git tag -n*", "git branch", "git worktree list", "git stash list", "git stash show", "cat", "head", "tail", "grep", "rg", "egrep", "fgrep", "ag", "fd", "find", "wc", "pwd", "echo",
         "printf", "which", "type", "tree", "stat", "file", "du", "df", "ps", "env", "date", "whoami", "uname",
         "sort", "uniq", "cut", "tr", "awk", "sed", "jq", "yq", "diff", "cmp", "less", "more", "xxd", "od", "nl",
         "column", "cd", "export", "set", "source", ".", "sleep", "true", "false", "test", "[", "[[", "kill",
@@ -22,7 +22,7 @@ pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
     (Kind::Change, &[
         "git commit", "git push", "git merge", "git rebase", "git checkout", "git switch", "git tag", "git reset",
         "git revert", "git cherry-pick", "git stash", "git mv", "git rm", "git pull", "git clone", "git worktree",
-        "git init", "git apply", "git branch -*", "gh pr create", "gh pr merge", "gh pr edit", "gh pr comment",
+        "git init", "git apply", "git branch -d", "git branch -D", "git branch -m", "git branch -M", "gh pr create", "gh pr merge", "gh pr edit", "gh pr comment",
         "gh pr review", "gh pr close", "gh issue create", "gh issue close", "gh issue comment", "gh issue edit",
         "gh release create", "gh repo create", "gh workflow run", "npm install", "npm i", "npm ci",
         "npm uninstall", "npm publish", "npm init", "pnpm install", "pnpm add", "pnpm remove", "pnpm i",
@@ -30,8 +30,8 @@ pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
         "pip uninstall", "pip3 install", "uv add", "uv sync", "uv pip", "uv remove", "poetry add",
         "poetry install", "cargo add", "cargo install", "cargo publish", "cargo remove", "cargo new", "cargo init",
         "cargo update", "cargo fix", "go get", "go mod", "go install", "go generate", "gem install",
-        "bundle install", "composer require", "brew install", "apt-get install", "apt install", "mkdir", "mv",
-        "cp", "rm", "touch", "ln", "chmod", "chown", "sed -i*", "rsync", "scp", "tar", "unzip", "docker build",
+        "bundle install", "composer require", "brew install", "apt-get install", "apt install", "mv",
+        "cp", "rm", "ln", "chmod", "chown", "sed -i*", "rsync", "scp", "tar", "unzip", "docker build",
         "docker run", "docker compose", "docker-compose", "docker push", "kubectl apply", "kubectl delete",
         "kubectl create", "terraform apply", "terraform init", "helm install", "helm upgrade", "systemctl",
         "crontab", "cargo fmt", "gofmt", "prettier", "black", "ruff format", "go fmt", "alembic upgrade",
@@ -44,7 +44,7 @@ pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
         "npm t", "npm run test*", "npm run build*", "npm run lint*", "npm run type*", "npm run check*",
         "npm run ci*", "npm run verify*", "pnpm test*", "pnpm build*", "pnpm lint*", "pnpm type*", "pnpm check*",
         "pnpm run test*", "pnpm run build*", "pnpm run lint*", "pnpm run type*", "pnpm run check*", "pnpm -r *",
-        "pnpm --filter *", "pnpm exec *", "yarn test*", "yarn build*", "yarn lint*", "yarn type*", "yarn check*",
+        "yarn test*", "yarn build*", "yarn lint*", "yarn type*", "yarn check*",
         "yarn run test*", "bun test", "bun run test*", "bun run build*", "bun run lint*", "bun run type*",
         "bun run check*", "bun run validate*", "bun build", "deno test", "deno lint", "deno check", "tsc",
         "eslint", "biome", "oxlint", "vitest", "jest", "mocha", "playwright test", "cypress run", "next build",

@@ -285,7 +285,7 @@ fn a_debugging_session() {
     ---
     # Y
 
-    ## The build is broken since yesterday, find out why @claude-code #dev !
+    ## The build is broken since yesterday @claude-code #dev !
 
     src/clock.rs::Rust → build-broken-since-yesterday-results
 
@@ -320,7 +320,7 @@ fn a_debugging_session() {
 
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
-      "The build is broken since yesterday, find out why",claude-code,dev,src/clock.rs,build-broken-since-yesterday-results,"",failed,x#^p-01
+      The build is broken since yesterday,claude-code,dev,src/clock.rs,build-broken-since-yesterday-results,"",failed,x#^p-01
       Fix src/clock.rs instead so that the build and the tests pass,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
       Publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
@@ -373,7 +373,7 @@ fn sub_agents_and_sub_phases() {
 
     From [[2026-11-22-review-reviewer]].
 
-    ### Measure \#1 \@ noon @bench #dev
+    ### Measure #1 @ noon @bench #dev
 
     request → results.csv::CSV
 
