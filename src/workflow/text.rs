@@ -90,10 +90,11 @@ fn escape_plain(text: &str, out: &mut String) {
     }
 }
 
-/// Whether what follows `#` would make a tag, or the end of a heading: digits alone do not.
-fn opens_tag(rest: impl Iterator<Item = char>) -> bool {
-    let mut word = rest.take_while(|c| !c.is_whitespace()).peekable();
-    word.peek().is_none_or(|c| !c.is_ascii_digit()) || word.any(|c| !c.is_ascii_digit())
+/// Whether what follows `#` would make a tag, or the closing marks of a heading: digits alone make none.
+fn opens_tag(rest: impl Iterator<Item = char> + Clone) -> bool {
+    let word = || rest.clone().take_while(|c| !c.is_whitespace());
+    let mut tag = word().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
+    word().all(|c| c == '#') || tag.any(|c| !c.is_ascii_digit()) || word().next().is_some_and(|c| !c.is_ascii())
 }
 
 /// Markdown text of one line with backslash escapes undone.

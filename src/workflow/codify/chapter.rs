@@ -228,8 +228,8 @@ fn is_from_prompt(phase: &Phase) -> bool {
     let title: String = letters(&phase.title).chars().take(16).collect();
     // A short title ("Build") is found in many words by chance.
     let fits = |words: String| if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) };
-    // A phase that no prompt opened is called so.
-    title == "continue" || said(phase).take(8).any(|user| fits(letters(&user.words)))
+    // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
+    title == "continue" || phase.title.contains('…') || said(phase).take(8).any(|user| fits(letters(&user.words)))
 }
 
 #[cfg(test)]

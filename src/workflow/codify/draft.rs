@@ -230,6 +230,7 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
             .or_else(|| asked().find_map(|user| title::request(&user.words, title::MAX_TITLE)))
     };
     let made = made.filter(|made| !made.is_empty()).unwrap_or_else(|| truncate(&own, title::MAX_TITLE).into_owned());
+    let made = clean(&made);
     if made.is_empty() { "Work".to_owned() } else { made }
 }
 

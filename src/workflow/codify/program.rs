@@ -13,7 +13,7 @@ pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
         "pkill", "lsof", "open", "read", "history", "man", "wait", "basename", "dirname", "realpath", "readlink",
         "sha256sum", "md5sum", "id", "alias", "git", "git status", "git log", "git diff", "git show", "git add",
         "git fetch", "git remote", "git blame", "gh", "gh api", "gh run", "docker ps", "docker logs",
-        "docker inspect", "docker images", "kubectl get", "kubectl describe", "kubectl logs", "npm ls", "npm view",
+        "docker inspect", "docker images", "docker compose ps", "docker compose ls", "docker compose logs", "docker compose config", "python -m json.tool", "python3 -m json.tool", "kubectl get", "kubectl describe", "kubectl logs", "npm ls", "npm view",
         "npm list", "npm info", "pip list", "pip show", "cargo tree", "cargo metadata", "cargo search", "go list",
         "go doc", "go env", "brew list", "nvm", "for", "while", "if", "do", "done", "then", "fi", "else",
         "command", "xargs", "tee", "python --version", "node --version", "brew info", "psql", "sqlite3", "tmux",

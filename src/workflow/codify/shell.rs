@@ -310,9 +310,11 @@ fn prepares(part: &Simple<'_>, rest: &[Simple<'_>]) -> bool {
 
 fn is_project(cd: &str, project: &str) -> bool {
     let Some(target) = cd.strip_prefix("cd ") else { return false };
-    let target = target.trim().trim_matches(['"', '\'']).trim_end_matches('/');
-    let tail = project.trim_end_matches('/').trim_start_matches('~');
-    !tail.is_empty() && (target.ends_with(tail) || target == project)
+    let plain =
+        |path: &str| path.trim().trim_matches(['"', '\'']).replace('\\', "/").trim_end_matches('/').to_lowercase();
+    let (target, project) = (plain(target), plain(project));
+    let tail = project.trim_start_matches('~');
+    !tail.is_empty() && target.ends_with(tail)
 }
 
 fn simple_core(simple: &str) -> String {

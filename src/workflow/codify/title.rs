@@ -55,6 +55,13 @@ pub(super) fn imperative(words: &str) -> Option<String> {
         let line = shorten_paths(&fold_whitespace(line));
         for sentence in sentences(&line).take(4) {
             let mut text = strip_openers(sentence);
+            // What it is about may stand first: an address, a path.
+            if let Some((place, after)) = text.split_once(' ')
+                && place.contains('/')
+                && opens_with_verb(after)
+            {
+                text = after;
+            }
             // "in src/x.rs, add …": the request follows the place.
             if let Some((before, after)) = text.split_once(", ")
                 && !opens_with_verb(text)
@@ -277,6 +284,9 @@ pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
     deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
         let full = deed.step.command.as_deref().unwrap_or(&deed.step.args);
         let (_, message) = shell::split(full).iter().rev().find_map(|part| shell::message(part.text))?;
+        if message.starts_with("fixup!") || message.starts_with("squash!") {
+            return None;
+        }
         let text = match message.split_once(": ") {
             Some((prefix, rest)) if is_conventional(prefix) => rest,
             _ => message.as_str(),
@@ -319,7 +329,12 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
 fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
     let best = best.rev().max_by_key(|deed| deed.kind)?;
-    let mut words: Vec<&str> = best.core.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
+    let mut words: Vec<&str> = best
+        .core
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .filter(|word| !word.is_empty())
+        .collect();
     if words.len() > 1
         && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
         && !words[1].starts_with('-')
