@@ -45,15 +45,16 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         }
         remark(RemarkKind::Decided, text);
     }
-    for user in draft.corrections.iter().take(4) {
+    let asking = |user: &User| draft.requests.iter().any(|asked| std::ptr::eq(*asked, user));
+    for user in draft.corrections.iter().filter(|user| !asking(user)).take(4) {
         remark(RemarkKind::Mind, spoken(user, 160));
     }
     let asked = draft.requests.iter().filter(|user| !user.correction && !title::is_talk(&user.words));
     for user in asked.skip(1).take(5) {
-        remark(
-            RemarkKind::Then,
-            title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default(),
-        );
+        let then = title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default();
+        if !same(&then, &draft.title) {
+            remark(RemarkKind::Then, then);
+        }
     }
     for error in draft.errors.iter().filter(|error| !is_said(&error.callout.title, draft)).take(4) {
         remark(RemarkKind::Trouble, trouble(error, &draft.deeds));

@@ -180,13 +180,10 @@ fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
     (reads, writes)
 }
 
-/// Files of nobody's interest: temporary ones, devices, the agent's own.
+/// Files of nobody's interest: temporary ones, the agent's own.
 fn is_scratch(path: &str) -> bool {
-    ["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "~/.claude/", "/proc/"]
-        .iter()
-        .any(|start| path.starts_with(start))
-        || path.contains("/.claude/projects/")
-        || path.contains("/.claude/plans/")
+    let own = path.starts_with("~/.claude/") || path.contains("/.claude/projects/") || path.contains("/.claude/plans/");
+    own || super::shell::is_scratch(path)
 }
 
 /// The first ones, the rest dropped.

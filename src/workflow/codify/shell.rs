@@ -75,6 +75,11 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
             at += 1;
             continue;
         }
+        if byte == b'#' && command.get(start..at).is_some_and(|before| before.trim().is_empty()) {
+            // A comment: its apostrophes open nothing.
+            at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
+            continue;
+        }
         let two = command.get(at..at + 2).unwrap_or("");
         let width = match byte {
             b'\'' | b'"' => {
@@ -118,7 +123,7 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
         start = at;
     }
     parts.push(Simple { operator, text: command.get(start..).unwrap_or("").trim() });
-    parts.retain(|part| !part.text.is_empty());
+    parts.retain(|part| !part.text.is_empty() && !part.text.starts_with('#'));
     parts
 }
 
@@ -192,6 +197,12 @@ pub(super) fn kind(simple: &str) -> Kind {
     if is_assignment(simple) {
         return Kind::Look;
     }
+    if matches!(words.get(1), Some(&("--version" | "version" | "--help" | "-h" | "help"))) {
+        return Kind::Look;
+    }
+    if *program == "rm" && words.iter().skip(1).filter(|word| !word.starts_with('-')).all(|path| is_scratch(path)) {
+        return Kind::Look;
+    }
     if matches!(*program, "curl" | "wget") && words.iter().any(|word| SENDING.contains(word)) {
         return Kind::Run;
     }
@@ -237,16 +248,34 @@ fn fit(pattern: &str, words: &[&str]) -> usize {
     count
 }
 
-/// Whether it redirects its output into a file.
+/// Whether it redirects its output into a file that is more than scratch.
 fn writes_file(simple: &str) -> bool {
-    let bare = simple.split(['\'', '"']).step_by(2);
-    bare.flat_map(|text| text.match_indices('>').map(move |(at, _)| (text, at))).any(|(text, at)| {
-        let target = text[at + 1..].trim_start_matches('>').trim_start();
-        !text[..at].ends_with(['-', '=', '2', '&', '<'])
-            && !target.starts_with(['&', '='])
-            && !["/dev/", "/tmp/", "$", "\"$"].iter().any(|start| target.starts_with(start))
-            && !target.is_empty()
-    })
+    let bytes = simple.as_bytes();
+    let mut quote = None;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            Some(_) => {}
+            None if matches!(byte, b'\'' | b'"') => quote = Some(byte),
+            None if byte == b'>' => {
+                let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+                let target = simple[at + 1..].trim_start_matches('>').trim_start().trim_start_matches(['"', '\'']);
+                let kept = !target.is_empty() && !target.starts_with(['&', '=', '$', '(']) && !is_scratch(target);
+                if kept && !matches!(before, Some(b'-' | b'=' | b'2' | b'&' | b'<' | b'>')) {
+                    return true;
+                }
+            }
+            None => {}
+        }
+    }
+    false
+}
+
+/// Whether a path lies where nothing is kept.
+pub(super) fn is_scratch(path: &str) -> bool {
+    const PLACES: &[&str] = &["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/proc/"];
+    const PARTS: &[&str] = &["/scratchpad/", "\\AppData\\Local\\Temp\\", "/AppData/Local/Temp/"];
+    PLACES.iter().any(|place| path.starts_with(place)) || PARTS.iter().any(|part| path.contains(part))
 }
 
 /// The most telling kind among a command's parts, and its core: what only looks is taken off (unless it is all there
@@ -395,6 +424,7 @@ mod tests {
         );
         assert_eq!(texts("x=$(ls; pwd) && y"), ["x=$(ls; pwd)", "y"]);
         assert_eq!(texts("\\"), ["\\"]);
+        assert_eq!(texts("# don't\nls # now\n# end"), ["ls # now"]);
         assert_eq!(texts(" ; | "), Vec::<&str>::new());
     }
 
@@ -415,6 +445,11 @@ mod tests {
             ("./gradlew build", Kind::Check),
             ("echo hi > out.txt", Kind::Change),
             ("grep '=>' x 2>/dev/null", Kind::Look),
+            ("grep -o 'a\">[^<]*' x", Kind::Look),
+            ("cat > /tmp/notes.md", Kind::Look),
+            ("rm -rf /tmp/x", Kind::Look),
+            ("rm -rf build", Kind::Change),
+            ("go version", Kind::Look),
             ("./target/debug/tool", Kind::Run),
             ("", Kind::Look),
         ] {

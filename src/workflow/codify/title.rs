@@ -85,7 +85,9 @@ pub(super) fn statement(heading: &str) -> Option<String> {
     let words = || {
         heading.split(|c: char| c.is_whitespace() || c == '\'' || c == '’').map(|word| word.trim_matches([',', '.']))
     };
-    let whole = !heading.ends_with(['…', '?', ':', ',']) && !heading.contains("://");
+    let whole = !heading.ends_with(['…', '?', ':', ',', '='])
+        && heading.starts_with(char::is_alphanumeric)
+        && !heading.contains("://");
     (whole && (2..=9).contains(&words().count()) && !words().any(personal) && !is_talk(heading)).then(|| title(heading))
 }
 
@@ -97,10 +99,8 @@ fn plain_line(line: &str) -> &str {
 /// Whether a line looks like the output of a program, code or data rather than words.
 fn is_pasted(line: &str) -> bool {
     let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
-    line.starts_with("```")
-        || line.starts_with("~~~")
-        || line.starts_with(['<', '{', '|', '['])
-        || told * 4 < line.chars().count() * 3
+    let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || line.ends_with(mark));
+    fence || line.starts_with(['<', '{', '|', '[']) || told * 4 < line.chars().count() * 3
 }
 
 /// Whether the first word is a verb that asks for something.
@@ -158,21 +158,30 @@ fn cut(text: &str, max: usize) -> String {
         " which ",
         " (",
         " such that ",
+        " that ",
+        " when ",
+        " while ",
+        " as well as ",
     ]
     .iter()
     .filter_map(|mark| head.rfind(mark))
     .filter(|&at| head[..at].chars().count() * 5 >= max * 2)
     .max();
     if let Some(at) = clause {
-        return balanced(&head[..at]).to_owned();
+        return balanced(&without_dangling(&head[..at])).to_owned();
     }
     let at = head.rfind(' ').unwrap_or(end);
-    let mut words: Vec<&str> = head[..at].split(' ').collect();
+    let cut = without_dangling(&head[..at]);
+    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
+}
+
+/// Without words at the end that lead to something.
+fn without_dangling(text: &str) -> String {
+    let mut words: Vec<&str> = text.split(' ').collect();
     while words.len() > 2 && words.last().is_some_and(|word| DANGLING.contains(&word.to_lowercase().as_str())) {
         words.pop();
     }
-    let cut = words.join(" ");
-    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
+    words.join(" ")
 }
 
 /// Without an opened bracket, quote or code span at its end that the cut left open.
