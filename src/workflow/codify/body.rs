@@ -273,7 +273,8 @@ fn failures<'a>(draft: &'a Draft<'_>) -> Vec<(&'a Deed<'a>, String)> {
             !fine.contains(&key) && seen.insert(key)
         })
         .map(|deed| {
-            let result = deed.step.result.as_deref().map(clean).filter(|text| !text.is_empty());
+            let words = |text: &String| text.chars().filter(|c| c.is_alphanumeric()).count() * 2 > text.chars().count();
+            let result = deed.step.result.as_deref().map(clean).filter(words);
             (deed, result.unwrap_or_else(|| "failed".into()))
         })
         .take(3)

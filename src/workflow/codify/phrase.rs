@@ -27,7 +27,7 @@ pub(super) const VERBS: &[&str] = &[
     "choose", "clean", "clear", "clone", "close", "collect", "combine", "commit", "compare", "compile", "complete",
     "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy", "correct", "cover", "create",
     "cut", "debug", "decide", "define", "delete", "deploy", "describe", "design", "detect", "determine", "develop",
-    "diagnose", "disable", "display", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
+    "diagnose", "disable", "display", "do", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
     "enforce", "enhance", "ensure", "establish", "estimate", "evaluate", "examine", "execute", "expand", "explain",
     "explore", "export", "expose", "extend", "extract", "fetch", "figure", "fill", "filter", "find", "finish",
     "fix", "fold", "format", "gather", "generate", "get", "give", "group", "handle", "hide", "identify",

@@ -6,7 +6,7 @@ use super::shell::Kind;
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
     (Kind::Look, &[
-        "ls", "curl", "wget", "dir", "findstr", "where", "Get-Content", "Get-ChildItem", "Get-Item", "Get-Command", "Select-String", "Select-Object", "Where-Object", "ForEach-Object", "Sort-Object", "Measure-Object", "Format-Table", "Format-List", "Test-Path", "Write-Output", "Write-Host", "ConvertFrom-Json", "ConvertTo-Json", "Set-Location", "Out-String", "mkdir", "touch", "git tag -l", "git tag --*", "git tag -n*", "git branch", "git worktree list", "git stash list", "git stash show", "cat", "head", "tail", "grep", "rg", "egrep", "fgrep", "ag", "fd", "find", "wc", "pwd", "echo",
+        "ls", "curl", "pytest --markers", "pytest --collect-only", "pytest --version", "wget", "dir", "findstr", "where", "Get-Content", "Get-ChildItem", "Get-Item", "Get-Command", "Select-String", "Select-Object", "Where-Object", "ForEach-Object", "Sort-Object", "Measure-Object", "Format-Table", "Format-List", "Test-Path", "Write-Output", "Write-Host", "ConvertFrom-Json", "ConvertTo-Json", "Set-Location", "Out-String", "mkdir", "touch", "git tag -l", "git tag --*", "git tag -n*", "git branch", "git worktree list", "git stash list", "git stash show", "cat", "head", "tail", "grep", "rg", "egrep", "fgrep", "ag", "fd", "find", "wc", "pwd", "echo",
         "printf", "which", "type", "tree", "stat", "file", "du", "df", "ps", "env", "date", "whoami", "uname",
         "sort", "uniq", "cut", "tr", "awk", "sed", "jq", "yq", "diff", "cmp", "less", "more", "xxd", "od", "nl",
         "column", "cd", "export", "set", "source", ".", "sleep", "true", "false", "test", "[", "[[", "kill",

@@ -206,21 +206,27 @@ pub(super) fn kind(simple: &str) -> Kind {
     if matches!(*program, "curl" | "wget") && words.iter().any(|word| SENDING.contains(word)) {
         return Kind::Run;
     }
-    let mut best: Option<(usize, Kind)> = None;
-    for (kind, patterns) in PROGRAMS {
-        for pattern in *patterns {
-            let len = fit(pattern, &words);
-            if len > 0 && best.is_none_or(|(other, _)| len > other) {
-                best = Some((len, *kind));
-            }
-        }
-    }
+    let best = known(&words);
     if let Some((_, Kind::Look)) = best
         && writes_file(simple)
     {
         return Kind::Change;
     }
     best.map_or(Kind::Run, |(_, kind)| kind)
+}
+
+/// How many of the first words the table knows, and the kind it says.
+pub(super) fn known(words: &[&str]) -> Option<(usize, Kind)> {
+    let mut best: Option<(usize, Kind)> = None;
+    for (kind, patterns) in PROGRAMS {
+        for pattern in *patterns {
+            let len = fit(pattern, words);
+            if len > 0 && best.is_none_or(|(other, _)| len > other) {
+                best = Some((len, *kind));
+            }
+        }
+    }
+    best
 }
 
 /// Whether a simple command only sets a variable: `x=$(…)`, `x="a b"`.
@@ -371,7 +377,7 @@ fn shell_quote(text: &str) -> String {
 pub(super) fn message(simple: &str) -> Option<(&'static str, String)> {
     let words = words(simple);
     let (flags, flag): (&[&str], _) = match (words.first()?, words.get(1)?, words.get(2)) {
-        (&"git", &"commit", _) => {
+        (&"git", &("commit" | "merge"), _) => {
             (&["-m", "-am", "--message", "-a -m"], if simple.contains(" -am") { "-am" } else { "-m" })
         }
         (&"gh", &("pr" | "issue"), Some(&"create")) => (&["--title", "-t"], "--title"),

@@ -55,6 +55,14 @@ pub(super) fn imperative(words: &str) -> Option<String> {
         let line = shorten_paths(&fold_whitespace(line));
         for sentence in sentences(&line).take(4) {
             let mut text = strip_openers(sentence);
+            // What it builds on may stand first: "based on x, can you …".
+            for asking in [" can you ", " could you ", " please "] {
+                if let Some((_, after)) = text.split_once(asking)
+                    && !opens_with_verb(text)
+                {
+                    text = strip_openers(after);
+                }
+            }
             // What it is about may stand first: an address, a path.
             if let Some((place, after)) = text.split_once(' ')
                 && place.contains('/')
@@ -100,7 +108,11 @@ fn plain_line(line: &str) -> &str {
 fn is_pasted(line: &str) -> bool {
     let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
     let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || line.ends_with(mark));
-    fence || line.starts_with(['<', '{', '|', '[']) || told * 4 < line.chars().count() * 3
+    let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
+        .iter()
+        .any(|mark| line.starts_with(mark));
+    let data = line.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
+    fence || log || data || line.starts_with(['<', '{', '|', '[']) || told * 4 < line.chars().count() * 3
 }
 
 /// Whether the first word is a verb that asks for something.
