@@ -3,9 +3,9 @@
 //! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
+mod check;
 mod completions;
 mod context;
-#[allow(dead_code, reason = "used by check")]
 mod frame;
 mod init;
 mod man;
@@ -64,6 +64,7 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Check(check::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -74,6 +75,7 @@ impl Command {
         match self {
             Self::Init(args) => init::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Check(args) => check::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -52,7 +52,9 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         let (response, more) = response(round);
         let interpretation = |user: &&User| {
             let words = user.interpretation.as_deref()?;
-            Some(trail.cleaner.text(user.callout.span, words)).filter(|text| !text.trim().is_empty())
+            // A note's lines are wrapped; what it says of the words is a sentence.
+            let text = crate::base::text::fold_whitespace(&trail.cleaner.text(user.callout.span, words));
+            (!text.is_empty()).then_some(text)
         };
         let words = trail.words(round);
         if words.is_empty() {

@@ -223,17 +223,20 @@ fn link(note: &str, block: &str, shown: &str) -> String {
     format!("[[{note}{block}|{}]]", text::fold_whitespace(&shown))
 }
 
-/// Every line as a quote; comment marks are escaped.
+/// Every line as a quote; comment marks are escaped, in code they are none.
 fn quote(words: &str) -> String {
     let mut out = String::new();
+    let mut fenced = false;
     for (index, line) in words.trim().lines().enumerate() {
         if index > 0 {
             out.push('\n');
         }
         out.push('>');
+        let mark = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        fenced ^= mark;
         if !line.is_empty() {
             out.push(' ');
-            out.push_str(&uncommented(line));
+            out.push_str(&if fenced || mark { line.to_owned() } else { uncommented(line) });
         }
     }
     out

@@ -169,12 +169,12 @@ pub(super) fn only_counts(text: &str) -> bool {
 pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
     let failed = step.status == StepStatus::Failed;
     let line = format!("{} {}", step.tool, step.args);
-    let mut call = code_span(clean(&line).trim());
+    let mut call = code_span(line.trim());
     if let Some(command) = &step.command {
-        let command = clean(command);
-        let fence = "`".repeat(longest_run(&command).max(2) + 1);
+        let fence = "`".repeat(longest_run(command).max(2) + 1);
         call = format!("{call}\n{fence}\n{}\n{fence}", command.trim_end());
     }
+    let call = clean(&call);
     let mut result = clean(step.result.as_deref().unwrap_or_default()).trim().to_owned();
     if failed {
         let code = step.exit.map(|code| format!("(exit {code})")).unwrap_or_default();

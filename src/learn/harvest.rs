@@ -4,11 +4,12 @@
 //! Nothing is left out in silence: a session that its owner keeps from training and a correction that follows nothing
 //! are both listed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
 use super::case::{Case, Kind, Origin, Source, Story};
+use super::family::Family;
 use super::record::Note;
 use super::trail::Trail;
 use super::{correction, puzzle};
@@ -104,11 +105,10 @@ impl Case {
     }
 }
 
-/// Makes the cases of notes; only those of `kinds`.
-pub fn harvest(notes: &[Note<'_>], kinds: &[Kind]) -> Harvest {
+/// Makes the cases of notes; only those of `kinds`. `family` knows the parents, also of sessions that are not among them.
+pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
     let mut notes = notes.to_vec();
     notes.sort_by_key(|note| (note.id(), note.path));
-    let parents = Parents::of(&notes);
     let mut harvest = Harvest::default();
     let mut seen: HashMap<[u8; 32], usize> = HashMap::new();
     for note in &notes {
@@ -122,7 +122,7 @@ pub fn harvest(notes: &[Note<'_>], kinds: &[Kind]) -> Harvest {
             });
             continue;
         }
-        for (mut case, trigger) in cases_of(*note, &parents, kinds) {
+        for (mut case, trigger) in cases_of(*note, family, kinds) {
             // The same words twice in one session are two cases: the second one's id says so.
             let key = digest(&[case.kind().as_str(), &case.origin.session, &trigger]);
             let times = seen.entry(*key.as_bytes()).or_default();
@@ -152,19 +152,19 @@ fn withheld(note: &Note<'_>) -> Option<Reason> {
 }
 
 /// The cases of one note, without ids, each with the text that its id is made of.
-fn cases_of(note: Note<'_>, parents: &Parents<'_>, kinds: &[Kind]) -> Vec<(Case, String)> {
+fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, String)> {
     let trail = Trail::of(note);
     let mut cases = Vec::new();
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
-            let origin = origin(&trail, note, parents, found.round, (found.span, found.block));
+            let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let context = trail.context(found.round, found.at);
             cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));
         }
     }
     if kinds.contains(&Kind::Correction) {
         for found in correction::all(&trail) {
-            let origin = origin(&trail, note, parents, found.round, (found.span, found.block));
+            let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let words = found.correction.words.clone();
             cases.push((case(found.title, origin, found.context, Story::Correction(found.correction)), words));
         }
@@ -201,7 +201,7 @@ fn digest(parts: &[&str]) -> blake3::Hash {
 fn origin(
     trail: &Trail<'_>,
     note: Note<'_>,
-    parents: &Parents<'_>,
+    family: &Family,
     round: usize,
     (span, block): (Span, Option<String>),
 ) -> Origin {
@@ -212,9 +212,9 @@ fn origin(
     let (line_start, line_end) = trail.cleaner.lines(span);
     Origin {
         session: note.id().to_owned(),
-        root: parents.root(note.id()).to_owned(),
+        root: family.root(note.id()).to_owned(),
         note: note.name().to_owned(),
-        session_title: session.title().to_owned(),
+        session_title: trail.title(),
         source: Source { path: note.path.to_owned(), line_start, line_end, block_id: block.unwrap_or_default() },
         phase: trail.phase_title(trail.rounds[round].phase),
         agent: agent.map(ToString::to_string).unwrap_or_default(),
@@ -223,35 +223,5 @@ fn origin(
         channel: channel.cloned().unwrap_or_default(),
         outcome: session.meta.status.as_ref().map(|status| status.as_str().to_owned()).unwrap_or_default(),
         tags: session.meta.tags.clone(),
-    }
-}
-
-/// Which session was started from which, by id.
-struct Parents<'a>(BTreeMap<&'a str, &'a str>);
-
-impl<'a> Parents<'a> {
-    fn of(notes: &[Note<'a>]) -> Self {
-        let ids: HashMap<&str, &str> = notes.iter().map(|note| (note.name(), note.id())).collect();
-        let parent = |note: &Note<'a>| {
-            let target = note.session.meta.parent.as_ref()?.target.as_str();
-            let name = target.rsplit('/').next().unwrap_or(target);
-            Some((note.id(), ids.get(name).copied().unwrap_or(name)))
-        };
-        Self(notes.iter().filter_map(parent).collect())
-    }
-
-    /// The session at the top; a chain that comes back to itself ends where it would go round.
-    fn root<'s>(&self, id: &'s str) -> &'s str
-    where
-        'a: 's,
-    {
-        let mut at = id;
-        for _ in 0..=self.0.len() {
-            match self.0.get(at) {
-                Some(parent) => at = parent,
-                None => return at,
-            }
-        }
-        id
     }
 }

@@ -12,6 +12,7 @@ mod correction;
 pub mod document;
 mod entry;
 pub mod export;
+mod family;
 mod harvest;
 pub mod inspect;
 mod puzzle;
@@ -25,6 +26,7 @@ pub use case::{Case, Kind, Origin, Source, Story, Turn};
 pub use document::TEMPLATE;
 pub use entry::{Entry, Told};
 pub use export::{Export, File, Format};
+pub use family::Family;
 pub use harvest::{Harvest, LeftOut, Reason, harvest};
 pub use record::Note;
 

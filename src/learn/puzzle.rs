@@ -111,7 +111,7 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
         round: index,
-        at: failing.map_or(at, |step| step.min(at)),
+        at: failing.unwrap_or(at).min(first_named(round, error).unwrap_or(at)).min(at),
         span,
         block: error.callout.id.clone(),
         title: one_line(if title.trim().is_empty() { &told } else { &title }),
@@ -190,6 +190,11 @@ fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error
             same && later.status == StepStatus::Complete && names(error, later)
         })
     })
+}
+
+/// The first step of a round that the resolution names: a callout may stand behind what it tells of.
+fn first_named(round: &Round<'_>, error: &Error) -> Option<usize> {
+    (0..round.beats.len()).find(|&at| recovery::step_at(&round.beats, at).is_some_and(|step| names(error, step)))
 }
 
 /// Whether the resolution links to a step.

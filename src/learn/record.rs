@@ -134,26 +134,64 @@ impl<'a> Cleaner<'a> {
     }
 }
 
-/// `text` without `%% … %%`; an opening `%%private` that is not closed takes the rest with it.
+/// `text` without `%% … %%`. Marks in code are text, unless they say `private`; an opening `%%private` that is not
+/// closed takes the rest with it.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut code = Code::default();
     let mut rest = text;
     while let Some(at) = rest.find("%%") {
-        let inside = &rest[at + 2..];
+        let (before, inside) = (&rest[..at], &rest[at + 2..]);
+        code.pass(before);
+        out.push_str(before);
+        let private = inside.trim_start().starts_with("private");
         match inside.find("%%") {
-            Some(end) => {
-                out.push_str(&rest[..at]);
-                rest = &inside[end + 2..];
+            Some(end) if private || !code.is_open() => rest = &inside[end + 2..],
+            None if private => return out,
+            _ => {
+                out.push_str("%%");
+                rest = inside;
             }
-            None if inside.trim_start().starts_with("private") => {
-                out.push_str(&rest[..at]);
-                return out;
-            }
-            None => break,
         }
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a place in a text is code: inside a fence, or behind an odd run of backticks in its line.
+#[derive(Default)]
+struct Code {
+    fence: Option<String>,
+    line: String,
+}
+
+impl Code {
+    /// Goes on over `text`.
+    fn pass(&mut self, text: &str) {
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.end_line();
+            }
+            self.line.push_str(part);
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim();
+        let marks: String = line.chars().take_while(|c| matches!(c, '`' | '~')).collect();
+        match &self.fence {
+            Some(fence) if line == marks && marks.starts_with(fence.as_str()) => self.fence = None,
+            None if marks.len() >= 3 && !line[marks.len()..].contains('`') => self.fence = Some(marks),
+            _ => {}
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        // Runs of backticks: every second one closes.
+        let runs = self.line.split(|c| c != '`').filter(|run| !run.is_empty()).count();
+        self.fence.is_some() || runs % 2 == 1
+    }
 }
 
 #[cfg(test)]
@@ -167,6 +205,9 @@ mod tests {
         assert_eq!(without_comments("a %%private key 42\nb"), "a ");
         assert_eq!(without_comments("a %%x%%%%y%% b"), "a  b");
         assert_eq!(without_comments("100 %% sure"), "100 %% sure");
+        let code = "```python\n# %% cell\n# %% next\n```\nand `a %% b %% c`, %%x%% end";
+        assert_eq!(without_comments(code), "```python\n# %% cell\n# %% next\n```\nand `a %% b %% c`,  end");
+        assert_eq!(without_comments("`a %%private b%% c`"), "`a  c`");
     }
 
     #[test]

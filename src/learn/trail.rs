@@ -94,10 +94,13 @@ impl<'a> Trail<'a> {
         Self { rounds, cleaner, note }
     }
 
-    /// The turns before beat `until` of round `index`, from the beginning of its phase.
+    /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
+    /// opens with nothing but a "go on".
     pub(super) fn context(&self, index: usize, until: usize) -> Vec<Turn> {
-        let phase = self.rounds[index].phase;
-        let first = self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1);
+        let mut first = self.opening(index);
+        if first > 0 && correction::goes_on(&self.words(&self.rounds[first])) {
+            first = self.opening(first - 1);
+        }
         let mut turns: Vec<Turn> = Vec::new();
         for (at, round) in self.rounds.iter().enumerate().take(index + 1).skip(first) {
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
@@ -116,6 +119,12 @@ impl<'a> Trail<'a> {
         turns
     }
 
+    /// The first round of the phase that round `index` stands in.
+    fn opening(&self, index: usize) -> usize {
+        let phase = self.rounds[index].phase;
+        self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1)
+    }
+
     fn turn(&self, round: &Round<'a>, words: String, done: Vec<Entry>) -> Turn {
         let heading = words.is_empty();
         let asked = if heading { self.heading(round.phase) } else { words };
@@ -132,9 +141,15 @@ impl<'a> Trail<'a> {
 
     /// Session title and phase heading: what stands for the task where nobody's words do.
     fn heading(&self, phase: Option<usize>) -> String {
-        let title = self.note.session.title();
+        let title = self.title();
         let heading = self.phase_title(phase);
-        if heading.is_empty() || heading == title { title.to_owned() } else { format!("{title}: {heading}") }
+        if heading.is_empty() || heading == title { title } else { format!("{title}: {heading}") }
+    }
+
+    /// What the session is called.
+    pub(super) fn title(&self) -> String {
+        // A title has no place of its own among the blocks.
+        self.cleaner.words(crate::base::Span::default(), self.note.session.title())
     }
 
     /// The heading of a phase, without agent and channel.

@@ -17,6 +17,14 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "subagent", fields: &["mode", "Task", "Summary", "At"] },
 ];
 
+/// Fields that are one line: what stands below them is text again.
+const ONE_LINE: &[&str] = &["mode", "At", "Step", "Rests on"];
+
+/// Whether a field's value may go on over lines.
+pub fn goes_on(name: &str) -> bool {
+    !ONE_LINE.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// The fields of `kind` (in lower case); `None`: any name.
 pub fn fields(kind: &str) -> Option<&'static [&'static str]> {
     KINDS.iter().find(|row| row.name == kind).map(|row| row.fields)

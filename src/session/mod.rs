@@ -7,6 +7,7 @@ pub mod cursor;
 pub mod escape;
 pub mod event;
 pub mod file_ref;
+pub mod fix;
 pub mod fold;
 pub mod model;
 pub mod read;

@@ -2,7 +2,9 @@
 //! would never run.
 
 mod cmd;
+mod frontmatter;
 mod layers;
+mod learn;
 
 #[test]
 fn every_file_is_a_module() {

@@ -2,6 +2,7 @@
 
 mod codify;
 mod filter;
+mod learn;
 mod list;
 mod show;
 
@@ -16,6 +17,7 @@ pub enum Command {
     Codify(codify::Args),
     List(list::Args),
     Show(show::Args),
+    Learn(learn::Args),
 }
 
 impl Command {
@@ -24,6 +26,7 @@ impl Command {
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
+            Self::Learn(args) => learn::run(&args, cx),
         }
     }
 }

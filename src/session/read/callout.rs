@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use crate::base::{Diagnostic, Span};
 use crate::note::{Block, BlockKind, Note};
-use crate::session::callout::{fields, split_field};
+use crate::session::callout::{fields, goes_on, split_field};
 use crate::session::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
 use crate::session::{escape, time};
 
@@ -75,7 +75,7 @@ fn split(body: &str, names: Option<&[&str]>) -> (String, Vec<(String, String)>) 
     for line in body.lines() {
         if let Some((name, value)) = split_field(line, names) {
             found.push((name.to_owned(), value.to_owned()));
-            open = true;
+            open = goes_on(name);
         } else if open && !line.trim().is_empty() {
             if let Some((_, value)) = found.last_mut() {
                 value.push('\n');

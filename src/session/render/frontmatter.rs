@@ -38,7 +38,7 @@ pub fn frontmatter(meta: &Meta) -> String {
         ("cru_cursor", text(&meta.cursor)),
     ];
     let entries: Vec<(&str, Value)> = entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-    emit(&entries)
+    format!("---\n{}---\n", emit(&entries))
 }
 
 fn subagent(row: &SubagentRef) -> Mapping {

@@ -1,0 +1,241 @@
+//! `cru check`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::output::style::{self, paint};
+use super::{Context, Output, View, frame};
+use crate::base::text::plural;
+use crate::base::{Diagnostic, Error, Lines, Result, Severity, files};
+use crate::note::Note;
+use crate::session;
+use crate::vault::config::Globs;
+use crate::vault::{Vault, VaultPath, Walk};
+
+/// Look for what is wrong in notes
+///
+/// Without PATH the whole vault. Each remark shows its place, the line and what to do; with `-f json` all of them as
+/// data. Exit code 1 when there are errors; warnings alone are no error.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
+    paths: Vec<PathBuf>,
+    /// Mend what is safe: quote broken frontmatter values, add missing ids, rename repeated ones
+    #[arg(long)]
+    fix: bool,
+    /// With `--fix`: show the changes and write nothing
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let targets = targets(args, cx)?;
+    let progress = cx.ui.progress("checking", targets.len() as u64);
+    let checked: Vec<Result<Checked>> = targets
+        .par_iter()
+        .map(|target| {
+            let checked = check(target, args);
+            progress.advance(1);
+            checked
+        })
+        .collect();
+    drop(progress);
+    let mut notes = Vec::new();
+    for checked in checked {
+        notes.push(checked?);
+    }
+    for finding in links(cx, &targets)? {
+        if let Some(note) = notes.iter_mut().find(|note| note.path == finding.0) {
+            note.diagnostics.push(finding.1);
+        }
+    }
+    for note in &mut notes {
+        note.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    }
+    Ok(Box::new(Report { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
+}
+
+/// A note to look at: its path as shown, and where it is.
+struct Target {
+    shown: String,
+    path: PathBuf,
+}
+
+fn targets(args: &Args, cx: &Context<'_>) -> Result<Vec<Target>> {
+    let plain = |path: &Path| Target { shown: path.display().to_string(), path: cx.absolute(path) };
+    // Single notes may be checked anywhere; only folders and patterns need a vault.
+    if !args.paths.is_empty() && args.paths.iter().all(|path| cx.absolute(path).is_file()) {
+        return Ok(args.paths.iter().map(|path| plain(path)).collect());
+    }
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let walk = Walk::of(&vault);
+    for finding in &walk.findings {
+        cx.ui.warn(&format!("{}: {}", finding.path.text(), finding.diagnostic.message));
+    }
+    let all = || walk.notes.iter();
+    let of = |path: &VaultPath| Target { shown: path.text().into_owned(), path: vault.file(path) };
+    if args.paths.is_empty() {
+        return Ok(all().map(of).collect());
+    }
+    let mut chosen: Vec<&VaultPath> = Vec::new();
+    for path in &args.paths {
+        let absolute = cx.absolute(path);
+        let inside = vault.relative(&absolute);
+        let before = chosen.len();
+        if absolute.is_dir() {
+            let root = inside.as_ref().map_or_else(PathBuf::new, |inside| inside.as_path().to_owned());
+            chosen.extend(all().filter(|note| note.as_path().starts_with(&root)));
+        } else if absolute.is_file() {
+            chosen.extend(inside.iter().filter_map(|inside| all().find(|note| *note == inside)));
+        } else {
+            let pattern = path.to_string_lossy();
+            let globs = Globs::new(&[&pattern]).map_err(|error| Error::usage(format!("`{pattern}`: {error}")))?;
+            chosen.extend(all().filter(|note| globs.matches(note.as_path())));
+        }
+        if chosen.len() == before {
+            return Err(Error::usage(format!("no note at {}", path.display()))
+                .with_hint("a path from here, or a pattern on paths in the vault"));
+        }
+    }
+    chosen.sort();
+    chosen.dedup();
+    Ok(chosen.into_iter().map(of).collect())
+}
+
+/// What the vault as a whole says about links; nothing outside of a vault.
+fn links(_cx: &Context<'_>, _targets: &[Target]) -> Result<Vec<(String, Diagnostic)>> {
+    Ok(Vec::new())
+}
+
+fn check(target: &Target, args: &Args) -> Result<Checked> {
+    let mut bytes = files::read(&target.path)?;
+    let mut fixes = Vec::new();
+    let mut diff = String::new();
+    if args.fix {
+        let stem = target.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let (mended, done) = session::fix::fix(&bytes, &stem);
+        if mended != bytes {
+            let (old, new) = (String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&mended));
+            diff = similar::TextDiff::from_lines(&*old, &*new).unified_diff().context_radius(0).to_string();
+            if !args.dry_run {
+                files::replace(&target.path, &bytes, &mended)?;
+            }
+            bytes = mended;
+        }
+        fixes = done;
+    }
+    let note = Note::parse(bytes);
+    let (_, mut diagnostics) = session::read::session(&note);
+    diagnostics.extend_from_slice(note.diagnostics());
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    diagnostics.dedup();
+    Ok(Checked { path: target.shown.clone(), text: note.text().to_owned(), diagnostics, fixes, diff })
+}
+
+struct Checked {
+    path: String,
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+    fixes: Vec<String>,
+    diff: String,
+}
+
+struct Report {
+    notes: Vec<Checked>,
+    dry_run: bool,
+    verbose: bool,
+}
+
+impl Report {
+    fn count(&self, severity: Severity) -> u64 {
+        self.notes.iter().flat_map(|note| &note.diagnostics).filter(|it| it.severity == severity).count() as u64
+    }
+}
+
+/// One remark, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    path: &'a str,
+    line: usize,
+    column: usize,
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
+}
+
+impl Output for Report {
+    fn text(&self, view: &View) -> String {
+        let mut text = String::new();
+        for note in self.notes.iter().filter(|note| !note.fixes.is_empty()) {
+            let verb = if self.dry_run { "would mend" } else { "mended" };
+            let _ = writeln!(text, "{} {}", paint(style::GOOD, verb), paint(style::TITLE, &note.path));
+            for fix in &note.fixes {
+                let _ = writeln!(text, "  {fix}");
+            }
+            for line in note.diff.lines().filter(|line| !line.starts_with("@@")) {
+                let look = match line.as_bytes().first() {
+                    Some(b'-') => style::BAD,
+                    Some(b'+') => style::GOOD,
+                    _ => style::DIM,
+                };
+                let _ = writeln!(text, "    {}", paint(look, crate::base::text::sanitise(line)));
+            }
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let lines = Lines::of(&note.text);
+            for diagnostic in note.diagnostics.iter().filter(|it| self.verbose || it.severity > Severity::Info) {
+                text.push_str(&frame::render(&note.path, &note.text, &lines, diagnostic, view));
+                text.push_str("\n\n");
+            }
+        }
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        let notes = plural(self.notes.len() as u64, "note");
+        let found = match (errors, warnings) {
+            (0, 0) => paint(style::GOOD, "nothing wrong"),
+            (0, warnings) => paint(style::WARN, plural(warnings, "warning")),
+            (errors, 0) => paint(style::BAD, plural(errors, "error")),
+            (errors, warnings) => {
+                format!(
+                    "{}, {}",
+                    paint(style::BAD, plural(errors, "error")),
+                    paint(style::WARN, plural(warnings, "warning"))
+                )
+            }
+        };
+        let _ = writeln!(text, "{notes}: {found}");
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let mut rows = Vec::new();
+        for note in &self.notes {
+            let lines = Lines::of(&note.text);
+            for diagnostic in &note.diagnostics {
+                let (line, column) = lines.place(&note.text, diagnostic.span.start);
+                rows.push(serde_json::to_value(Row { path: &note.path, line, column, diagnostic })?);
+            }
+        }
+        let fixes: Vec<_> = self.notes.iter().filter(|note| !note.fixes.is_empty()).collect();
+        let fixes: Vec<_> =
+            fixes.iter().map(|note| serde_json::json!({ "path": note.path, "fixes": note.fixes })).collect();
+        Ok(serde_json::json!({
+            "schema": 1,
+            "notes": self.notes.len(),
+            "errors": self.count(Severity::Error),
+            "warnings": self.count(Severity::Warning),
+            "fixed": fixes,
+            "diagnostics": rows,
+        }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.count(Severity::Error) > 0)
+    }
+}
