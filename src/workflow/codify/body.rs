@@ -29,19 +29,19 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     parts.extend(data::flow(data).map(Part::Flow));
     parts.extend(draft.gates.iter().map(|(title, body)| Part::Gate(gate(title, body))));
     let mut remark = |kind, text: String| {
-        let text = truncate(&text, MAX_REMARK).into_owned();
-        if !text.is_empty() {
+        let text = truncate(&clean(&text), MAX_REMARK).into_owned();
+        if text.contains(char::is_alphanumeric) {
             parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
         }
     };
     for decision in draft.decisions.iter().take(8) {
         let clause = |text: &str| clean(&strip_links(text)).trim_end_matches('.').to_owned();
         let mut text = clause(&decision.callout.title);
-        if let Some(why) = &decision.why {
-            text = format!("{text} — {}", clause(why));
+        if let Some(why) = decision.why.as_deref().map(clause).filter(|why| !why.is_empty()) {
+            text = if text.is_empty() { why } else { format!("{text} — {why}") };
         }
-        if let Some(rejected) = &decision.rejected {
-            text = format!("{text} (not: {})", clause(rejected));
+        if let Some(rejected) = decision.rejected.as_deref().map(clause).filter(|rejected| !rejected.is_empty()) {
+            text = format!("{text} (not: {rejected})");
         }
         remark(RemarkKind::Decided, text);
     }
@@ -230,7 +230,7 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
     places.truncate(MAX_COMMANDS);
     places.sort_unstable();
-    let mut parts: Vec<Part> = places.into_iter().map(|at| command(order[at])).collect();
+    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at])).collect();
     if total > MAX_COMMANDS {
         let text =
             format!("and {} in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "more command"));
@@ -239,19 +239,23 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     parts
 }
 
-fn command(deed: &Deed<'_>) -> Part {
+/// `None` where nothing readable is left of it.
+fn command(deed: &Deed<'_>) -> Option<Part> {
     let core = crate::base::text::sanitise(&deed.core);
     let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
     if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
-        return Part::Script(Script { text: lines.join("\n"), span: Span::default() });
+        return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
     let first = lines.first().copied().unwrap_or("");
     let mut text = truncate(&clean(first), MAX_COMMAND).into_owned();
+    if text.is_empty() {
+        return None;
+    }
     if lines.len() > 1 && !text.ends_with('…') {
         text.push_str(" …");
     }
     let note = (deed.kind == Kind::Check).then(|| outcome::verdict(deed));
-    Part::Command(Command { command: text, note, span: Span::default() })
+    Some(Part::Command(Command { command: text, note, span: Span::default() }))
 }
 
 /// Commands that failed and did not end well later in the step, with what they said.

@@ -121,15 +121,17 @@ fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
 }
 
 fn paths(files: &[crate::session::FileRef]) -> Vec<Cow<'_, str>> {
-    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| !path.is_empty()).collect()
+    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| is_plain(path)).collect()
+}
+
+/// Whether a path can stand in a flow line: one line of plain text.
+fn is_plain(path: &str) -> bool {
+    !path.is_empty() && super::clean(path) == path
 }
 
 /// Whether the argument of a file tool is one path and nothing else.
 fn is_path(args: &str) -> bool {
-    !args.is_empty()
-        && args.len() < 300
-        && !args.contains(['\n', '`', '"', '…'])
-        && args.split_whitespace().count() == 1
+    is_plain(args) && args.len() < 300 && !args.contains(['\n', '`', '"', '…']) && args.split_whitespace().count() == 1
 }
 
 #[cfg(test)]

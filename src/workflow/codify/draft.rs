@@ -158,11 +158,12 @@ impl<'a> Draft<'a> {
         let own = subagent.link.as_ref().filter(|link| !link.target.is_empty());
         let origin =
             own.map(|link| Link { embed: false, alias: None, span: crate::base::Span::default(), ..link.clone() });
-        let name = subagent.agent.as_ref().map_or("sub-agent", |agent| agent.name.as_str());
+        let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
+        let name = name.unwrap_or("the sub-agent");
         let task = subagent.task.as_deref().unwrap_or("");
         let named = title::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
         let mut draft = Draft {
-            title: if named.is_empty() { format!("Let {name} work") } else { named },
+            title: if named.is_empty() { format!("Let {name} work") } else { clean(&named) },
             agent: subagent.agent.as_ref(),
             subagent: Some(subagent),
             deeds: deeds(&subagent.items, session.meta.project.as_deref()),

@@ -234,7 +234,12 @@ fn is_assignment(simple: &str) -> bool {
     let Some((name, value)) = simple.split_once('=') else { return false };
     let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let whole = |open: &str, close: char| value.starts_with(open) && value.ends_with(close);
-    named && (whole("$(", ')') || whole("\"", '"') || whole("'", '\'') || !value.contains(char::is_whitespace))
+    named
+        && (value.starts_with('{')
+            || whole("$(", ')')
+            || whole("\"", '"')
+            || whole("'", '\'')
+            || !value.contains(char::is_whitespace))
 }
 
 /// Number of words of `pattern` that fit, 0 if it does not.
@@ -335,10 +340,7 @@ fn prepares(part: &Simple<'_>, rest: &[Simple<'_>]) -> bool {
     let words = words(part.text);
     match words.first() {
         Some(&("cd" | "source" | "." | "export" | "set")) => !rest.is_empty(),
-        Some(&"git") => {
-            words.get(1) == Some(&"add")
-                && rest.iter().any(|part| part.text.contains("commit") || part.text.contains("rebase"))
-        }
+        Some(&"git") => words.get(1) == Some(&"add"),
         _ => false,
     }
 }
