@@ -105,7 +105,11 @@ impl Catalog {
     /// make it ambiguous.
     fn foremost<'a>(&'a self, found: &[&'a Head]) -> Option<&'a Head> {
         let paths: HashSet<&VaultPath> = found.iter().map(|head| &head.path).collect();
-        let is_child = |head: &Head| self.parent(head).is_some_and(|parent| paths.contains(&parent.path));
+        let is_child = |head: &Head| {
+            self.parent(head).is_some_and(|parent| {
+                paths.contains(&parent.path) && head.path.stem().starts_with(&*parent.path.stem())
+            })
+        };
         let mut tops = found.iter().filter(|head| !is_child(head));
         tops.next().copied().filter(|_| tops.next().is_none())
     }

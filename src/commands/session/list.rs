@@ -12,7 +12,7 @@ use crate::base::text::plural;
 use crate::commands::output::style;
 use crate::commands::output::{Align, Cell, Table, amount, minute};
 use crate::commands::{Context, Output, View};
-use crate::session::{Status, StepStatus};
+use crate::session::{Session, Status, StepStatus};
 use crate::vault::{Catalog, Loaded, Vault};
 
 /// List sessions, newest first
@@ -78,6 +78,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if args.reverse {
         sessions.reverse();
     }
+    if sessions.is_empty() {
+        cx.ui.note("no session matches");
+    }
     let total = sessions.len();
     sessions.truncate(args.limit.unwrap_or(usize::MAX));
     Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden, sessions }))
@@ -134,9 +137,9 @@ impl Row {
             status: meta.status.clone(),
             started: meta.started,
             ended: meta.ended,
-            participants: meta.participants.iter().map(ToString::to_string).collect(),
+            participants: participants(&it.session),
             title: it.session.title().to_owned(),
-            channel: meta.channel.clone(),
+            channel: meta.channel.clone().or_else(|| it.session.phases.iter().find_map(|phase| phase.channel.clone())),
             steps,
             failures,
             tokens: meta.tokens_used,
@@ -149,8 +152,25 @@ impl Row {
     }
 }
 
+/// Who took part: the frontmatter's list, else the agents of the phases, for a note written by hand.
+fn participants(session: &Session) -> Vec<String> {
+    let mut names: Vec<String> = session.meta.participants.iter().map(ToString::to_string).collect();
+    if names.is_empty() {
+        for agent in session.phases.iter().filter_map(|phase| phase.agent.as_ref()) {
+            let name = agent.to_string();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
 impl Output for List {
     fn text(&self, view: &View) -> String {
+        if self.sessions.is_empty() {
+            return String::new();
+        }
         let mut table = Table::new(&[
             ("SESSION", Align::Left),
             ("STATUS", Align::Left),
