@@ -261,7 +261,7 @@ fn rows_for_tuning() {
       "rejected": [
         {
           "role": "assistant",
-          "content": "- `Bash git push --force` → ✗ denied by user (exit 101)"
+          "content": "- `Bash git push --force`"
         }
       ],
       "metadata": {
