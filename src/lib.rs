@@ -10,6 +10,7 @@ pub mod vault;
 
 pub mod workflow;
 
+pub mod import;
 pub mod learn;
 
 pub mod commands;
