@@ -25,6 +25,8 @@ pub struct Graph<'a> {
     index: Index,
     files: HashMap<Cow<'a, str>, NodeId>,
     dependencies: Components,
+    /// Sessions that another one names as its sub-agent's.
+    subagents: HashSet<u32>,
     findings: Vec<Finding>,
 }
 
@@ -53,8 +55,20 @@ impl<'a> Graph<'a> {
         let cycles = component::cycles(&dependencies, next);
         let keys = session_keys(sessions);
         let by_key = keys.iter().cloned().zip(0..).collect();
-        let mut graph =
-            Self { catalog, sessions, keys, by_key, nodes, edges, index, files, dependencies, findings: Vec::new() };
+        let subagents = claims.iter().map(|claim| claim.child).collect();
+        let mut graph = Self {
+            subagents,
+            catalog,
+            sessions,
+            keys,
+            by_key,
+            nodes,
+            edges,
+            index,
+            files,
+            dependencies,
+            findings: Vec::new(),
+        };
         check::duplicate_ids(sessions, &mut findings);
         check::parents(&graph, &claims, &parents, &mut findings);
         check::dependency_cycles(&graph, &cycles, &mut findings);
@@ -124,6 +138,17 @@ impl<'a> Graph<'a> {
     /// The node of a session, by its place in [`Graph::sessions`].
     pub fn session(&self, number: u32) -> Option<NodeId> {
         self.index.sessions.get(number as usize).copied()
+    }
+
+    /// Whether another session names this one as its sub-agent's.
+    pub fn is_subagent(&self, session: u32) -> bool {
+        self.subagents.contains(&session)
+    }
+
+    /// The sessions that came out of a node: sub-agents of a callout, forks and sub-agents of a session; in the order
+    /// of their paths.
+    pub fn offspring(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.sources(node, EdgeKind::From).filter(|&child| matches!(self.node(child).body, Body::Session(_)))
     }
 
     /// A node's name in the whole vault: `2026-11-20-refresh-tokens#n-014`; a session's own id; `file:` and a path; a

@@ -7,9 +7,11 @@
 pub mod build;
 pub mod component;
 pub mod edge;
+pub mod export;
 pub mod file;
 pub mod flow;
 pub mod node;
+pub mod picture;
 pub mod reach;
 pub mod relation;
 
@@ -21,4 +23,5 @@ mod tests;
 pub use build::Graph;
 pub use edge::{Edge, EdgeKind};
 pub use node::{Body, Node, NodeId, NodeKind};
+pub use picture::{Arrow, Depth, Picture};
 pub use reach::{Order, Reached};
