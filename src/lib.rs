@@ -12,6 +12,7 @@ pub mod graph;
 
 pub mod workflow;
 
+pub mod import;
 pub mod learn;
 
 pub mod commands;

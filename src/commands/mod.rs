@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod context;
 mod frame;
+pub mod import;
 mod init;
 mod man;
 pub mod output;
@@ -61,6 +62,7 @@ pub struct Global {
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
     Init(init::Args),
+    Import(import::Args),
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
@@ -74,6 +76,7 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Init(args) => init::run(&args, cx),
+            Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),

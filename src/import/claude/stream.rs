@@ -1,0 +1,167 @@
+//! One stream of a transcript while it is read: a session's own records, or those of one sub-agent.
+//!
+//! It holds only what later records need: open calls, the queue, the last values of what is told on change, and the
+//! hash of what was consumed.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use super::calls::Calls;
+use super::place::Place;
+use super::queue::Queue;
+use super::record::Record;
+use crate::session::event::{Event, EventKind, Meta, StreamKey, TitleRank, Usage};
+use crate::session::source::{Consumed, Sink};
+
+/// The state of one stream.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    pub(super) key: StreamKey,
+    pub(super) place: Place,
+    pub(super) calls: Calls,
+    pub(super) queue: Queue,
+    /// Number of the current turn: prompts of a person so far.
+    pub(super) turn: u32,
+    /// Records of the agent so far.
+    pub(super) worked: u64,
+    /// A compaction whose summary has not come yet.
+    pub(super) compaction: Option<Compaction>,
+    /// A shell line of the person's whose output has not come yet.
+    pub(super) shell: Option<String>,
+    /// The call that a person last refused or stopped.
+    pub(super) refused: Option<String>,
+    /// The usage that was last told.
+    pub(super) usage: Option<(String, Usage)>,
+    /// The message whose cost was last told.
+    pub(super) cost_of: String,
+    branch: String,
+    version: String,
+    titles: [String; 3],
+    pulls: Vec<String>,
+    records: u64,
+    last: Option<String>,
+    hasher: blake3::Hasher,
+}
+
+/// What is known of a compaction before its summary.
+#[derive(Debug)]
+pub(super) struct Compaction {
+    pub(super) record: u64,
+    pub(super) time: Option<Timestamp>,
+    pub(super) trigger: Option<String>,
+    pub(super) tokens_before: Option<u64>,
+}
+
+impl Stream {
+    /// A stream of that identity.
+    pub(super) fn new(key: StreamKey) -> Self {
+        Self { key, ..Self::default() }
+    }
+
+    /// Takes a record's bytes into what was consumed; its number.
+    pub(super) fn consume(&mut self, line: &[u8], uuid: &str) -> u64 {
+        self.hasher.update(line);
+        self.hasher.update(b"\n");
+        self.records += 1;
+        if !uuid.is_empty() {
+            self.last = Some(uuid.to_owned());
+        }
+        self.records
+    }
+
+    /// What was consumed.
+    pub(super) fn consumed(&self) -> Consumed {
+        Consumed { records: self.records, last: self.last.clone(), hash: self.hasher.finalize().to_hex().to_string() }
+    }
+
+    /// Tells what the record says of the whole session, where it is new.
+    pub(super) fn meta(&mut self, record: &Record<'_>, out: &mut Out<'_>) {
+        if self.place.see(record.cwd.str()) {
+            let cwd = self.place.tilde(record.cwd.str());
+            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+        }
+        if let Some(branch) = changed(&mut self.branch, record.git_branch.str()).filter(|branch| *branch != "HEAD") {
+            out.quiet(EventKind::Meta(Meta::Branch(Cow::Borrowed(branch))));
+        }
+        if let Some(version) = changed(&mut self.version, record.version.str()) {
+            out.quiet(EventKind::Meta(Meta::HostVersion(Cow::Borrowed(version))));
+        }
+    }
+
+    /// Tells a title where it is new; whether it was.
+    pub(super) fn title(&mut self, rank: TitleRank, text: &str, out: &mut Out<'_>) -> bool {
+        let Some(text) = changed(&mut self.titles[rank as usize], text.trim()) else { return false };
+        out.emit(EventKind::Meta(Meta::Title { rank, text: Cow::Borrowed(text) }));
+        true
+    }
+
+    /// Whether a pull request is named for the first time.
+    pub(super) fn is_new_pull(&mut self, url: &str) -> bool {
+        const MAX: usize = 256;
+        let new = !self.pulls.iter().any(|known| known == url) && self.pulls.len() < MAX;
+        if new {
+            self.pulls.push(url.to_owned());
+        }
+        new
+    }
+
+    /// Tells a compaction whose summary does not come.
+    pub(super) fn flush_compaction(&mut self, out: &mut Out<'_>) {
+        if let Some(compaction) = self.compaction.take() {
+            out.emit_at(
+                compaction.record,
+                compaction.time,
+                EventKind::Compaction {
+                    trigger: compaction.trigger.map(Cow::Owned),
+                    tokens_before: compaction.tokens_before,
+                    summary: None,
+                },
+            );
+        }
+    }
+}
+
+/// The new value where it differs from the old one and says something.
+fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
+    if new.is_empty() || old == new {
+        return None;
+    }
+    new.clone_into(old);
+    Some(new)
+}
+
+/// Where the events of one record go.
+pub(super) struct Out<'s> {
+    sink: &'s mut dyn Sink,
+    key: StreamKey,
+    /// Number of the record.
+    pub(super) record: u64,
+    /// Its time.
+    pub(super) time: Option<Timestamp>,
+    /// Whether something was told that a note shows or uses.
+    pub(super) told: bool,
+}
+
+impl<'s> Out<'s> {
+    /// For a record of the stream `key`.
+    pub(super) fn new(sink: &'s mut dyn Sink, key: StreamKey, record: u64, time: Option<Timestamp>) -> Self {
+        Self { sink, key, record, time, told: false }
+    }
+
+    /// Tells an event.
+    pub(super) fn emit(&mut self, kind: EventKind<'_>) {
+        self.emit_at(self.record, self.time, kind);
+    }
+
+    /// Tells an event of an earlier record.
+    pub(super) fn emit_at(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
+        self.told = true;
+        self.sink.event(&self.key, Event { record, time, kind });
+    }
+
+    /// Tells an event that does not by itself make the record one that a note uses.
+    pub(super) fn quiet(&mut self, kind: EventKind<'_>) {
+        self.sink.event(&self.key, Event { record: self.record, time: self.time, kind });
+    }
+}

@@ -1,0 +1,109 @@
+//! Reading a transcript line by line, bounded.
+//!
+//! One line is held at a time. A line over the limit is passed over without being held, so that a damaged or hostile
+//! file cannot fill the memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use crate::base::{Error, Result};
+
+/// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes.
+pub(super) const MAX_LINE: usize = 256 << 20;
+
+const BUFFER: usize = 256 << 10;
+
+/// One line of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// Its bytes without the newline, and whether there was one.
+    Whole(&'a [u8], bool),
+    /// A line over the limit.
+    Oversized,
+}
+
+/// The lines of a file.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    source: R,
+    buffer: Vec<u8>,
+    limit: usize,
+}
+
+impl Lines<BufReader<File>> {
+    /// Opens a file.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+        Ok(Lines::new(BufReader::with_capacity(BUFFER, file), MAX_LINE))
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads lines of at most `limit` bytes.
+    pub(super) const fn new(source: R, limit: usize) -> Self {
+        Self { source, buffer: Vec::new(), limit }
+    }
+
+    /// The next line; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        const KEEP: usize = 16 << 20;
+        // After a giant line the buffer would stay giant for the rest of the file.
+        if self.buffer.capacity() > KEEP {
+            self.buffer = Vec::new();
+        }
+        self.buffer.clear();
+        let mut oversized = false;
+        loop {
+            let chunk = match self.source.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                return Ok(match (oversized, self.buffer.is_empty()) {
+                    (true, _) => Some(Line::Oversized),
+                    (false, true) => None,
+                    (false, false) => Some(Line::Whole(&self.buffer, false)),
+                });
+            }
+            let end = memchr::memchr(b'\n', chunk);
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            if self.buffer.len() + part.len() > self.limit {
+                oversized = true;
+                self.buffer.clear();
+            } else if !oversized {
+                self.buffer.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(end.is_some());
+            self.source.consume(used);
+            if end.is_some() {
+                return Ok(Some(if oversized { Line::Oversized } else { Line::Whole(&self.buffer, true) }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_and_without_end() {
+        let mut lines = Lines::new(BufReader::with_capacity(3, &b"one\n\ntwo and more"[..]), 100);
+        assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"one", true)));
+        assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"", true)));
+        assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"two and more", false)));
+        assert_eq!(lines.next().unwrap(), None);
+    }
+
+    #[test]
+    fn a_giant_line_is_passed_over() {
+        let text = format!("{}\nshort\n{}", "x".repeat(50), "y".repeat(50));
+        let mut lines = Lines::new(BufReader::with_capacity(8, text.as_bytes()), 10);
+        assert_eq!(lines.next().unwrap(), Some(Line::Oversized));
+        assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"short", true)));
+        assert_eq!(lines.next().unwrap(), Some(Line::Oversized));
+        assert_eq!(lines.next().unwrap(), None);
+    }
+}

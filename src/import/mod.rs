@@ -1,0 +1,74 @@
+//! Importers: one file (and a folder of its parts) per agent, each turning bytes into the common stream of events.
+//!
+//! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
+//! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
+
+mod claude;
+mod lines;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::base::{Error, Result};
+use crate::session::source::{Bundle, Importer};
+
+/// Every importer.
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER];
+
+/// How much of a file is looked at to recognise it.
+const HEAD: u64 = 64 * 1024;
+
+/// The importer of that name.
+pub fn find(id: &str) -> Option<&'static Importer> {
+    IMPORTERS.iter().find(|importer| importer.id == id)
+}
+
+/// Transcripts that were found, and files that are none.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What is read together, in a fixed order.
+    pub bundles: Vec<Bundle>,
+    /// Files that look like transcripts by name and are none, with the reason, in order.
+    pub strangers: Vec<(PathBuf, &'static str)>,
+}
+
+/// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
+/// named, not below it, so a folder cannot contain itself.
+pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
+        if metadata.is_dir() {
+            for entry in ignore::WalkBuilder::new(path).standard_filters(false).follow_links(false).build() {
+                // A folder that cannot be opened hides its files, no others.
+                let Ok(entry) = entry else { continue };
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                if is_file && entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+                    files.insert(entry.into_path());
+                }
+            }
+        } else {
+            files.insert(path.clone());
+        }
+    }
+    let mut found = Found::default();
+    let mut known = Vec::new();
+    for path in files {
+        match head(&path) {
+            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => found.strangers.push((path, "empty file")),
+            Ok(head) if (importer.recognise)(&path, &head) => known.push(path),
+            Ok(_) => found.strangers.push((path, "not a transcript of this agent")),
+            Err(_) => found.strangers.push((path, "not readable")),
+        }
+    }
+    found.bundles = (importer.bundle)(known)?;
+    Ok(found)
+}
+
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
