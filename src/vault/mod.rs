@@ -1,15 +1,13 @@
 //! A folder of notes: where it is, what it holds, and which note a name means.
 //!
 //! Reads, and never fatally for one bad file: what could not be read becomes a [`Finding`] and the rest goes on.
-//! Only [`ingest`] and [`scaffold`] make files, and neither changes a note that is there. Draws no conclusions about
-//! the work itself (that is `graph`), and scans no list per question: names and links are looked up in tables that are
-//! built once.
+//! Only [`scaffold`] makes files. Draws no conclusions about the work itself (that is `graph`), and scans no list per
+//! question: names and links are looked up in tables that are built once.
 
 pub mod catalog;
 pub mod config;
 pub mod finding;
 pub mod folder;
-pub mod ingest;
 pub mod link;
 pub mod load;
 pub mod naming;

@@ -17,7 +17,7 @@ pub(super) struct Bundled {
 }
 
 /// One file, read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) path: PathBuf,
     pub(super) account: Account,
@@ -52,19 +52,21 @@ struct Collector {
 impl Collector {
     fn finish(mut self, bundle: &Bundle, failed: Option<String>) -> Bundled {
         let told: BTreeSet<PathBuf> = self.accounts.iter().map(|read| read.path.clone()).collect();
-        for path in bundle.files.iter().filter(|path| !told.contains(*path)) {
-            let error = Some(failed.clone().unwrap_or_else(|| "was not read".to_owned()));
-            self.accounts.push(Read {
-                path: path.clone(),
-                account: Account::default(),
-                streams: BTreeSet::new(),
-                error,
-            });
+        let missing = bundle.files.iter().filter(|path| !told.contains(*path));
+        self.accounts.extend(missing.map(|path| Read { path: path.clone(), ..Read::default() }));
+        if failed.is_some() {
+            // Half of a session would be a wrong note: the whole bundle waits for the next run.
+            for read in &mut self.accounts {
+                read.error.clone_from(&failed);
+            }
+            return Bundled { drafts: Vec::new(), accounts: self.accounts };
         }
         // An importer may account for its files only at the end: then the header says where a stream began.
-        for read in &mut self.accounts {
-            let begun = self.open.iter().filter(|(_, fold)| fold.header().transcript == read.path);
-            read.streams.extend(begun.map(|(key, _)| key.clone()));
+        for (key, fold) in &self.open {
+            let begun = self.accounts.iter_mut().find(|read| read.path == fold.header().transcript);
+            if let Some(read) = begun {
+                read.streams.insert(key.clone());
+            }
         }
         let mut consumed = self.consumed;
         let drafts = self.open.into_iter().map(|(key, fold)| fold.finish(consumed.remove(&key).unwrap_or_default()));

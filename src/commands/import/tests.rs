@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Options, Outcome, Report, Unwatched, ingest};
+use super::ingest::{Options, Unwatched, ingest};
+use super::report::{Outcome, Report, SessionReport};
 use crate::base::{Error, Result, files};
 use crate::session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
@@ -126,7 +127,7 @@ impl World {
 }
 
 fn outcomes(report: &Report) -> String {
-    let line = |session: &super::SessionReport| {
+    let line = |session: &SessionReport| {
         format!("{} {:?} {}", session.host_session, session.outcome, session.note.as_deref().unwrap_or("-"))
     };
     report.sessions.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -135,11 +136,11 @@ fn outcomes(report: &Report) -> String {
 #[test]
 fn names_links_and_accounts() {
     let world = World::new("");
-    world.transcript("b.log", "session bbb\nP fix the login bug\nR ok\njunk\n");
-    world.transcript("a.log", "session aaa\nday 2026-11-21T00:00:00Z\nP Fix the Login bug!\nC task\nS x1\n");
-    world.transcript("c.log", "session ccc\nP fix the login bug\nR ok\n");
-    world.transcript("x1.log", "session aaa x1 scout\nT look around\nR nothing\n");
-    world.transcript("e.log", "session eee\nP hello\n");
+    world.transcript("b.jsonl", "session bbb\nP fix the login bug\nR ok\njunk\n");
+    world.transcript("a.jsonl", "session aaa\nday 2026-11-21T00:00:00Z\nP Fix the Login bug!\nC task\nS x1\n");
+    world.transcript("c.jsonl", "session ccc\nP fix the login bug\nR ok\n");
+    world.transcript("x1.jsonl", "session aaa x1 scout\nT look around\nR nothing\n");
+    world.transcript("e.jsonl", "session eee\nP hello\n");
     world.transcript("junk.jsonl", "{}\n");
     world.transcript("picture.png", "png");
     let report = world.import();
@@ -160,16 +161,16 @@ fn names_links_and_accounts() {
         .iter()
         .filter_map(|file| Some(format!("{} {}", file.path.file_name()?.to_str()?, file.reason.as_ref()?)))
         .collect();
-    assert_eq!(reasons, ["e.log empty: no prompt, or no answer to it", "junk.jsonl not a transcript of Invented"]);
+    assert_eq!(reasons, ["e.jsonl empty: no prompt, or no answer to it", "junk.jsonl not a transcript of this agent"]);
     assert!(report.records.balances());
-    assert_eq!((report.records.records, report.records.skipped["junk"], report.other_files), (12, 1, 1));
+    assert_eq!((report.records.records, report.records.skipped["junk"]), (12, 1));
 }
 
 #[test]
 fn twice_changes_nothing_wherever_the_note_was_moved() {
     let world = World::new("");
-    world.transcript("a.log", "session aaa\nP one\nR two\nC ls\nO x\n");
-    world.transcript("b.log", "session bbb\nP three\nR four\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nC ls\nO x\n");
+    world.transcript("b.jsonl", "session bbb\nP three\nR four\n");
     world.import();
     let moved = world.vault.root().join("sessions/archive/2026/renamed.md");
     fs::create_dir_all(moved.parent().unwrap()).unwrap();
@@ -185,7 +186,7 @@ fn twice_changes_nothing_wherever_the_note_was_moved() {
 #[test]
 fn a_deleted_block_stays_deleted_and_words_of_a_person_stay() {
     let world = World::new("");
-    world.transcript("a.log", "session aaa\nP one\nR two\nC ls\nO x\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nC ls\nO x\n");
     world.import();
     let path = world.note("2026-11-20-one.md");
     let old = files::read(&path).unwrap();
@@ -200,10 +201,10 @@ fn a_deleted_block_stays_deleted_and_words_of_a_person_stay() {
 #[test]
 fn a_transcript_that_grew_leaves_its_note_alone() {
     let world = World::new("");
-    world.transcript("a.log", "session aaa\nP one\nR two\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
     world.import();
     let before = world.notes();
-    world.transcript("a.log", "session aaa\nP one\nR two\nP three\nR four\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nP three\nR four\n");
     let report = world.import();
     assert_eq!(world.notes(), before);
     assert_eq!(report.sessions[0].outcome, Outcome::Grown);
@@ -213,16 +214,16 @@ fn a_transcript_that_grew_leaves_its_note_alone() {
 #[test]
 fn children_find_parents_of_earlier_runs_and_parents_their_children() {
     let world = World::new("");
-    world.transcript("a.log", "session aaa\nP one\nC task\nS x1\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nC task\nS x1\n");
     world.import();
-    world.transcript("x1.log", "session aaa x1 scout\nT look\nR seen\n");
+    world.transcript("x1.jsonl", "session aaa x1 scout\nT look\nR seen\n");
     world.import();
     assert!(world.text("2026-11-20-one-scout.md").contains("parent: \"[[2026-11-20-one]]\""));
 
     let other = World::new("");
-    other.transcript("x1.log", "session aaa x1 scout\nT look\nR seen\n");
+    other.transcript("x1.jsonl", "session aaa x1 scout\nT look\nR seen\n");
     other.import();
-    other.transcript("a.log", "session aaa\nP one\nC task\nS x1\n");
+    other.transcript("a.jsonl", "session aaa\nP one\nC task\nS x1\n");
     other.import();
     assert!(other.text("2026-11-20-one.md").contains("> [[2026-11-20-look]]"));
 }
@@ -230,7 +231,7 @@ fn children_find_parents_of_earlier_runs_and_parents_their_children() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let world = World::new("");
-    world.transcript("a.log", "session aaa\nP one\nR two\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
     let report = world.import_with(&Options { dry_run: true, ..Options::default() });
     assert_eq!(report.count(Outcome::Created), 1);
     assert!(world.notes().is_empty() && !world.vault.root().join("sessions").exists());
@@ -240,8 +241,8 @@ fn a_dry_run_writes_nothing() {
 fn the_configuration_decides_about_folder_agent_channel_and_exclusion() {
     let config = "[vault]\nsessions = \"log\"\n[import]\nexclude = [\"bbb\"]\nagent = \"coder@2\"\nchannel = \"dev\"\n";
     let world = World::new(config);
-    world.transcript("a.log", "session aaa\nP one\nR two\n");
-    world.transcript("b.log", "session bbb\nP one\nR two\n");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
+    world.transcript("b.jsonl", "session bbb\nP one\nR two\n");
     let report = world.import();
     assert_eq!(report.count(Outcome::Excluded), 1);
     let text = fs::read_to_string(world.vault.root().join("log/2026-11-20-one.md")).unwrap();
@@ -251,7 +252,7 @@ fn the_configuration_decides_about_folder_agent_channel_and_exclusion() {
 #[test]
 fn hostile_names_stay_inside() {
     let world = World::new("");
-    world.transcript("a.log", "session ../../etc\nP ../../../etc/passwd\nR two\n");
+    world.transcript("a.jsonl", "session ../../etc\nP ../../../etc/passwd\nR two\n");
     world.import();
     assert!(world.note("2026-11-20-etc-passwd.md").is_file());
 }
@@ -263,9 +264,9 @@ fn the_number_of_threads_does_not_matter() {
         for number in 0..40 {
             let day = number % 3 + 1;
             let text = format!("session s{number:02}\nday 2026-11-0{day}T00:00:00Z\nP go\nC task\nS x{number}\n");
-            world.transcript(&format!("{number}.log"), &text);
+            world.transcript(&format!("{number}.jsonl"), &text);
             let child = format!("session s{number:02} x{number} scout\nT look\nR seen\n");
-            world.transcript(&format!("x{number}.log"), &child);
+            world.transcript(&format!("x{number}.jsonl"), &child);
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| world.import());

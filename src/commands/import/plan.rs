@@ -6,6 +6,7 @@ use super::report::{Outcome, SessionReport};
 use crate::session::cursor::Cursor;
 use crate::session::event::StreamKey;
 use crate::session::fold::{Draft, Linked};
+use crate::session::source::Importer;
 use crate::session::{Agent, Meta};
 use crate::vault::config::{Globs, ImportConfig};
 use crate::vault::naming::{Names, child_name, session_name};
@@ -22,9 +23,9 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Decides about every draft.
-    pub(super) fn make(vault: &Vault, catalog: &Catalog, mut drafts: Vec<Draft>) -> Self {
+    pub(super) fn make(vault: &Vault, importer: &Importer, catalog: &Catalog, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
-        let existing = Existing::of(catalog);
+        let existing = Existing::of(catalog, importer.host);
         let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
         let mut sessions = Vec::with_capacity(drafts.len());
@@ -83,9 +84,10 @@ struct Existing<'a> {
 }
 
 impl<'a> Existing<'a> {
-    fn of(catalog: &'a Catalog) -> Self {
+    fn of(catalog: &'a Catalog, host: &str) -> Self {
         let mut by_host: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
-        for head in &catalog.heads {
+        let of_host = |head: &&Head| head.meta.host.as_deref().is_none_or(|name| name == host);
+        for head in catalog.heads.iter().filter(of_host) {
             if let Some(host) = head.meta.host_session.as_deref() {
                 by_host.entry(host).or_default().push(head);
             }

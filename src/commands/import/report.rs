@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::collect::Read;
-use super::files::Found;
 use crate::session::event::StreamKey;
 use crate::session::fold::Draft;
 use crate::session::source::{Account, Importer};
@@ -132,8 +131,6 @@ pub struct Report {
     pub sessions: Vec<SessionReport>,
     /// Every file that is or seems a transcript, by path.
     pub files: Vec<FileReport>,
-    /// Files that are none.
-    pub other_files: u64,
 }
 
 impl Report {
@@ -142,7 +139,7 @@ impl Report {
         dry_run: bool,
         sessions: Vec<SessionReport>,
         read: Vec<Read>,
-        found: Found,
+        strangers: Vec<(PathBuf, &'static str)>,
     ) -> Self {
         let mut best: BTreeMap<&StreamKey, Outcome> = BTreeMap::new();
         let mut outcomes: BTreeMap<Outcome, u64> = BTreeMap::new();
@@ -159,16 +156,16 @@ impl Report {
             let sessions = read.streams.iter().map(ToString::to_string).collect();
             files.push(FileReport { path: read.path, sessions, account: read.account, reason });
         }
-        let refused = found.refused.into_iter().map(|(path, reason)| FileReport {
+        let refused = strangers.into_iter().map(|(path, reason)| FileReport {
             path,
             sessions: Vec::new(),
             account: Account::default(),
-            reason: Some(reason),
+            reason: Some(reason.to_owned()),
         });
         files.extend(refused);
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let (schema, importer, title) = (1, importer.id, importer.title);
-        Self { schema, importer, title, dry_run, outcomes, records, sessions, files, other_files: found.others }
+        Self { schema, importer, title, dry_run, outcomes, records, sessions, files }
     }
 
     /// How many sessions had `outcome`.
