@@ -141,7 +141,15 @@ fn write_dump(dump: &Dump, out: &Path) {
     for (key, messages) in &dump.usage {
         let mut sum = Usage::default();
         messages.values().for_each(|usage| sum.add(*usage));
-        let _ = writeln!(lines, "USAGE {key} {} {} {} {} {}", messages.len(), sum.input, sum.output, sum.cache_write, sum.cache_read);
+        let _ = writeln!(
+            lines,
+            "USAGE {key} {} {} {} {} {}",
+            messages.len(),
+            sum.input,
+            sum.output,
+            sum.cache_write,
+            sum.cache_read
+        );
     }
     std::fs::write(out.join("account.txt"), lines).expect("a dump");
 }

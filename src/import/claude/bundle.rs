@@ -32,7 +32,8 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     }
     let mut group_of: BTreeMap<String, String> = BTreeMap::new();
     for (_, head) in &heads {
-        let group = head.first.as_ref().filter(|_| head.key.agent.is_none()).and_then(|first| by_first.get(first));
+        let unmarked = head.key.agent.is_none() && head.forked_from.is_none();
+        let group = head.first.as_ref().filter(|_| unmarked).and_then(|first| by_first.get(first));
         if let Some(group) = group.filter(|group| **group != head.key.session) {
             group_of.insert(head.key.session.clone(), group.clone());
         }

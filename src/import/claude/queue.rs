@@ -66,11 +66,16 @@ impl Queue {
         self.waiting.clear();
     }
 
-    /// An attachment or user line has these words: they are not told a second time. Whether they already were.
+    /// An attachment has these words: they are not told a second time. Whether they already were.
     pub(super) fn arrived(&mut self, text: &str) -> bool {
         let text = text.trim();
         if let Some(at) = self.removed.iter().position(|removed| removed.text.trim() == text) {
             self.removed.remove(at);
+            return false;
+        }
+        // The attachment may come before the words are logged as taken out.
+        if let Some(at) = self.waiting.iter().position(|waiting| waiting.text.trim() == text) {
+            self.waiting.remove(at);
             return false;
         }
         match self.told.iter().position(|told| told == text) {
@@ -137,6 +142,15 @@ mod tests {
         assert!(!queue.arrived("two\n"));
         assert!(queue.untold().is_empty());
         assert_eq!(queue.forget_unsent(), 1);
+    }
+
+    #[test]
+    fn an_attachment_before_its_removal() {
+        let mut queue = Queue::default();
+        queue.enqueue("one".into(), None, 1);
+        assert!(!queue.arrived("one"));
+        assert!(!queue.remove("", 9));
+        assert!(queue.untold().is_empty());
     }
 
     #[test]

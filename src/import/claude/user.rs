@@ -7,7 +7,7 @@ use super::agents::Agents;
 use super::decision;
 use super::lenient::Text;
 use super::record::{Block, Content, Record};
-use super::said::{Notice, Said, reason, tell};
+use super::said::{Notice, Said, reason, tell, tell_queued};
 use super::stream::{Out, Stream};
 use super::tree::Node;
 use crate::session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
@@ -88,9 +88,7 @@ impl Stream {
     /// Tells prompts that were handed over from the queue and are written nowhere else.
     pub(super) fn tell_untold(&mut self, out: &mut Out<'_>) {
         for queued in self.queue.untold() {
-            let prompt = match tell(&queued.text) {
-                // Background tasks stand in the queue as JSON.
-                Said::Words(text) if text.starts_with("{\"task_id\"") => continue,
+            let prompt = match tell_queued(&queued.text) {
                 Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments: Vec::new() },
                 Said::Command(text) => {
                     Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() }
@@ -111,7 +109,7 @@ impl Stream {
         if self.queue.arrived(&text) {
             return Fate::Skipped("duplicate record");
         }
-        let prompt = match tell(&text) {
+        let prompt = match tell_queued(&text) {
             Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments },
             Said::Command(text) => Prompt { text: text.into(), origin: PromptOrigin::Command, attachments },
             Said::Notice(notice) => return self.notice(&notice, out, agents),

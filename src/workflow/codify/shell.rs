@@ -178,11 +178,10 @@ pub(super) fn words(simple: &str) -> Vec<&str> {
         let takes = match (words[0], words[1]) {
             ("git", "-C" | "-c")
             | ("npm" | "pnpm" | "yarn", "--prefix" | "-C" | "--dir" | "-w" | "--workspace")
-            | ("make" | "go", "-C") => 2,
-            ("pnpm", "--filter" | "-F") => 2,
-            ("pnpm", "exec" | "-r") | ("npm", "exec") => 1,
+            | ("make" | "go", "-C")
+            | ("pnpm", "--filter" | "-F") => 2,
+            ("pnpm", "exec" | "-r") | ("npm", "exec") | ("git", "--no-pager") => 1,
             ("cargo", word) if word.starts_with('+') => 1,
-            ("git", "--no-pager") => 1,
             _ => break,
         };
         words.drain(1..(1 + takes).min(words.len()));
@@ -266,7 +265,6 @@ fn writes_file(simple: &str) -> bool {
     for (at, &byte) in bytes.iter().enumerate() {
         match quote {
             Some(open) if byte == open => quote = None,
-            Some(_) => {}
             None if matches!(byte, b'\'' | b'"') => quote = Some(byte),
             None if byte == b'>' => {
                 let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
@@ -276,7 +274,7 @@ fn writes_file(simple: &str) -> bool {
                     return true;
                 }
             }
-            None => {}
+            _ => {}
         }
     }
     false
