@@ -1,7 +1,5 @@
 //! The items of a note that are no steps, made so that what is typed and what the body says are the same.
 
-use jiff::Timestamp;
-
 use super::draft::Linked;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise, thousands};
@@ -23,11 +21,10 @@ pub(super) fn prose(text: impl Into<String>) -> Item {
 }
 
 /// A person's exact words.
-pub(super) fn user(words: &str, correction: bool, at: Option<Timestamp>) -> Item {
+pub(super) fn user(words: &str, correction: bool) -> Item {
     let folded = (words.chars().count() > LONG).then_some(true);
     let title = if correction { "Correction" } else { "" };
-    let mut callout = callout("user", title, format!("\"{words}\""), folded);
-    callout.at = at;
+    let callout = callout("user", title, format!("\"{words}\""), folded);
     Item::User(User { callout, words: words.to_owned(), interpretation: None, correction })
 }
 
