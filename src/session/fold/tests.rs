@@ -379,7 +379,7 @@ fn subagents_stand_below_the_list_and_are_linked_by_name() {
     let mut draft = script.finish();
     let linked =
         super::Linked { note: "2026-11-20-review-reviewer".to_owned(), tokens: Some(9120), ..Default::default() };
-    draft.link_child(&child, &linked);
+    draft.link_children(vec![(child, linked)]);
     insta::assert_snapshot!(outline(&draft), @r#"
     ## Review @claude-code ^p-01
     [!user]  | "review"

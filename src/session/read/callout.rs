@@ -58,7 +58,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
             })
         }
         "user" => {
-            let (words, interpretation) = escape::split_quoted(&raw);
+            let escape::Words { words, interpretation, .. } = escape::split_quoted(&raw);
             let correction = callout.title.trim().to_lowercase().starts_with("correction");
             Item::User(User { callout, words, interpretation, correction })
         }

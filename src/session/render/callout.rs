@@ -88,6 +88,7 @@ fn subagent(it: &Subagent, day: Option<Date>) -> String {
     }
     field(&mut body, "Task", it.task.as_deref(), &[]);
     field(&mut body, "Summary", it.summary.as_deref(), &[]);
+    field(&mut body, "Tokens", it.callout.field("Tokens"), &[]);
     let mut body = at(body, it.callout.at);
     if !it.items.is_empty() {
         let _ = write!(body, "\n\n{}", super::items(&it.items, day).trim_end_matches('\n'));
