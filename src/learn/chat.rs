@@ -41,7 +41,9 @@ pub fn prompt_before(case: &Case) -> Vec<Message> {
     let mut context = case.context.clone();
     // A prompt ends with the user: what was already done in this turn stands below what was asked.
     if let Some(last) = context.last_mut().filter(|last| !last.done.is_empty()) {
-        let done = entry::join(&std::mem::take(&mut last.done));
+        let done = last.done();
+        last.done.clear();
+        last.skipped_done = 0;
         last.asked = format!("{}\n\nDone so far:\n\n{}", last.asked, cut_middle(&done, budget::CONTEXT / 2));
     }
     Chat::new(&context).messages
@@ -65,16 +67,14 @@ impl Chat {
     /// The system turn and the turns of a context, within the budget.
     fn new(context: &[Turn]) -> Self {
         let mut chat = Self { messages: vec![Message { role: "system", content: SYSTEM.to_owned() }] };
-        // The first turn says what it is all about, the last ones what led here.
-        let dropped = context.len().saturating_sub(budget::TURNS);
-        let kept = context.iter().take(1).chain(context.iter().skip(1 + dropped));
         let parts: Vec<(&str, String)> =
-            kept.flat_map(|turn| [("user", turn.asked.clone()), ("assistant", entry::join(&turn.done))]).collect();
+            context.iter().flat_map(|turn| [("user", turn.asked.clone()), ("assistant", turn.done())]).collect();
         let lengths: Vec<usize> = parts.iter().map(|(_, text)| text.chars().count()).collect();
         let shares = budget::share(&lengths, budget::CONTEXT);
         for (index, ((role, text), share)) in parts.iter().zip(shares).enumerate() {
-            if index == 2 && dropped > 0 {
-                let turns = crate::base::text::plural(dropped as u64, "turn");
+            let skipped = context.get(index / 2).map_or(0, |turn| turn.skipped_turns);
+            if skipped > 0 && index % 2 == 0 {
+                let turns = crate::base::text::plural(skipped as u64, "turn");
                 chat.say(role, &format!("[… {turns} left out …]\n\n{}", cut_middle(text, share)));
             } else {
                 chat.say(role, &cut_middle(text, share));

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::case::{Case, Kind, Source, Story};
 use super::chat::{self, Message};
+use super::entry::{self, Entry};
 
 /// What a case can be filtered by, and found again by. No value is null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,8 +140,10 @@ pub fn sft(case: &Case) -> Option<Sft> {
 
 /// The row for preference tuning: corrections with an answer that differs.
 pub fn preference(case: &Case) -> Option<Preference> {
-    let Story::Correction(_) = &case.story else { return None };
-    let (answer, rejected) = (case.answer()?, case.failure());
+    let Story::Correction(it) = &case.story else { return None };
+    let answer = case.answer()?;
+    let proposed: Vec<Entry> = it.behaviour.iter().map(Entry::proposed).collect();
+    let rejected = entry::join(&proposed);
     let chosen = without_agreement(&answer).to_owned();
     (chosen != rejected && !rejected.is_empty()).then(|| Preference {
         prompt: chat::prompt_before(case),

@@ -9,6 +9,8 @@
 //! or a comment; where they were wrong, a block would read oddly. How deep the parser could nest is an upper bound that
 //! does not depend on them, so no text can talk its way past the limit.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 
 use super::callout::{self, Header};
@@ -86,9 +88,10 @@ enum Leaf {
 
 /// Scans `text` from `body` on.
 pub(super) fn scan(text: &str, body: usize) -> Prescan {
-    let bytes = text.as_bytes();
+    let lines = without_lone_returns(text, body);
+    let bytes = lines.as_bytes();
     let mut scan = Scan {
-        text,
+        text: &lines,
         view: None,
         marks: Vec::new(),
         containers: Vec::new(),
@@ -97,12 +100,6 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
         bound: depth::Bound::default(),
         comments: memmem::find(&bytes[body..], comment::MARK).is_some(),
     };
-    // The parser takes a lone carriage return for a line end; here, as in the editor's files, it is a blank.
-    for at in memchr::memchr_iter(b'\r', &bytes[body..]).map(|at| body + at) {
-        if bytes.get(at + 1) != Some(&b'\n') {
-            scan.blank(at, at + 1);
-        }
-    }
     let mut start = body;
     for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| body + at) {
         scan.line(start, end);
@@ -111,9 +108,28 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
     if start < bytes.len() {
         scan.line(start, bytes.len());
     }
-    // The masks replace whole characters by ASCII, so this never falls back.
-    let view = scan.view.and_then(|view| String::from_utf8(view).ok());
-    Prescan { view, marks: scan.marks }
+    // The masks replace whole characters by ASCII, so the view is always text.
+    let (view, marks) = (scan.view.and_then(|view| String::from_utf8(view).ok()), scan.marks);
+    let view = view.or(match lines {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(lines) => Some(lines),
+    });
+    Prescan { view, marks }
+}
+
+/// The parser takes a lone carriage return for a line end; here, as in the files of an editor, it is a blank.
+fn without_lone_returns(text: &str, body: usize) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let is_lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+    let mut lone = memchr::memchr_iter(b'\r', &bytes[body..]).map(|at| body + at).filter(is_lone).peekable();
+    if lone.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut lines = bytes.to_vec();
+    for at in lone {
+        lines[at] = b' ';
+    }
+    String::from_utf8(lines).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 struct Scan<'a> {

@@ -453,3 +453,9 @@ pub(crate) fn transcripts() -> Option<Vec<(std::path::PathBuf, Vec<u8>)>> {
     }
     Some(files)
 }
+
+#[test]
+fn a_lone_carriage_return_hides_no_marks() {
+    assert!(work(&format!("-\r{}a", "> ".repeat(50))).0 <= depth::MAX);
+    assert_eq!(outline("a\r# b\n"), "p \"a\\r# b\"\n");
+}

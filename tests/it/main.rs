@@ -5,6 +5,7 @@ mod cmd;
 mod frontmatter;
 mod layers;
 mod learn;
+mod transcripts;
 
 #[test]
 fn every_file_is_a_module() {

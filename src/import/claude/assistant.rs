@@ -99,6 +99,10 @@ impl Stream {
                 call.writes = shell::written(command).iter().map(|path| self.place.show_shell(path)).collect();
                 call.commits = command.contains("git") && command.contains("commit");
             }
+            "PowerShell" => {
+                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
+                call.commits = command.contains("git") && command.contains("commit");
+            }
             "Read" | "Edit" | "MultiEdit" | "Write" => call.path = path("file_path"),
             "NotebookEdit" => call.path = path("notebook_path"),
             "Task" | "Agent" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "AskUserQuestion" | "ExitPlanMode" => {

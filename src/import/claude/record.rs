@@ -26,8 +26,6 @@ pub(super) struct Envelope<'a> {
     pub(super) parent_uuid: Text<'a>,
     #[serde(borrow, default)]
     pub(super) session_id: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) agent_id: Text<'a>,
     #[serde(default)]
     pub(super) is_sidechain: Flag,
     #[serde(borrow, default)]

@@ -122,12 +122,14 @@ impl Stream {
             .is_some_and(|key| agents.started(key, &self.key, agent.as_deref(), task.as_deref()).has_stream);
         let model =
             detail.and_then(|detail| detail.resolved_model.filled()).map(str::to_owned).or_else(|| input("model"));
+        let background = detail.is_some_and(|detail| detail.is_async.0 || detail.status.str() == "async_launched");
         Some(SubagentRun {
-            stream: key.filter(|_| has_stream),
+            // By the stream its coming back is joined, also where its own file is not at hand.
+            stream: key.filter(|_| has_stream || background),
             agent: agent.map(Cow::Owned),
             model: model.map(Cow::Owned),
             task: task.map(Cow::Owned),
-            background: detail.is_some_and(|detail| detail.is_async.0 || detail.status.str() == "async_launched"),
+            background,
         })
     }
 
@@ -159,7 +161,7 @@ impl Stream {
                     out.emit(EventKind::Task(task(id, input, "")));
                 }
             }
-            ("Bash", _) => {
+            ("Bash" | "PowerShell", _) => {
                 let known =
                     detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
                 let sha = known.and_then(|commit| commit.sha.filled());

@@ -108,8 +108,9 @@ fn subagent(it: &Subagent, day: Option<Date>) -> String {
     if let Some(link) = it.link.as_ref().filter(|_| it.mode != SubagentMode::Inline) {
         line(&mut body, &Link { embed: it.mode == SubagentMode::Embed, ..link.clone() }.to_string());
     }
-    for (name, value) in [("Task", &it.task), ("Summary", &it.summary)] {
-        line(&mut body, &field::line(name, value.as_deref().unwrap_or_default(), names, &[]));
+    let tokens = it.callout.field("Tokens");
+    for (name, value) in [("Task", it.task.as_deref()), ("Summary", it.summary.as_deref()), ("Tokens", tokens)] {
+        line(&mut body, &field::line(name, value.unwrap_or_default(), names, &[]));
     }
     let mut body = at(body, it.callout.at);
     if it.mode == SubagentMode::Inline && !it.items.is_empty() {
