@@ -3,11 +3,11 @@
 //! Everything here looks at a [`View`], so that it finds the same characters before and after they were escaped. Where
 //! readers of markdown differ, the widest reading counts. Offsets are bytes of the line, ascending.
 
-use super::{Place, code};
 use super::view::{CODE, View};
+use super::{Place, code};
 
 /// Bytes without which nothing inside a line can be dangerous.
-const SPECIAL: &[u8] = b"[%#^:<$`\"";
+const SPECIAL: &[u8] = b"[%#^:<$`\"@";
 
 /// The dangers inside `line` from byte `from` on.
 pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Vec<usize> {
@@ -34,7 +34,11 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
             '[' => next == Some('[') && !links && !kept(at),
             '%' => next == Some('%') || before == Some('%'),
             '$' => next == Some('$') || before == Some('$'),
-            '#' => before.is_none_or(|before: char| before.is_whitespace() || before == '>') && is_tag(after),
+            '#' => {
+                before.is_none_or(|before: char| before.is_whitespace() || before == '>')
+                    && (place.title || is_tag(after))
+            }
+            '@' => place.title && before.is_none_or(char::is_whitespace),
             '^' => id == Some(at),
             ':' => next == Some(':') && after[1..].chars().next().is_none_or(char::is_whitespace),
             '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) && !is_address(after),
@@ -56,7 +60,9 @@ pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: P
     let plain = view.plain.as_str();
     let mut found = Vec::new();
     match plain.chars().next() {
-        Some('[') if (plain[1..].starts_with('!') && !plain[2..].starts_with('[')) || is_definition(plain) => found.extend(view.raw(0)),
+        Some('[') if (plain[1..].starts_with('!') && !plain[2..].starts_with('[')) || is_definition(plain) => {
+            found.extend(view.raw(0))
+        }
         Some('*') => {
             let word = plain.trim_start_matches('*');
             let ours = ["tool calls", "inputs", "outputs"];
@@ -118,9 +124,9 @@ fn is_tag(after: &str) -> bool {
     name.into_iter().next().is_some_and(|name| name.chars().any(|c| !c.is_ascii_digit()))
 }
 
-/// The `^` of a block id that ends the line.
+/// The `^` of a block id that ends the line, or the heading before its closing hashes.
 fn trailing_id(plain: &str) -> Option<usize> {
-    let text = plain.trim_end();
+    let text = plain.trim_end().trim_end_matches('#').trim_end();
     let at = text.rfind('^')?;
     let name = &text[at + 1..];
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -37,12 +37,14 @@ pub(super) struct Place<'a> {
     pub(super) keep: &'a [String],
     /// ` - ` would begin an interpretation.
     pub(super) dash: bool,
+    /// `@` and `#` at the start of a word would end a heading's title.
+    pub(super) title: bool,
 }
 
 impl Place<'_> {
     /// At top level, below a blank line.
     pub(super) const PROSE: Self =
-        Place { below_text: false, quote: false, fields: &[], links: false, keep: &[], dash: false };
+        Place { below_text: false, quote: false, fields: &[], links: false, keep: &[], dash: false, title: false };
 }
 
 /// `text` as top-level markdown under a phase: paragraphs, lists, tables and fences stay what they are; headings go
@@ -64,6 +66,38 @@ pub fn inline(text: &str) -> String {
 /// The text that [`inline`] was given, cleaned and folded.
 pub fn uninline(text: &str) -> String {
     turn::line(text.trim(), Way::Undo, Place::PROSE)
+}
+
+/// As [`prose`], inside an inline sub-agent, whose fields stand on lines of their own.
+pub(super) fn inner_prose(text: &str) -> String {
+    body(text, INNER)
+}
+
+/// The text that [`inner_prose`] was given.
+pub(super) fn inner_unprose(text: &str) -> String {
+    unbody(text, INNER)
+}
+
+const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "At"], ..Place::PROSE };
+
+/// `text` as the title of a heading, before agent and channel.
+pub fn title(text: &str) -> String {
+    turn::line(&text::fold_whitespace(&text::sanitise(text)), Way::Escape, Place { title: true, ..Place::PROSE })
+}
+
+/// The text that [`title`] was given, cleaned and folded.
+pub fn untitle(text: &str) -> String {
+    turn::line(text.trim(), Way::Undo, Place { title: true, ..Place::PROSE })
+}
+
+/// Whether markdown that was escaped ends with a paragraph at top level, so that an id may be written behind it.
+pub(super) fn ends_in_text(markdown: &str) -> bool {
+    let lines: Vec<&str> = markdown.split('\n').collect();
+    let mut outline = Outline::new(&lines, false);
+    let last = (0..lines.len()).map(|index| outline.next_line(index)).last();
+    // A bullet alone is text below text, and would be a list with an id behind it.
+    let alone = lines.last().map(|line| Outline::new(&[*line], false).next_line(0));
+    [last, alone].iter().all(|line| matches!(line, Some(Line::Text { at: 0, table: false, .. }))) && outline.is_at_top()
 }
 
 /// `text` at a certain place.

@@ -54,6 +54,8 @@ pub(crate) struct Outline<'a> {
     fence: Option<Fence>,
     /// A paragraph may go on with the next line.
     paragraph: bool,
+    /// That paragraph stands in a quote, so a list on a line without its mark starts anew.
+    quoted: bool,
     /// The line before was blank (or there is none).
     blank: bool,
     /// The line before opened a list item and held nothing else.
@@ -75,6 +77,7 @@ impl<'a> Outline<'a> {
             items: Vec::new(),
             fence: None,
             paragraph: below_text,
+            quoted: false,
             blank: !below_text,
             empty_item: false,
             doubt: below_text,
@@ -87,6 +90,16 @@ impl<'a> Outline<'a> {
     /// The mark and length of a fence at top level that no line closed.
     pub(crate) fn left_open(&self) -> Option<(char, usize)> {
         self.fence.filter(|fence| fence.base == 0).map(|fence| (char::from(fence.mark), fence.len))
+    }
+
+    /// Whether no list or quote is open.
+    pub(crate) fn is_at_top(&self) -> bool {
+        self.items.is_empty() && !self.quoted
+    }
+
+    /// Whether the next line stands in a fence.
+    pub(crate) fn in_code(&self) -> bool {
+        self.fence.is_some()
     }
 
     /// The line `index`; lines must be asked for in order.
@@ -139,7 +152,8 @@ impl<'a> Outline<'a> {
         if indent - base >= 4 {
             // Inside a quote a tab can be narrower, and what is code or text here would open a block there.
             let slashes = run(&line.as_bytes()[lead..], b'\\');
-            let force = tab.then(|| opening(&line.as_bytes()[lead + slashes..])).flatten().map(|at| lead + slashes + at);
+            let force =
+                tab.then(|| opening(&line.as_bytes()[lead + slashes..])).flatten().map(|at| lead + slashes + at);
             if self.paragraph {
                 self.doubt |= !direct;
                 return text(lead, force);
@@ -197,7 +211,7 @@ impl<'a> Outline<'a> {
             } else if let Some(marker) = list_marker(bare) {
                 let behind = &bare[marker.len..];
                 let empty = is_blank(behind);
-                let goes_on = self.paragraph && direct && !quoted && markers == 0;
+                let goes_on = self.paragraph && direct && !self.quoted && !quoted && markers == 0;
                 if depth >= DEEPEST {
                     force = Some(here + marker.escape);
                 } else if live && marker.live && goes_on && (empty || marker.number.is_some_and(|number| number != 1)) {
@@ -222,7 +236,11 @@ impl<'a> Outline<'a> {
                         return Line::Verbatim;
                     }
                     if end - start > 4 {
-                        return self.text(at, None, false, table, (matched, direct, true));
+                        let slashes = run(&line.as_bytes()[at..], b'\\');
+                        let tab = line[from..at].contains('\t');
+                        let force = tab.then(|| opening(&line.as_bytes()[at + slashes..])).flatten();
+                        let force = force.map(|opens| at + slashes + opens);
+                        return self.text(at, force, false, table, (matched, direct, true));
                     }
                     continue;
                 }
@@ -231,6 +249,7 @@ impl<'a> Outline<'a> {
                 force = Some(here);
             }
             let bullet = bullet && markers == 1;
+            self.quoted = quoted || (self.quoted && self.paragraph && markers == 0);
             return self.text(at, force, bullet, table, (matched, direct, markers > 0 || quoted));
         }
     }
@@ -356,7 +375,8 @@ fn is_underline(bare: &[u8]) -> bool {
 
 fn is_rule(rest: &[u8]) -> bool {
     let Some(&mark @ (b'-' | b'*' | b'_')) = rest.first() else { return false };
-    rest.iter().all(|byte| *byte == mark || is_blank(&[*byte])) && rest.iter().filter(|byte| **byte == mark).count() >= 3
+    rest.iter().all(|byte| *byte == mark || is_blank(&[*byte]))
+        && rest.iter().filter(|byte| **byte == mark).count() >= 3
 }
 
 fn heading(rest: &[u8]) -> Option<usize> {

@@ -78,8 +78,7 @@ fn closing(inner: &str) -> Option<usize> {
     let mut start = 0;
     let mut last = None;
     for (index, line) in lines.iter().enumerate() {
-        if let Line::Text { at, table, .. } = outline.next_line(index)
-        {
+        if let Line::Text { at, table, .. } = outline.next_line(index) {
             let quotes = danger::quotes(line, at, table);
             if let Some((sure, _)) = quotes.iter().find(|(_, sure)| *sure) {
                 return Some(start + sure);

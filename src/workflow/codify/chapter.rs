@@ -229,7 +229,10 @@ fn is_from_prompt(phase: &Phase) -> bool {
     // A short title ("Build") is found in many words by chance.
     let fits = |words: String| if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) };
     // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
-    title == "continue" || phase.title.contains('…') || said(phase).take(8).any(|user| fits(letters(&user.words)))
+    title == "continue"
+        || phase.title.contains('…')
+        || phase.title.starts_with("Command /")
+        || said(phase).take(8).any(|user| fits(letters(&user.words)))
 }
 
 #[cfg(test)]

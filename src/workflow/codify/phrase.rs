@@ -44,7 +44,7 @@ pub(super) const VERBS: &[&str] = &[
     "start", "stop", "store", "streamline", "study", "submit", "suggest", "summarise", "summarize", "support",
     "switch", "sync", "take", "tag", "tell", "test", "tidy", "trace", "track", "translate", "trim", "tune", "turn",
     "tweak", "undo", "unify", "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wire",
-    "work", "wrap", "write",
+    "wrap", "write",
 ];
 
 /// Requests that only keep the work going.

@@ -93,7 +93,8 @@ pub(super) fn statement(heading: &str) -> Option<String> {
     let words = || {
         heading.split(|c: char| c.is_whitespace() || c == '\'' || c == '’').map(|word| word.trim_matches([',', '.']))
     };
-    let whole = !heading.ends_with(['…', '?', ':', ',', '='])
+    let whole = !heading.starts_with("Command /")
+        && !heading.ends_with(['…', '?', ':', ',', '='])
         && heading.starts_with(char::is_alphanumeric)
         && !heading.contains("://");
     (whole && (2..=9).contains(&words().count()) && !words().any(personal) && !is_talk(heading)).then(|| title(heading))
@@ -233,6 +234,12 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 /// Without greetings, fillers and politeness at its start.
 fn strip_openers(text: &str) -> &str {
     let mut rest = text.trim_start();
+    // A command of the host: `/review src`.
+    if let Some((command, after)) = rest.split_once(' ')
+        && command.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']))
+    {
+        rest = after.trim_start();
+    }
     for _ in 0..12 {
         let longest = OPENERS.iter().filter_map(|opener| {
             let after = rest.get(opener.len()..)?;
