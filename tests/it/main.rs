@@ -3,6 +3,7 @@
 
 mod cmd;
 mod frontmatter;
+mod import;
 mod layers;
 mod learn;
 mod transcripts;
