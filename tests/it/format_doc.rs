@@ -245,3 +245,50 @@ fn every_diagnostic_is_in_the_table() {
         .collect();
     assert_eq!(told, codes());
 }
+
+/// The anchor of a heading on a page.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>().replace(' ', "-")
+}
+
+/// Relative links of a page, those in code left out.
+fn links(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        let prose: String = line.split('`').step_by(2).collect();
+        for part in prose.split("](").skip(1).filter(|_| !fenced) {
+            let target = part.split(')').next().unwrap_or_default();
+            found.extend((!target.contains("://")).then(|| target.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let mut seen = 0;
+    for entry in fs::read_dir(&docs).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for link in links(&fs::read_to_string(&path).unwrap()) {
+            let (file, heading) = link.split_once('#').map_or((link.as_str(), None), |(file, it)| (file, Some(it)));
+            let target = if file.is_empty() { path.clone() } else { docs.join(file) };
+            assert!(target.exists(), "docs/{name}: `{link}` leads to no file");
+            if let Some(heading) = heading {
+                let text = fs::read_to_string(&target).unwrap();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                let found = headings.any(|line| anchor(line.trim_start_matches('#')) == heading);
+                assert!(found, "docs/{name}: `{link}` leads to no heading");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 8, "{seen} links");
+}
