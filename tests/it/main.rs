@@ -2,6 +2,7 @@
 //! would never run.
 
 mod cmd;
+mod corpus;
 mod frontmatter;
 mod layers;
 mod learn;
