@@ -82,6 +82,10 @@ pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: P
         }
         _ => {}
     }
+    let report = ["inputs:", "outputs:"];
+    if report.iter().any(|name| plain.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))) {
+        found.extend(plain.find(':').and_then(|colon| view.raw(colon)));
+    }
     if from == 0
         && let Some(colon) = plain.find(':')
         && place.fields.iter().any(|name| name.eq_ignore_ascii_case(&plain[..colon]))

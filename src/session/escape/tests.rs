@@ -112,6 +112,7 @@ pub(crate) const NASTY: &[&str] = &[
     "**Tool calls:**",
     "**Inputs**: `a`",
     "**Outputs**: b",
+    "Inputs: c",
     "**",
     "*",
     "*2026-11-20T09:31:04Z*",

@@ -138,7 +138,16 @@ fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<D
     // Fields stand first; the line after the last of them begins the work.
     let fields = parts.owner.iter().take_while(|owner| owner.is_some()).count();
     let from = lines.lines().nth(fields).map_or(block.span.end, |(at, _)| at);
-    let blocks: Vec<_> = block.children.iter().filter(|child| fields == 0 || child.content.start >= from).collect();
+    let from = if fields == 0 { block.span.start } else { from };
+    let mut blocks: Vec<&Block> = Vec::new();
+    for child in &block.children {
+        if child.content.start >= from {
+            blocks.push(child);
+        } else if matches!(child.kind, BlockKind::List { .. }) {
+            // A list that ends a field's value and one that begins the work are one list to the parser.
+            blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
+        }
+    }
     section::items(note, &lines, &blocks, day, diagnostics)
 }
 
