@@ -46,8 +46,9 @@ fn all_sessions_make_the_same_cases_each_time() {
     assert_eq!(ids.len(), one.cases.len());
     for format in Format::ALL {
         for make in [export::folder, export::stream] {
-            let layout = ("case.md", TEMPLATE);
-            let (first, second) = (make(&one.cases, format, layout).unwrap(), make(&other.cases, format, layout).unwrap());
+            let layout = cru::learn::export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+            let (first, second) =
+                (make(&one.cases, format, layout).unwrap(), make(&other.cases, format, layout).unwrap());
             assert!(first == second, "{format:?}");
             assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");
         }
