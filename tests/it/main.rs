@@ -2,6 +2,7 @@
 //! would never run.
 
 mod cmd;
+mod format;
 mod frontmatter;
 mod layers;
 mod learn;
