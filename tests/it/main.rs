@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it must be")]
 
 mod cmd;
+mod corpus;
 mod format_doc;
 mod frontmatter;
 mod import;
