@@ -97,6 +97,25 @@ impl Account {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
+    /// Counts up to `count` records that were skipped for `from` under the reason `to`.
+    pub fn rename(&mut self, from: &'static str, to: &'static str, count: u64) {
+        let moved = self.skipped.get(from).copied().unwrap_or(0).min(count);
+        if moved > 0 {
+            *self.skipped.entry(from).or_default() -= moved;
+            *self.skipped.entry(to).or_default() += moved;
+        }
+        self.skipped.retain(|_, count| *count > 0);
+    }
+
+    /// Counts a record that was skipped for `reason` as one that a note uses after all.
+    pub fn unskip(&mut self, reason: &'static str) {
+        if let Some(count) = self.skipped.get_mut(reason).filter(|count| **count > 0) {
+            *count -= 1;
+            self.represented += 1;
+        }
+        self.skipped.retain(|_, count| *count > 0);
+    }
+
     /// Whether every record is accounted for.
     pub fn balances(&self) -> bool {
         self.records == self.represented + self.skipped.values().sum::<u64>()

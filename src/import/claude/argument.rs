@@ -46,7 +46,7 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
         }),
         _ => None,
     };
-    found.unwrap_or_else(|| compact(input))
+    found.unwrap_or_else(|| compact(input, place))
 }
 
 /// The first line of a plan that says something, without its mark-up.
@@ -91,15 +91,22 @@ fn questions(input: &Map<String, Value>) -> Option<String> {
 }
 
 /// Arguments as compact JSON: as many of the first as fit a line, long words cut.
-fn compact(input: &Map<String, Value>) -> String {
+fn compact(input: &Map<String, Value>, place: &Place) -> String {
     const LINE: usize = 200;
     const WORD: usize = 80;
+    const FEW: usize = 8;
     let mut line = String::new();
     for (key, value) in input {
         let value = match value {
-            Value::String(word) => Value::String(text::truncate(&text::fold_whitespace(head(word)), WORD).into_owned()),
-            Value::Array(list) if !list.is_empty() => Value::String(text::plural(list.len() as u64, "item")),
-            Value::Object(map) if !map.is_empty() => Value::String("{…}".to_owned()),
+            Value::String(word) => {
+                let word = text::fold_whitespace(head(word));
+                Value::String(text::truncate(&place.show(&word), WORD).into_owned())
+            }
+            Value::Array(list) if list.iter().any(is_deep) || list.len() > FEW => {
+                Value::String(text::plural(list.len() as u64, "item"))
+            }
+            Value::Array(_) => short(value, "[…]", WORD),
+            Value::Object(_) => short(value, "{…}", WORD),
             plain => plain.clone(),
         };
         let part = format!("{}:{value}", Value::String(text::truncate(key, WORD).into_owned()));
@@ -113,6 +120,26 @@ fn compact(input: &Map<String, Value>) -> String {
         line.push_str(&part);
     }
     if line.is_empty() { line } else { format!("{{{line}}}") }
+}
+
+/// A small list or object as it is, else a sign that there is one.
+fn short(value: &Value, sign: &str, limit: usize) -> Value {
+    let small = match value {
+        Value::Array(list) => !list.iter().any(is_deep),
+        Value::Object(map) => map.len() <= 4 && !map.values().any(is_deep),
+        _ => true,
+    };
+    if small && value.to_string().len() <= limit { value.clone() } else { Value::String(sign.to_owned()) }
+}
+
+/// Whether a value is more than a short word or number.
+fn is_deep(value: &Value) -> bool {
+    const LONG: usize = 80;
+    match value {
+        Value::String(word) => word.len() > LONG,
+        Value::Array(_) | Value::Object(_) => true,
+        _ => false,
+    }
 }
 
 /// The beginning of a word, enough of it to be cut by characters.
@@ -157,7 +184,7 @@ mod tests {
         check(
             "mcp__db__query",
             &json!({"sql": "select 1", "rows": [1, 2], "deep": {"a": 1}}),
-            r#"{"sql":"select 1","rows":"2 items","deep":"{…}"}"#,
+            r#"{"sql":"select 1","rows":[1,2],"deep":{"a":1}}"#,
         );
         check("mcp__x__y", &json!({}), "");
         check("mcp__x__y", &json!([1]), "");

@@ -99,6 +99,10 @@ impl Stream {
                 call.writes = shell::written(command).iter().map(|path| self.place.show_shell(path)).collect();
                 call.commits = command.contains("git") && command.contains("commit");
             }
+            "PowerShell" => {
+                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
+                call.commits = command.contains("git") && command.contains("commit");
+            }
             "Read" | "Edit" | "MultiEdit" | "Write" => call.path = path("file_path"),
             "NotebookEdit" => call.path = path("notebook_path"),
             "Task" | "Agent" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "AskUserQuestion" | "ExitPlanMode" => {
@@ -136,10 +140,10 @@ impl Stream {
 
 fn usage(tokens: &Tokens) -> Usage {
     Usage {
-        input: tokens.input_tokens.or_zero(),
-        output: tokens.output_tokens.or_zero(),
-        cache_write: tokens.cache_creation_input_tokens.or_zero(),
-        cache_read: tokens.cache_read_input_tokens.or_zero(),
+        input: tokens.input.or_zero(),
+        output: tokens.output.or_zero(),
+        cache_write: tokens.cache_write.or_zero(),
+        cache_read: tokens.cache_read.or_zero(),
     }
 }
 

@@ -54,11 +54,11 @@ fn answered(question: &Value, words: &str, answer: &str, note: Option<&str>, cal
         if taken.contains(&label.as_str()) {
             chosen.push((label, description));
         } else {
-            rejected.push(Cow::Owned(label.to_owned()));
+            rejected.push(Cow::Owned(plain(label).to_owned()));
         }
     }
     let header = question.get("header").and_then(Value::as_str).map(str::trim).filter(|header| !header.is_empty());
-    let said = text::fold_whitespace(answer);
+    let said = text::fold_whitespace(plain(answer));
     let title = match header {
         Some(header) => format!("{header}: {said}"),
         None => said,
@@ -82,6 +82,11 @@ fn answered(question: &Value, words: &str, answer: &str, note: Option<&str>, cal
         approval: false,
         call: Some(call.to_owned().into()),
     }
+}
+
+/// A label without the agent's own advice.
+fn plain(label: &str) -> &str {
+    label.trim().trim_end_matches("(Recommended)").trim_end()
 }
 
 /// The labels in an answer of the form `a, b, c`, read from the left, the longest first: a label may hold a comma.

@@ -36,10 +36,8 @@ pub(super) struct Detail<'a> {
     // files
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) file: Maybe<FileDetail<'a>>,
-    #[serde(borrow, default)]
-    pub(super) file_path: Text<'a>,
+    #[serde(default)]
+    pub(super) file: Maybe<FileDetail>,
     #[serde(borrow, default)]
     pub(super) old_string: Text<'a>,
     #[serde(borrow, default)]
@@ -104,8 +102,6 @@ pub(super) struct Detail<'a> {
     // tasks
     #[serde(borrow, default)]
     pub(super) task: Maybe<TaskDetail<'a>>,
-    #[serde(borrow, default)]
-    pub(super) task_id: Text<'a>,
     // questions and plans
     #[serde(borrow, default)]
     pub(super) answers: Option<&'a RawValue>,
@@ -118,17 +114,11 @@ pub(super) struct Detail<'a> {
 /// A file that was read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct FileDetail<'a> {
-    #[serde(borrow, default)]
-    pub(super) content: Option<&'a RawValue>,
+pub(super) struct FileDetail {
     #[serde(default)]
     pub(super) num_lines: Number,
     #[serde(default)]
-    pub(super) start_line: Number,
-    #[serde(default)]
     pub(super) total_lines: Number,
-    #[serde(default)]
-    pub(super) original_size: Number,
     #[serde(default)]
     pub(super) cells: Length,
     #[serde(default)]
@@ -171,10 +161,6 @@ pub(super) struct GitCommit<'a> {
 pub(super) struct TaskDetail<'a> {
     #[serde(borrow, default)]
     pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) status: Text<'a>,
-    #[serde(default, rename = "exitCode")]
-    pub(super) exit_code: Number,
 }
 
 struct OutcomeVisitor;

@@ -4,7 +4,6 @@
 //! read as missing and never fails the line. Strings borrow from the line where they hold no escape.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;

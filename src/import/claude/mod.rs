@@ -1,7 +1,8 @@
-//! Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, sub-agents in files of their own or between the lines.
+//! Claude Code: its transcripts as events.
 //!
-//! The host calls its format internal and changes it between releases, so every field may be missing or of another
-//! type: what is not understood is skipped and counted, never fatal. Lines are read one at a time and borrowed from.
+//! A transcript is a file of JSON lines that the host appends to; its form is internal to the host and changes between
+//! releases. So nothing here relies on a field being there or of its usual type, and what is not known is passed over
+//! by a name and counted. No note is thought of here.
 
 mod agents;
 mod argument;
@@ -11,12 +12,15 @@ mod bundle;
 mod calls;
 mod decision;
 mod denial;
+mod describe;
 mod detail;
+mod head;
 mod lenient;
 mod place;
 mod proof;
 mod queue;
-mod reader;
+mod read;
+mod recognise;
 mod record;
 mod result;
 mod said;
@@ -31,15 +35,15 @@ mod tests;
 
 use crate::session::source::Importer;
 
-/// Claude Code.
+/// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
     title: "Claude Code",
     host: "claude-code",
     places: &["~/.claude/projects"],
-    recognise: bundle::recognise,
+    recognise: recognise::recognise,
     bundle: bundle::bundle,
-    read: reader::read,
+    read: read::read,
 };
 
 /// What became of a record.
@@ -47,6 +51,6 @@ pub(super) const IMPORTER: Importer = Importer {
 enum Fate {
     /// A note shows or uses it.
     Shown,
-    /// It is left out for this reason.
+    /// It is left out, for this reason.
     Skipped(&'static str),
 }

@@ -20,6 +20,8 @@ pub(super) struct Queued {
     pub(super) record: u64,
     /// How much of the agent's work was done when it was put in.
     turns: u64,
+    /// Whether it was counted as never sent.
+    counted: bool,
 }
 
 /// The queue of a stream.
@@ -38,7 +40,7 @@ impl Queue {
     /// Words were put in after `turns` records of the agent.
     pub(super) fn enqueue(&mut self, text: String, time: Option<Timestamp>, turns: u64) {
         if self.waiting.len() < MAX {
-            self.waiting.push_back(Queued { text, time, record: 0, turns });
+            self.waiting.push_back(Queued { text, time, record: 0, turns, counted: false });
         }
     }
 
@@ -64,11 +66,16 @@ impl Queue {
         self.waiting.clear();
     }
 
-    /// An attachment or user line has these words: they are not told a second time. Whether they already were.
+    /// An attachment has these words: they are not told a second time. Whether they already were.
     pub(super) fn arrived(&mut self, text: &str) -> bool {
         let text = text.trim();
         if let Some(at) = self.removed.iter().position(|removed| removed.text.trim() == text) {
             self.removed.remove(at);
+            return false;
+        }
+        // The attachment may come before the words are logged as taken out.
+        if let Some(at) = self.waiting.iter().position(|waiting| waiting.text.trim() == text) {
+            self.waiting.remove(at);
             return false;
         }
         match self.told.iter().position(|told| told == text) {
@@ -96,9 +103,13 @@ impl Queue {
         std::mem::take(&mut self.removed)
     }
 
-    /// How many were never sent.
-    pub(super) fn unsent(&self) -> u64 {
-        self.waiting.len() as u64
+    /// How many were never sent so far and not counted before.
+    pub(super) fn forget_unsent(&mut self) -> u64 {
+        let mut unsent = 0;
+        for waiting in &mut self.waiting {
+            unsent += u64::from(!std::mem::replace(&mut waiting.counted, true));
+        }
+        unsent
     }
 }
 
@@ -130,7 +141,16 @@ mod tests {
         assert!(queue.remove("two", 9));
         assert!(!queue.arrived("two\n"));
         assert!(queue.untold().is_empty());
-        assert_eq!(queue.unsent(), 1);
+        assert_eq!(queue.forget_unsent(), 1);
+    }
+
+    #[test]
+    fn an_attachment_before_its_removal() {
+        let mut queue = Queue::default();
+        queue.enqueue("one".into(), None, 1);
+        assert!(!queue.arrived("one"));
+        assert!(!queue.remove("", 9));
+        assert!(queue.untold().is_empty());
     }
 
     #[test]
@@ -144,6 +164,6 @@ mod tests {
         assert!(queue.was_sent("later") && !queue.was_sent("later"));
         queue.enqueue("never".into(), None, 5);
         queue.take_back();
-        assert_eq!(queue.unsent(), 0);
+        assert_eq!(queue.forget_unsent(), 0);
     }
 }

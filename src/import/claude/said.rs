@@ -122,6 +122,7 @@ const WRITTEN_BY_HOST: &[&str] = &[
     "<post-tool-use-hook>",
     "<user-prompt-submit-hook>",
     "<tick>",
+    "Operation stopped by hook:",
     "Stop hook feedback:",
 ];
 
@@ -174,6 +175,26 @@ pub(super) fn tell(text: &str) -> Said<'_> {
         return Said::Nothing(reason::INJECTED);
     }
     words(text)
+}
+
+/// As [`tell`], for words that were typed into the queue: a command stands there as it was typed.
+pub(super) fn tell_queued(text: &str) -> Said<'_> {
+    let line = text.trim();
+    if let Some(name) = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) {
+        // A path holds a second slash.
+        let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+        if INTERFACE.contains(&name) {
+            return Said::Nothing(reason::INTERFACE);
+        }
+        if is_name {
+            return Said::Command(line.to_owned());
+        }
+    }
+    // Background tasks are queued as JSON.
+    if line.starts_with("{\"task_id\"") {
+        return Said::Nothing(reason::INJECTED);
+    }
+    tell(text)
 }
 
 /// The part of `text` between `<name>` and the last `</name>`.
@@ -280,6 +301,14 @@ mod tests {
         );
         let compact = "<command-name>/compact</command-name><command-args>keep the plan</command-args>";
         assert_eq!(tell(compact), Said::Command("/compact keep the plan".into()));
+    }
+
+    #[test]
+    fn queued_words() {
+        assert_eq!(tell_queued("/model"), Said::Nothing(reason::INTERFACE));
+        assert_eq!(tell_queued("/review src "), Said::Command("/review src".into()));
+        assert_eq!(tell_queued("/etc/hosts is wrong"), Said::Words("/etc/hosts is wrong".into()));
+        assert_eq!(tell_queued("{\"task_id\":\"b1\"}"), Said::Nothing(reason::INJECTED));
     }
 
     #[test]

@@ -70,6 +70,11 @@ impl Stream {
         self.records
     }
 
+    /// How many records were consumed.
+    pub(super) const fn records(&self) -> u64 {
+        self.records
+    }
+
     /// What was consumed.
     pub(super) fn consumed(&self) -> Consumed {
         Consumed { records: self.records, last: self.last.clone(), hash: self.hasher.finalize().to_hex().to_string() }
@@ -141,12 +146,14 @@ pub(super) struct Out<'s> {
     pub(super) time: Option<Timestamp>,
     /// Whether something was told that a note shows or uses.
     pub(super) told: bool,
+    /// Whether a prompt was told that begins a turn.
+    pub(super) began_turn: bool,
 }
 
 impl<'s> Out<'s> {
     /// For a record of the stream `key`.
     pub(super) fn new(sink: &'s mut dyn Sink, key: StreamKey, record: u64, time: Option<Timestamp>) -> Self {
-        Self { sink, key, record, time, told: false }
+        Self { sink, key, record, time, told: false, began_turn: false }
     }
 
     /// Tells an event.

@@ -75,13 +75,9 @@ impl Stream {
     pub(super) fn queue_operation(&mut self, record: &Record<'_>, out: &Out<'_>) -> Fate {
         let text = record.content.to_string();
         match record.operation.str() {
-            "enqueue" if is_prompt(&text) => self.queue.enqueue(text, out.time, self.worked),
+            "enqueue" => self.queue.enqueue(text, out.time, self.worked),
             "dequeue" => self.queue.dequeue(self.worked),
-            "remove" => {
-                if self.queue.remove(&text, out.record) {
-                    return Fate::Shown;
-                }
-            }
+            "remove" if self.queue.remove(&text, out.record) => return Fate::Shown,
             "popAll" => self.queue.take_back(),
             _ => {}
         }
@@ -105,10 +101,4 @@ impl Stream {
         };
         if told { Fate::Shown } else { Fate::Skipped(BOOKKEEPING_REASON) }
     }
-}
-
-/// Whether queued words are a person's: background tasks are queued as tags or as JSON.
-fn is_prompt(text: &str) -> bool {
-    let text = text.trim();
-    !(text.is_empty() || text.starts_with("{\"task_id\""))
 }

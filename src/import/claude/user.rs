@@ -7,7 +7,7 @@ use super::agents::Agents;
 use super::decision;
 use super::lenient::Text;
 use super::record::{Block, Content, Record};
-use super::said::{Notice, Said, reason, tell};
+use super::said::{Notice, Said, reason, tell, tell_queued};
 use super::stream::{Out, Stream};
 use super::tree::Node;
 use crate::session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
@@ -54,10 +54,8 @@ impl Stream {
         let attachments = std::mem::take(&mut gathered.attachments);
         if gathered.words.is_some() || !attachments.is_empty() {
             let text = gathered.words.take().unwrap_or_default();
-            let origin = match gathered.command {
-                true => PromptOrigin::Command,
-                false => self.origin(&text, record.prompt_source.str()),
-            };
+            let origin =
+                if gathered.command { PromptOrigin::Command } else { self.origin(&text, record.prompt_source.str()) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
             return Fate::Shown;
         }
@@ -81,13 +79,14 @@ impl Stream {
             out.emit(EventKind::Rewind { to: parent.record });
         }
         self.turn = self.turn.saturating_add(1);
+        out.began_turn = true;
         out.emit(EventKind::Prompt(prompt));
     }
 
     /// Tells prompts that were handed over from the queue and are written nowhere else.
     pub(super) fn tell_untold(&mut self, out: &mut Out<'_>) {
         for queued in self.queue.untold() {
-            let prompt = match tell(&queued.text) {
+            let prompt = match tell_queued(&queued.text) {
                 Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments: Vec::new() },
                 Said::Command(text) => {
                     Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() }
@@ -108,7 +107,7 @@ impl Stream {
         if self.queue.arrived(&text) {
             return Fate::Skipped("duplicate record");
         }
-        let prompt = match tell(&text) {
+        let prompt = match tell_queued(&text) {
             Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments },
             Said::Command(text) => Prompt { text: text.into(), origin: PromptOrigin::Command, attachments },
             Said::Notice(notice) => return self.notice(&notice, out, agents),
