@@ -15,9 +15,7 @@ type Times = BTreeMap<String, SystemTime>;
 
 fn times(root: &Path) -> Times {
     let notes = below(root).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    notes
-        .map(|path| (path.to_str().unwrap().to_owned(), fs::metadata(&path).unwrap().modified().unwrap()))
-        .collect()
+    notes.map(|path| (path.to_str().unwrap().to_owned(), fs::metadata(&path).unwrap().modified().unwrap())).collect()
 }
 
 /// Every session with a note is unchanged, every other one has the outcome it had.
