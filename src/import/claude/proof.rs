@@ -85,7 +85,7 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 fn hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub(super) fn inner_unprose(text: &str) -> String {
     unbody(text, INNER)
 }
 
-const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "At"], ..Place::PROSE };
+const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "Tokens", "At"], ..Place::PROSE };
 
 /// `text` as the title of a heading, before agent and channel.
 pub fn title(text: &str) -> String {

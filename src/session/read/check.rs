@@ -10,7 +10,7 @@ use crate::session::model::Session;
 use super::{link, meta};
 
 pub(super) fn check(note: &Note, values: &Values, session: &mut Session, diagnostics: &mut Vec<Diagnostic>) {
-    if session.meta.kind.as_deref() == Some("session") {
+    if session.meta.is_session() {
         let place = meta::place(note.split());
         let mut lacks = |key: &str, help: &'static str| {
             diagnostics
