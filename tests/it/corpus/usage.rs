@@ -48,14 +48,8 @@ fn all_sessions_make_the_same_cases_each_time() {
     assert_eq!(ids.len(), one.cases.len());
     for format in Format::ALL {
         for make in [export::folder, export::stream] {
-<<<<<<< HEAD
-            let layout = cru::learn::export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
-            let (first, second) =
-                (make(&one.cases, format, layout).unwrap(), make(&other.cases, format, layout).unwrap());
-=======
             let made = |cases| make(cases, format, LAYOUT).unwrap();
             let (first, second) = (made(&one.cases), made(&other.cases));
->>>>>>> corpus
             assert!(first == second, "{format:?}");
             assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");
         }
