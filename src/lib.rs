@@ -8,6 +8,8 @@ pub mod note;
 pub mod session;
 pub mod vault;
 
+pub mod graph;
+
 pub mod workflow;
 
 pub mod import;

@@ -13,6 +13,10 @@ pub(super) const PART: usize = 6_000;
 /// Turns of a prompt: the first, and the last ones.
 pub(super) const TURNS: usize = 6;
 
+/// Things done in one turn of a context: the first ones, and those that led to the failure.
+pub(super) const FIRST: usize = 3;
+pub(super) const LAST: usize = 32;
+
 /// `text` within `max` characters (and a few for the mark): the beginning and the end of it.
 pub(super) fn cut_middle(text: &str, max: usize) -> Cow<'_, str> {
     // Most texts are short: their length in bytes already tells.

@@ -6,7 +6,9 @@
 
 use serde::Serialize;
 
+use super::budget;
 use super::entry::{self, Entry};
+use crate::base::text;
 
 /// What a case was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -111,8 +113,26 @@ pub struct Turn {
     pub asked: String,
     /// Whether `asked` is a heading instead of words.
     pub heading: bool,
-    /// What was done.
+    /// What was done; of a long turn its beginning and its end.
     pub done: Vec<Entry>,
+    /// How many things done are left out between the two.
+    pub skipped_done: usize,
+    /// How many turns before this one are left out.
+    pub skipped_turns: usize,
+}
+
+impl Turn {
+    /// What was done, as text.
+    pub fn done(&self) -> String {
+        if self.skipped_done == 0 {
+            return entry::join(&self.done);
+        }
+        let split = self.done.len().saturating_sub(budget::LAST);
+        let mark = format!("[… {} left out …]", text::plural(self.skipped_done as u64, "step"));
+        entry::paragraphs(
+            [&entry::join(&self.done[..split]), &mark, &entry::join(&self.done[split..])].map(String::as_str),
+        )
+    }
 }
 
 /// Where a case comes from, for filtering and for finding it again.

@@ -98,7 +98,11 @@ fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>
         let by_words = correction::opens_correction(&user.words);
         // Words after words that were stopped before anything was done set right the person's own.
         let about_agent = at == 0 || by_words;
-        let rule = if by_words { Some("words") } else { stop.filter(|_| !correction::goes_on(&user.words)) };
+        let rule = if by_words {
+            Some("words")
+        } else {
+            stop.filter(|_| !correction::goes_on(&user.words) && !is_command(&user.words))
+        };
         let rule = match (titled, title.is_empty()) {
             (true, _) => rule.unwrap_or("titled"),
             // Any other title says that it is something else.
@@ -106,6 +110,14 @@ fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>
             (false, true) => rule.filter(|_| about_agent)?,
         };
         Some(Cue { user, rule, about_agent })
+    })
+}
+
+/// Whether words are a command to the host (`/review src`), often one given again: not about what was done.
+fn is_command(words: &str) -> bool {
+    words.trim_start().strip_prefix('/').is_some_and(|rest| {
+        let name = rest.split_whitespace().next().unwrap_or_default();
+        name.starts_with(char::is_alphabetic) && !name.contains('/')
     })
 }
 
@@ -158,4 +170,17 @@ fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
         from -= 1;
     }
     (from, trail::told(&round.beats[from..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_the_host() {
+        assert!(is_command("/review src"));
+        assert!(is_command("/gsd:quick do it again"));
+        assert!(!is_command("/etc/hosts is the wrong file"));
+        assert!(!is_command("use vite"));
+    }
 }

@@ -6,8 +6,8 @@
 use minijinja::Environment;
 use serde::Serialize;
 
-use super::budget::cut_middle;
-use super::case::{Case, Kind, Origin, Story};
+use super::budget::{self, cut_middle};
+use super::case::{Case, Kind, Origin, Story, Turn};
 use super::entry::{Entry, Told};
 use crate::base::{Error, Result, text};
 
@@ -15,7 +15,7 @@ use crate::base::{Error, Result, text};
 pub const TEMPLATE: &str = include_str!("../../templates/case.md");
 
 /// Entries of a turn that are shown: the first ones, and those that led to the failure.
-const FIRST: usize = 3;
+const FIRST: usize = budget::FIRST;
 const LAST: usize = 12;
 
 /// Characters of one quoted text in a context.
@@ -106,7 +106,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
     let turns = case.context.iter().map(|turn| TurnValues {
         asked: if turn.heading { line(&turn.asked) } else { quote(&cut_middle(&turn.asked, QUOTE * 2)) },
         heading: turn.heading,
-        done: entries(&elided(&turn.done, &origin.note), origin, QUOTE),
+        done: entries(&elided(turn, &origin.note), origin, QUOTE),
     });
     let (failure, correction, rule) = match &case.story {
         Story::Puzzle(it) => {
@@ -172,14 +172,16 @@ fn all(entries: &[Entry]) -> Vec<Shown<'_>> {
     entries.iter().map(Shown::Entry).collect()
 }
 
-/// The entries of a context, the middle of a long one left out.
-fn elided<'a>(entries: &'a [Entry], note: &str) -> Vec<Shown<'a>> {
-    if entries.len() <= FIRST + LAST + 1 {
+/// The entries of a turn, the middle of a long one left out.
+fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<Shown<'a>> {
+    let entries = &turn.done;
+    if turn.skipped_done == 0 && entries.len() <= FIRST + LAST + 1 {
         return all(entries);
     }
-    let last = entries.len() - LAST;
-    let left_out = last - FIRST;
-    let mut shown = all(&entries[..FIRST]);
+    let first = FIRST.min(entries.len());
+    let last = entries.len().saturating_sub(LAST).max(first);
+    let left_out = last - first + turn.skipped_done;
+    let mut shown = all(&entries[..first]);
     shown.push(Shown::Line(format!("- … {left_out} more in [[{note}]]")));
     shown.extend(all(&entries[last..]));
     shown

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::slip;
 use crate::session::correction::INTERRUPTED;
 use crate::session::{Item, Step, StepStatus};
 
@@ -50,6 +51,17 @@ impl Entry {
             },
             Told::Prose(text) | Told::Remark(text) => text.clone(),
         }
+    }
+
+    /// As the agent proposed it: a call that a person refused without the mark of it, which no agent writes.
+    pub(super) fn proposed(&self) -> Self {
+        let mut entry = self.clone();
+        if let Told::Step { result, failed: true, .. } = &mut entry.told
+            && slip::says_stopped(result)
+        {
+            result.clear();
+        }
+        entry
     }
 
     /// Whether it tells nothing: a mark of an error that the step above it already tells.

@@ -181,7 +181,7 @@ fn case(title: String, origin: Origin, context: Vec<super::case::Turn>, story: S
     }
     for turn in &case.context {
         parts.push(turn.asked.clone());
-        parts.push(super::entry::join(&turn.done));
+        parts.push(turn.done());
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     case.content_hash.push_str(&digest(&parts).to_hex()[..16]);

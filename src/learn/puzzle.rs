@@ -4,6 +4,8 @@
 //! success of the step that failed. A failed step without a callout is one only where it succeeded later and the
 //! record tells what was wrong ([`super::slip`], [`super::recovery`]).
 
+use std::collections::BTreeSet;
+
 use super::case::Puzzle;
 use super::entry::{self, Entry};
 use super::trail::{Beat, Round, Trail};
@@ -48,10 +50,10 @@ pub(super) fn all(trail: &Trail<'_>, marked: bool) -> Vec<Found> {
         let mut here = Vec::new();
         for at in 0..round.beats.len() {
             if let Item::Error(error) = round.beats[at].item {
-                let failing = failing_step(round, at, error, &taken);
+                let failing = failing_step(trail, (index, at), error, &taken);
                 if let Some(failing) = failing {
                     // Failures on the way to the success belong to this one.
-                    let end = success(round, failing, error).unwrap_or(failing);
+                    let end = success(trail, (index, failing), error).unwrap_or(failing);
                     taken[failing..=end].fill(true);
                 }
                 here.extend(from_callout(trail, index, at, error, failing));
@@ -68,16 +70,16 @@ pub(super) fn all(trail: &Trail<'_>, marked: bool) -> Vec<Found> {
 }
 
 /// The step that an error is about: the one it names, else the nearest failed one before it.
-fn failing_step(round: &Round<'_>, at: usize, error: &Error, taken: &[bool]) -> Option<usize> {
-    let named = |id: &str| round.beats.iter().position(|beat| beat.entry.is_step() && beat.item.id() == Some(id));
-    let blocks =
-        error.steps.iter().filter(|link| !error.resolved_by.contains(link)).filter_map(|link| link.block.as_deref());
-    if let Some(step) = blocks.into_iter().find_map(named) {
+fn failing_step(trail: &Trail<'_>, (index, at): (usize, usize), error: &Error, taken: &[bool]) -> Option<usize> {
+    let beats = &trail.rounds[index].beats;
+    let named =
+        error.steps.iter().filter(|link| !error.resolved_by.contains(link)).filter_map(|link| trail.place(link));
+    let mut named = named.filter(|&(round, at)| round == index && recovery::step_at(beats, at).is_some());
+    if let Some((_, step)) = named.next() {
         return Some(step);
     }
-    let failed = |&index: &usize| {
-        let step = recovery::step_at(&round.beats, index);
-        !taken[index] && step.is_some_and(|step| step.status == StepStatus::Failed)
+    let failed = |&step: &usize| {
+        !taken[step] && recovery::step_at(beats, step).is_some_and(|step| step.status == StepStatus::Failed)
     };
     (at.saturating_sub(BEFORE)..at).rev().find(failed)
 }
@@ -93,7 +95,7 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     }
     let resolution = error.resolution.as_deref().filter(|words| !entry::only_links(words)).map(clean);
     let resolution = resolution.filter(|text| !text.trim().is_empty());
-    let success = failing.and_then(|step| success(round, step, error));
+    let success = failing.and_then(|step| success(trail, (index, step), error));
     let mut fix = named_steps(trail, error);
     if let (Some(from), Some(to)) = (failing, success)
         && to - from <= BETWEEN
@@ -111,13 +113,21 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
         round: index,
-        at: failing.unwrap_or(at).min(first_named(round, error).unwrap_or(at)).min(at),
+        at: failing.unwrap_or(at).min(first_named(trail, index, error).unwrap_or(at)).min(at),
         span,
         block: error.callout.id.clone(),
-        title: one_line(if title.trim().is_empty() { &told } else { &title }),
+        title: name(&title, &told, failing.filter(|_| repeated).and_then(|step| recovery::step_at(&round.beats, step))),
         trigger: told,
         puzzle: Puzzle { step, title: if repeated { String::new() } else { title }, text, resolution, fix, verified },
     })
+}
+
+/// One line for a puzzle: its title, behind what was tried where the title is only what that answered.
+fn name(title: &str, told: &str, tried: Option<&Step>) -> String {
+    match tried.and_then(slip::key) {
+        Some(key) => one_line(&format!("{key}: {title}")),
+        None => one_line(if title.trim().is_empty() { told } else { title }),
+    }
 }
 
 fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<Found> {
@@ -154,53 +164,41 @@ fn steps_between(beats: &[Beat<'_>], from: usize, to: usize, error: usize) -> Ve
 
 /// The steps that the resolution links to, in the order of the note.
 fn named_steps(trail: &Trail<'_>, error: &Error) -> Vec<Entry> {
-    let named = |entry: &&Entry| {
-        let id = entry.block.as_deref();
-        id.is_some() && entry.is_step() && error.resolved_by.iter().any(|link| link.block.as_deref() == id)
-    };
-    if error.resolved_by.is_empty() {
-        return Vec::new();
-    }
-    let entries = trail.rounds.iter().flat_map(|round| round.beats.iter().map(|beat| &beat.entry));
-    entries.filter(named).cloned().collect()
+    let places: BTreeSet<(usize, usize)> = error.resolved_by.iter().filter_map(|link| trail.place(link)).collect();
+    let entries = places.into_iter().map(|(round, at)| &trail.rounds[round].beats[at].entry);
+    entries.filter(|entry| entry.is_step()).cloned().collect()
 }
 
 /// Where the failing step succeeded in its turn: at the last step that the resolution names, else by the record.
-fn success(round: &Round<'_>, failing: usize, error: &Error) -> Option<usize> {
-    let key = recovery::step_at(&round.beats, failing).and_then(slip::key);
-    let named = (failing + 1..round.beats.len()).rev().find(|&at| {
-        let step = recovery::step_at(&round.beats, at).filter(|step| step.status == StepStatus::Complete);
-        step.is_some_and(|step| names(error, step) && key.is_some() && slip::key(step) == key)
-    });
-    named.or_else(|| recovery::of(&round.beats, failing))
+fn success(trail: &Trail<'_>, (index, failing): (usize, usize), error: &Error) -> Option<usize> {
+    let beats = &trail.rounds[index].beats;
+    let places = error.resolved_by.iter().filter_map(|link| trail.place(link));
+    let later = places.filter(|&(round, at)| round == index && at > failing).map(|(_, at)| at);
+    let named = later.filter(|&at| again(recovery::step_at(beats, failing), recovery::step_at(beats, at))).max();
+    named.or_else(|| recovery::of(beats, failing))
 }
 
 /// Whether the resolution names a success of what had failed anywhere in the session.
 fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error) -> bool {
-    let Some(step) = recovery::step_at(&round.beats, failing) else { return false };
-    let key = slip::key(step);
-    let mut steps = trail.rounds.iter().flat_map(|round| (0..round.beats.len()).map(move |at| (round, at)));
-    steps.any(|(round, at)| {
-        recovery::step_at(&round.beats, at).is_some_and(|later| {
-            let same = if key.is_some() {
-                slip::key(later) == key
-            } else {
-                later.tool == step.tool && later.args == step.args
-            };
-            same && later.status == StepStatus::Complete && names(error, later)
-        })
-    })
+    let failed = recovery::step_at(&round.beats, failing);
+    let mut places = error.resolved_by.iter().filter_map(|link| trail.place(link));
+    places.any(|(round, at)| again(failed, recovery::step_at(&trail.rounds[round].beats, at)))
+}
+
+/// Whether `later` is a success of what `failed` tried.
+fn again(failed: Option<&Step>, later: Option<&Step>) -> bool {
+    let (Some(failed), Some(later)) = (failed, later) else { return false };
+    let same = match slip::key(failed) {
+        Some(key) => slip::key(later) == Some(key),
+        None => later.tool == failed.tool && later.args == failed.args,
+    };
+    same && later.status == StepStatus::Complete
 }
 
 /// The first step of a round that the resolution names: a callout may stand behind what it tells of.
-fn first_named(round: &Round<'_>, error: &Error) -> Option<usize> {
-    (0..round.beats.len()).find(|&at| recovery::step_at(&round.beats, at).is_some_and(|step| names(error, step)))
-}
-
-/// Whether the resolution links to a step.
-fn names(error: &Error, step: &Step) -> bool {
-    let id = step.id.as_deref();
-    id.is_some() && error.resolved_by.iter().any(|link| link.block.as_deref() == id)
+fn first_named(trail: &Trail<'_>, index: usize, error: &Error) -> Option<usize> {
+    let places = error.resolved_by.iter().filter_map(|link| trail.place(link));
+    places.filter(|(round, _)| *round == index).map(|(_, at)| at).min()
 }
 
 /// The first line of a text, short enough for a list.

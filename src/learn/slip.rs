@@ -40,8 +40,13 @@ const EMPTY: &[&str] = &[
 
 /// Whether a person stopped or refused the step.
 pub(super) fn stopped(step: &Step) -> bool {
-    let result = step.result.as_deref().unwrap_or_default().to_lowercase();
-    step.status == StepStatus::Failed && STOPPED.iter().any(|phrase| result.contains(phrase))
+    step.status == StepStatus::Failed && says_stopped(step.result.as_deref().unwrap_or_default())
+}
+
+/// Whether the result of a failed call says so.
+pub(super) fn says_stopped(result: &str) -> bool {
+    let result = result.to_lowercase();
+    STOPPED.iter().any(|phrase| result.contains(phrase))
 }
 
 /// Whether the result of a failed step says what was wrong, in two words at least.

@@ -3,10 +3,13 @@
 //! Follows the final path: phases that a later one went back behind are left out, and so are bookkeeping and what tells
 //! nothing. A turn begins with words of a person or with a phase.
 
+use std::collections::HashMap;
+
+use super::budget;
 use super::case::Turn;
 use super::entry::{self, Entry};
 use super::record::{Cleaner, Note};
-use crate::session::{Callout, Item, Session, User, correction};
+use crate::session::{Callout, Item, Link, Session, User, correction};
 
 /// One thing done, with the item it was read from.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(super) struct Trail<'a> {
     /// Cleans the texts of the note.
     pub(super) cleaner: Cleaner<'a>,
     note: Note<'a>,
+    /// Round and beat of each block id.
+    places: HashMap<&'a str, (usize, usize)>,
 }
 
 impl<'a> Trail<'a> {
@@ -91,7 +96,20 @@ impl<'a> Trail<'a> {
             }
         }
         rounds.retain(|round| !round.is_empty());
-        Self { rounds, cleaner, note }
+        let mut places = HashMap::new();
+        for (index, round) in rounds.iter().enumerate() {
+            for (at, beat) in round.beats.iter().enumerate() {
+                if let Some(id) = beat.item.id() {
+                    places.entry(id).or_insert((index, at));
+                }
+            }
+        }
+        Self { rounds, cleaner, note, places }
+    }
+
+    /// Round and beat of what a link points at.
+    pub(super) fn place(&self, link: &Link) -> Option<(usize, usize)> {
+        self.places.get(link.block.as_deref()?).copied()
     }
 
     /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
@@ -101,19 +119,29 @@ impl<'a> Trail<'a> {
         if first > 0 && correction::goes_on(&self.words(&self.rounds[first])) {
             first = self.opening(first - 1);
         }
+        // The first turn says what it is all about, the last ones what led here.
         let mut turns: Vec<Turn> = Vec::new();
-        for (at, round) in self.rounds.iter().enumerate().take(index + 1).skip(first) {
+        let last = (index + 2).saturating_sub(budget::TURNS).max(first + 1);
+        let mut skipped = last - first - 1;
+        for at in std::iter::once(first).chain(last..=index) {
+            let round = &self.rounds[at];
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
-            let done = told(&round.beats[..until]);
+            let (done, skipped_done) = bounded(&round.beats[..until]);
             let words = self.words(round);
             match turns.last_mut() {
-                // Words without an answer and words after a heading without work belong together.
+                // Words without an answer belong to those after them.
                 Some(last) if last.done.is_empty() && !words.is_empty() && !last.heading => {
                     last.asked = entry::paragraphs([last.asked.as_str(), &words]);
-                    last.done = done;
+                    (last.done, last.skipped_done) = (done, skipped_done);
                 }
-                Some(last) if last.done.is_empty() => *last = self.turn(round, words, done),
-                _ => turns.push(self.turn(round, words, done)),
+                Some(last) if last.done.is_empty() => *last = self.turn(round, words, done, skipped_done),
+                _ => {
+                    let mut turn = self.turn(round, words, done, skipped_done);
+                    if at > first {
+                        turn.skipped_turns = std::mem::take(&mut skipped);
+                    }
+                    turns.push(turn);
+                }
             }
         }
         turns
@@ -125,10 +153,10 @@ impl<'a> Trail<'a> {
         self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1)
     }
 
-    fn turn(&self, round: &Round<'a>, words: String, done: Vec<Entry>) -> Turn {
+    fn turn(&self, round: &Round<'a>, words: String, done: Vec<Entry>, skipped_done: usize) -> Turn {
         let heading = words.is_empty();
         let asked = if heading { self.heading(round.phase) } else { words };
-        Turn { asked, heading, done }
+        Turn { asked, heading, done, skipped_done, skipped_turns: 0 }
     }
 
     /// The words that open a round.
@@ -162,6 +190,17 @@ impl<'a> Trail<'a> {
 /// What was done, without marks that tell nothing.
 pub(super) fn told(beats: &[Beat<'_>]) -> Vec<Entry> {
     beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_blank()).cloned().collect()
+}
+
+/// What was done, the middle of a long way left out, and how many things that are.
+fn bounded(beats: &[Beat<'_>]) -> (Vec<Entry>, usize) {
+    if beats.len() <= budget::FIRST + budget::LAST + 1 {
+        return (told(beats), 0);
+    }
+    let last = beats.len() - budget::LAST;
+    let mut done = told(&beats[..budget::FIRST]);
+    done.extend(told(&beats[last..]));
+    (done, last - budget::FIRST)
 }
 
 impl Round<'_> {
@@ -205,7 +244,7 @@ fn abandoned(session: &Session) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Link, Phase, Prose};
+    use crate::session::{Phase, Prose};
 
     fn phase(id: &str, from: Option<&str>, items: Vec<Item>) -> Phase {
         let from = from.map(Link::to_block);

@@ -3,7 +3,7 @@
 //! Shared by the tests, which look at what is read, and by the bench, which looks at the time.
 
 /// Name and text of each.
-pub fn texts(size: usize) -> Vec<(&'static str, String)> {
+pub(super) fn texts(size: usize) -> Vec<(&'static str, String)> {
     let fill = |unit: &str| unit.repeat(size / unit.len() + 1);
     let lines = |prefix: &str, line: &str| format!("{prefix}{}", fill(line));
     let half = size / 2;

@@ -246,3 +246,83 @@ fn trim(text: &str, span: Span) -> Span {
     let start = span.start + (part.len() - part.trim_start().len());
     Span::new(start, start + part.trim().len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::note::Note;
+
+    fn read(text: &str) -> Vec<String> {
+        let note = Note::parse(text);
+        let show = |inline: &Inline| match &inline.kind {
+            InlineKind::Wikilink { inner, embed } => format!("{}[{}]", if *embed { "!" } else { "" }, inner.of(text)),
+            InlineKind::Link { dest } => format!("({dest})"),
+            InlineKind::Tag(name) => format!("#{}", name.of(text)),
+            InlineKind::Field { key, value } => format!("{}={}", key.of(text), value.of(text)),
+            InlineKind::Comment { private } => format!("{}%", if *private { "private " } else { "" }),
+        };
+        note.inlines().iter().map(show).collect()
+    }
+
+    #[test]
+    fn wikilinks() {
+        assert_eq!(read("a [[b|c]] ![[d#^e]] [[#^f]]"), ["[b|c]", "![d#^e]", "[#^f]"]);
+        assert_eq!(read("`[[a]]` \\[[b]] [[c\nd]] [[]] [[[e]]]"), ["[e]"]);
+        assert_eq!(read("\\![[a]]"), ["[a]"]);
+        assert_eq!(read("| a |\n|---|\n| [[b\\|c]] |\n"), ["[b\\|c]"]);
+        assert_eq!(read("[[a `b]] c`"), [""; 0], "code is stronger");
+        assert_eq!(read("[a]: b\n\n[[a]]"), ["[a]"]);
+    }
+
+    #[test]
+    fn everywhere_but_in_code() {
+        assert_eq!(
+            read("# h [[a]] ^x\n\n> [!k] t [[b]] `[[no]]`\n> - c [[d]]\n>   [[e]]\n"),
+            ["[a]", "[b]", "[d]", "[e]"]
+        );
+        assert_eq!(read("```\n[[a]] #b\n```\n\n    [[c]]\n\n<div>\n[[d]]\n</div>\n"), [""; 0]);
+        assert_eq!(read("---\na: \"[[b]]\"\n---\n[[c]]"), ["[c]"]);
+    }
+
+    #[test]
+    fn links() {
+        assert_eq!(
+            read("[a](b#c) ![d](e.png) <https://f#g> [h][i]\n\n[i]: j\n"),
+            ["(b#c)", "(e.png)", "(https://f#g)", "(j)"]
+        );
+        assert_eq!(read("[a #tag](b \"c #no\")"), ["(b)", "#tag"]);
+        assert_eq!(read("> [!k] [a](b)\n"), ["(b)"]);
+    }
+
+    #[test]
+    fn tags() {
+        assert_eq!(read("#a b#no #c/d, #123 #1a (#no) \\#no C# #é"), ["#a", "#c/d", "#1a", "#é"]);
+        assert_eq!(read("> #a\n>#b\n- #c\n"), ["#a", "#b", "#c"]);
+        assert_eq!(read("https://a/#b"), [""; 0]);
+    }
+
+    #[test]
+    fn fields() {
+        assert_eq!(read("key:: a value \nno key:: b"), ["key=a value", "no key=b"]);
+        assert_eq!(read("a [k:: v] (long key:: w [[x]])"), ["k=v", "long key=w [[x]]", "[x]"]);
+        assert_eq!(read("- **Due**:: soon\n> > a-b:: c\n"), ["Due=soon", "a-b=c"]);
+        assert_eq!(read("std::io is used, (std::vec) [a::b] `k:: v`, x. y:: z"), [""; 0]);
+        assert_eq!(read("[reads:: [[a]]]"), ["reads=[[a]]", "[a]"]);
+    }
+
+    #[test]
+    fn comments() {
+        assert_eq!(read("a %%b [[no]] #no k:: v%% [[c]]"), ["%", "[c]"]);
+        assert_eq!(read("a %%private [b](c)\nd%% 100%% e"), ["private %"]);
+        assert_eq!(read("`%%` a %%b"), [""; 0]);
+        assert_eq!(read("%%\n[[no]]\n%%\n"), [""; 0]);
+    }
+
+    #[test]
+    fn by_range() {
+        let text = "[[a]]\n\n[[b]] #c\n\n[[d]]\n";
+        let note = Note::parse(text);
+        let found = note.inlines_in(note.blocks()[1].span);
+        assert_eq!(found.iter().map(|inline| inline.span.of(text)).collect::<Vec<_>>(), ["[[b]]", "#c"]);
+    }
+}

@@ -76,7 +76,8 @@ pub(super) fn fence(text: &str, span: Span, code_end: Option<usize>) -> Leaf {
     let content = trimmed(text, span);
     let first_end = line_end(text, span.start, content.end);
     let first = &text[span.start..first_end];
-    let marks = first.trim_start_matches(['`', '~']);
+    let mark = first.chars().next().unwrap_or('`');
+    let marks = first.trim_start_matches(mark);
     let info_start = span.start + (first.len() - marks.trim_ascii_start().len());
     let info = trimmed(text, Span::new(info_start, first_end));
     let body_start = (first_end + 1).min(content.end);

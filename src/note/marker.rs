@@ -226,13 +226,12 @@ fn is_whole_tag(tag: &[u8]) -> bool {
     for (at, &byte) in tag.iter().enumerate().skip(len) {
         match (quote, byte) {
             (Some(mark), byte) if byte == mark => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') if closing || last != b'=' => return false,
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'>') => return is_blank(&tag[at + 1..]),
             (None, b'<' | b'`') => return false,
             (None, byte) if at == len && !matches!(byte, b' ' | b'\t' | b'/') => return false,
-            (None, _) => {}
+            _ => {}
         }
         if !matches!(byte, b' ' | b'\t') {
             last = byte;

@@ -8,6 +8,7 @@ pub mod frontmatter;
 pub mod heading;
 pub mod id;
 pub mod link;
+pub mod patch;
 
 mod callout;
 mod comment;
@@ -18,14 +19,16 @@ mod leaf;
 mod line_end;
 mod marker;
 mod parse;
-pub mod patch;
 mod prescan;
+mod table;
 mod tag;
 mod tree;
 mod unquote;
 
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 pub(crate) mod tests;
 

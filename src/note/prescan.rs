@@ -9,16 +9,16 @@
 //! or a comment; where they were wrong, a block would read oddly. How deep the parser could nest is an upper bound that
 //! does not depend on them, so no text can talk its way past the limit.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 
 use super::callout::{self, Header};
 use super::cursor::Cursor;
 use super::marker::{self, HtmlEnd};
+use super::table::{self, MAX_COLUMNS, Table};
 use super::{comment, depth};
 use crate::base::Span;
-
-/// Tables of more columns are not read.
-pub(super) const MAX_COLUMNS: usize = 128;
 
 /// What the scan found.
 #[derive(Debug, Default)]
@@ -56,6 +56,8 @@ pub(super) enum MarkKind {
     TooDeep,
     /// Wider than [`MAX_COLUMNS`].
     TooWide,
+    /// The rest of a table whose rows lack too many cells.
+    TooRagged,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,22 +88,18 @@ enum Leaf {
 
 /// Scans `text` from `body` on.
 pub(super) fn scan(text: &str, body: usize) -> Prescan {
-    let bytes = text.as_bytes();
+    let lines = without_lone_returns(text, body);
+    let bytes = lines.as_bytes();
     let mut scan = Scan {
-        text,
+        text: &lines,
         view: None,
         marks: Vec::new(),
         containers: Vec::new(),
         leaf: Leaf::None,
+        table: None,
         bound: depth::Bound::default(),
         comments: memmem::find(&bytes[body..], comment::MARK).is_some(),
     };
-    // The parser takes a lone carriage return for a line end; here, as in the editor's files, it is a blank.
-    for at in memchr::memchr_iter(b'\r', &bytes[body..]).map(|at| body + at) {
-        if bytes.get(at + 1) != Some(&b'\n') {
-            scan.blank(at, at + 1);
-        }
-    }
     let mut start = body;
     for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| body + at) {
         scan.line(start, end);
@@ -110,9 +108,28 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
     if start < bytes.len() {
         scan.line(start, bytes.len());
     }
-    // The masks replace whole characters by ASCII, so this never falls back.
-    let view = scan.view.and_then(|view| String::from_utf8(view).ok());
-    Prescan { view, marks: scan.marks }
+    // The masks replace whole characters by ASCII, so the view is always text.
+    let (view, marks) = (scan.view.and_then(|view| String::from_utf8(view).ok()), scan.marks);
+    let view = view.or(match lines {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(lines) => Some(lines),
+    });
+    Prescan { view, marks }
+}
+
+/// The parser takes a lone carriage return for a line end; here, as in the files of an editor, it is a blank.
+fn without_lone_returns(text: &str, body: usize) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let is_lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+    let mut lone = memchr::memchr_iter(b'\r', &bytes[body..]).map(|at| body + at).filter(is_lone).peekable();
+    if lone.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut lines = bytes.to_vec();
+    for at in lone {
+        lines[at] = b' ';
+    }
+    String::from_utf8(lines).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 struct Scan<'a> {
@@ -121,6 +138,8 @@ struct Scan<'a> {
     marks: Vec<Mark>,
     containers: Vec<Container>,
     leaf: Leaf,
+    /// The table that the open paragraph is.
+    table: Option<Table>,
     bound: depth::Bound,
     /// Whether the text holds any `%%` at all.
     comments: bool,
@@ -176,6 +195,7 @@ impl Scan<'_> {
         let Some(&byte) = line.get(indent) else {
             if matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
                 self.leaf = Leaf::None;
+                self.table = None;
             } else if !matches!(self.leaf, Leaf::Fence { .. }) {
                 return false;
             }
@@ -197,7 +217,7 @@ impl Scan<'_> {
                 true
             }
             Leaf::None | Leaf::Paragraph { .. }
-                if indent < 4 && !self.comments && !marker::can_start_something(byte) =>
+                if indent < 4 && !self.comments && self.table.is_none() && !marker::can_start_something(byte) =>
             {
                 self.leaf = Leaf::Paragraph { line: start + indent, open: false };
                 self.bound.text(indent);
@@ -259,7 +279,7 @@ impl Scan<'_> {
                 return true;
             }
         }
-        if is_wide(rest) {
+        if table::is_wide(rest) {
             self.neutralise(start + at, start + at + 1);
         }
         true
@@ -277,13 +297,18 @@ impl Scan<'_> {
             if marker::is_blank(rest) {
                 return self.blank_line(matched, fresh);
             }
-            if is_wide(rest) {
-                match self.leaf {
+            match table::columns(rest) {
+                Some(columns) if columns > MAX_COLUMNS => match self.leaf {
                     Leaf::Paragraph { line, .. } if paragraph && current => {
                         return self.wide_table(line, start + at, end);
                     }
                     _ => self.neutralise(start + at, start + at + 1),
+                },
+                Some(columns) if paragraph && current && self.table.is_none() => {
+                    self.table = Some(Table::new(columns));
+                    return;
                 }
+                _ => {}
             }
             if indent >= 4 {
                 if !paragraph {
@@ -365,6 +390,7 @@ impl Scan<'_> {
 
     fn blank_line(&mut self, matched: usize, fresh: bool) {
         self.leaf = Leaf::None;
+        self.table = None;
         if fresh {
             return;
         }
@@ -377,6 +403,12 @@ impl Scan<'_> {
     fn text_line(&mut self, matched: usize, paragraph: bool, at: usize, end: usize) {
         let mut open = false;
         if paragraph {
+            if let Some(table) = &mut self.table
+                && !table.row(&self.text.as_bytes()[at..end])
+            {
+                self.mark(at, end, MarkKind::TooRagged);
+                return self.put(matched, Leaf::WideTable);
+            }
             open = matches!(self.leaf, Leaf::Paragraph { open: true, .. });
         } else {
             self.put(matched, Leaf::None);
@@ -395,6 +427,7 @@ impl Scan<'_> {
             *empty = false;
         }
         self.leaf = leaf;
+        self.table = None;
     }
 
     fn push(&mut self, matched: &mut usize, container: Container) {
@@ -517,17 +550,4 @@ fn ends_deep(line: &[u8], prefix: depth::Prefix, after_blank: bool) -> bool {
     indent < 2
         && !marker::is_blank(rest)
         && (after_blank || prefix.markers > 0 || marker::is_heading(rest) || marker::fence(rest).is_some())
-}
-
-/// Whether `rest` could be the second line of a table with too many columns.
-fn is_wide(rest: &[u8]) -> bool {
-    if rest.len() <= 2 * MAX_COLUMNS
-        || !rest.iter().all(|byte| matches!(byte, b'|' | b':' | b'-' | b' ' | b'\t' | b'\r'))
-    {
-        return false;
-    }
-    let rest = rest.trim_ascii();
-    let rest = rest.strip_prefix(b"|").unwrap_or(rest);
-    let rest = rest.strip_suffix(b"|").unwrap_or(rest);
-    memchr::memchr_iter(b'|', rest).count() >= MAX_COLUMNS
 }

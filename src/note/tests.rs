@@ -315,3 +315,147 @@ const TOKENS: &[&str] = &[
     "---\na: b\n---\n",
     "http://x.y",
 ];
+
+/// The largest depth of containers that the markdown parser reaches, and the number of its events.
+fn work(text: &str) -> (usize, usize) {
+    let body = split_start(text);
+    let scan = prescan::scan(text, body);
+    let view = scan.view.as_deref().unwrap_or(text);
+    assert_eq!(view.len(), text.len());
+    tree::work(&view[body..])
+}
+
+fn split_start(text: &str) -> usize {
+    frontmatter::split(text).body_start
+}
+
+#[test]
+fn hostile_texts_are_read_with_bounded_work() {
+    for ((name, small), (_, large)) in hostile::texts(15_000).into_iter().zip(hostile::texts(30_000)) {
+        let note = Note::parse(small.as_str());
+        assert_eq!(check(&note), Ok(()), "{name}");
+        let (depth, small_events) = work(&small);
+        let (large_depth, large_events) = work(&large);
+        assert!(depth.max(large_depth) <= depth::MAX, "{name}: {large_depth} containers deep");
+        assert!(large_events <= 3 * small_events + 100, "{name}: {small_events} events, then {large_events}");
+    }
+}
+
+#[test]
+fn the_deepest_that_is_read() {
+    let quotes = |count: usize| format!("{}a", "> ".repeat(count));
+    let opaque = |text: &str| Note::parse(text).diagnostics().iter().any(|odd| odd.code == "nested-too-deep");
+    assert!(!opaque(&quotes(depth::MAX)));
+    assert!(opaque(&quotes(depth::MAX + 1)));
+    assert!(opaque(&quotes(50_000)));
+    assert!(opaque(&"+ ".repeat(50_000)));
+    assert!(!opaque(&"- ".repeat(50_000)), "a rule");
+    let code = format!("```\n{}\n```\n\n# after\n", quotes(40));
+    assert!(!opaque(&code), "in code nothing nests");
+    assert!(outline(&code).ends_with("h1 \"after\"\n"));
+    assert_eq!(outline(&format!("a\n\n{}\nlazy\n\n# b\n", quotes(40))).lines().nth(1), Some("opaque"));
+}
+
+#[test]
+fn the_widest_table_that_is_read() {
+    let table = |columns: usize| {
+        format!("{}|\n{}|\n{}|\n\nafter\n", "|a".repeat(columns), "|-".repeat(columns), "|b".repeat(columns))
+    };
+    assert!(outline(&table(table::MAX_COLUMNS)).starts_with("table"));
+    assert_eq!(outline(&table(table::MAX_COLUMNS + 1)), "opaque\np \"after\"\n! table-too-wide\n");
+    let code = format!("```\n{}```\n\nafter\n", table(200));
+    assert!(outline(&code).starts_with("fence"), "in code there are no tables");
+}
+
+#[test]
+fn a_table_that_lacks_cells_is_read_in_part() {
+    let text = format!("{}\n{}\n{}\nafter\n", "|a".repeat(128), "|-".repeat(128), "|a\n".repeat(3_000));
+    let kinds: Vec<_> = outline(&text).lines().map(|line| line.split(' ').next().map(str::to_owned)).collect();
+    assert_eq!(kinds.into_iter().flatten().collect::<Vec<_>>(), ["table", "opaque", "p", "!"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_parser_never_nests_deeper_than_the_bound(
+        marks in prop::collection::vec(prop::sample::select(MARKS), 0..250),
+    ) {
+        let text = marks.concat();
+        prop_assert!(work(&text).0 <= depth::MAX, "{:?}", text);
+    }
+}
+
+/// Mostly what opens containers, and what could hide that.
+const MARKS: &[&str] = &[
+    "> ",
+    ">",
+    "> > > > > > ",
+    "- ",
+    "+ ",
+    "* ",
+    "+ - + - + - ",
+    "1. ",
+    "[^1]: ",
+    "[^a\\]b]: ",
+    "  ",
+    "    ",
+    "\t",
+    "a",
+    "\n",
+    "\n",
+    "\n\n",
+    "```\n",
+    "~~~\n",
+    "<!--\n",
+    "-->\n",
+    "<div>\n",
+    "%%\n",
+    "[!a] ",
+    "| a |\n|---|\n",
+    "# ",
+    "\u{c}",
+    "\r",
+    "    - ",
+    "[a]: b\n",
+    "              - ",
+];
+
+#[test]
+fn real_transcripts() {
+    let Some(files) = transcripts() else { return };
+    for (path, bytes) in files {
+        let note = Note::parse(bytes);
+        assert_eq!(check(&note), Ok(()), "{}", path.display());
+    }
+}
+
+/// Markdown transcripts from outside the repository, where there are any.
+#[expect(clippy::disallowed_methods, reason = "a test reads where its optional files are")]
+pub(crate) fn transcripts() -> Option<Vec<(std::path::PathBuf, Vec<u8>)>> {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
+    let root = std::env::var_os("CRU_TEST_TRANSCRIPTS").map_or(beside, Into::into).join("specstory");
+    if !root.is_dir() {
+        println!("skipped: no transcripts at {}", root.display());
+        return None;
+    }
+    let mut files = Vec::new();
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                let bytes = std::fs::read(&path).expect("a file");
+                files.push((path, bytes));
+            }
+        }
+    }
+    Some(files)
+}
+
+#[test]
+fn a_lone_carriage_return_hides_no_marks() {
+    assert!(work(&format!("-\r{}a", "> ".repeat(50))).0 <= depth::MAX);
+    assert_eq!(outline("a\r# b\n"), "p \"a\\r# b\"\n");
+}

@@ -12,7 +12,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::block::{Block, BlockKind, Inline, InlineKind};
 use super::callout::Header;
 use super::prescan::{Mark, MarkKind, Prescan};
-use super::{depth, id, leaf, prescan};
+use super::{depth, id, leaf, table};
 use crate::base::{Diagnostic, Span};
 
 /// What the parse of a body gives.
@@ -176,8 +176,13 @@ impl Builder<'_> {
             Tag::List(number) => self.open(FrameKind::List { ordered: number.is_some() }, span),
             Tag::Item => self.open(FrameKind::Item, span),
             Tag::FootnoteDefinition(_) => self.open(FrameKind::Footnote, span),
-            Tag::TableHead | Tag::TableRow | Tag::TableCell => {}
-            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition | Tag::MetadataBlock(_) => {}
+            Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::MetadataBlock(_) => {}
         }
     }
 
@@ -229,8 +234,10 @@ impl Builder<'_> {
                 self.push(leaf.kind, leaf.content, leaf.id, leaf.id.map(|id| id.end));
             }
             TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => self.close(span),
-            TagEnd::TableHead | TagEnd::TableRow | TagEnd::TableCell => {}
-            TagEnd::DefinitionList
+            TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::TableCell
+            | TagEnd::DefinitionList
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition
             | TagEnd::MetadataBlock(_) => {}
@@ -355,8 +362,13 @@ impl Builder<'_> {
                 self.push(BlockKind::Opaque, content, None, None);
             }
             MarkKind::TooWide => {
-                let message = format!("a table of more than {} columns is not read", prescan::MAX_COLUMNS);
+                let message = format!("a table of more than {} columns is not read", table::MAX_COLUMNS);
                 self.tree.diagnostics.push(Diagnostic::warning("table-too-wide", content, message));
+                self.push(BlockKind::Opaque, content, None, None);
+            }
+            MarkKind::TooRagged => {
+                let message = "the rows of a table lack too many cells; the rest of it is not read";
+                self.tree.diagnostics.push(Diagnostic::warning("table-too-ragged", content, message));
                 self.push(BlockKind::Opaque, content, None, None);
             }
         }
@@ -545,4 +557,20 @@ fn definition(text: &str, gap: Span, blocks: &mut Vec<Block>) {
     let start = gap.start + lead.end;
     let content = Span::new(start, start + part.trim_ascii().len());
     blocks.push(Block { kind: BlockKind::Definition, span: content, content, id: None, children: Vec::new() });
+}
+
+/// How deep the markdown parser nests containers in `view`, and how many events it gives.
+#[cfg(test)]
+pub(super) fn work(view: &str) -> (usize, usize) {
+    let (mut depth, mut deepest, mut events) = (0_usize, 0, 0);
+    for event in Parser::new_ext(view, options()) {
+        events += 1;
+        match event {
+            Event::Start(Tag::BlockQuote(_) | Tag::Item | Tag::FootnoteDefinition(_)) => depth += 1,
+            Event::End(TagEnd::BlockQuote(_) | TagEnd::Item | TagEnd::FootnoteDefinition) => depth -= 1,
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    (deepest, events)
 }

@@ -119,7 +119,7 @@ pub(super) fn unquoted(text: &str, blocks: &[Block], block: &Block) -> Unquoted 
     // A range from a line's start has the marks of its first line in it.
     let mut strip = matches!(block.kind, BlockKind::Callout { .. } | BlockKind::Fence { .. });
     if matches!(block.kind, BlockKind::Quote) {
-        let mut cursor = Cursor::new(text[at..from.end].as_bytes());
+        let mut cursor = Cursor::new(&text.as_bytes()[at..from.end]);
         cursor.quote();
         at += cursor.at();
     }

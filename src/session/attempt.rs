@@ -4,6 +4,7 @@
 const SHELLS: &[&str] = &[
     "Bash",
     "PowerShell",
+    "Shell",
     "bash",
     "container.exec",
     "exec",
@@ -176,12 +177,17 @@ impl Attempt {
     }
 }
 
+/// Whether the argument of `tool` is a shell command.
+pub fn is_shell(tool: &str) -> bool {
+    SHELLS.contains(&tool)
+}
+
 /// The first part of a command line that checks something, else the first that does something.
 fn shell(command: &str) -> Attempt {
     /// A command line with more parts than this is a script.
     const PARTS: usize = 32;
     let mut found = Attempt::Look;
-    for part in command.split(['\n', ';', '|', '&']).filter(|part| !part.trim().is_empty()).take(PARTS) {
+    for part in parts(command).filter(|part| !part.trim().is_empty()).take(PARTS) {
         match simple(part) {
             check @ Attempt::Check(_) => return check,
             other if found == Attempt::Look => found = other,
@@ -189,6 +195,25 @@ fn shell(command: &str) -> Attempt {
         }
     }
     found
+}
+
+/// A command line cut at `;`, `|`, `&` and line ends outside quotes, up to a text that is fed in (`<<EOF`).
+fn parts(command: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    let mut escaped = false;
+    let command = command.split_once("<<").map_or(command, |(before, _)| before);
+    command.split(move |c: char| {
+        let was_escaped = std::mem::take(&mut escaped);
+        match (quote, c) {
+            _ if was_escaped => {}
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None, '\n' | ';' | '|' | '&') => return true,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// One simple command.
@@ -257,6 +282,8 @@ mod tests {
             ("Bash", "git status --short", Attempt::Look),
             ("Bash", "grep -rn foo src | head", Attempt::Look),
             ("Bash", "./deploy.sh prod", command("deploy.sh prod")),
+            ("Bash", "python -c \"a = 1; b = 2\"", command("python -c \"a = 1; b = 2\"")),
+            ("Bash", "git commit -m \"$(cat <<'EOF'\ncargo test; x\nEOF\n)\"", command("git commit")),
             ("Read", "src/a.rs", Attempt::Look),
             ("Edit", "src/a.rs", Attempt::Edit),
             ("mcp__db__query", "select 1", command("mcp__db__query select 1")),

@@ -14,7 +14,7 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "decision", fields: &["Why", "Rejected", "Impact", "Rests on", "At"] },
     Kind { name: "error", fields: &["Step", "Resolution", "At"] },
     Kind { name: "user", fields: &[] },
-    Kind { name: "subagent", fields: &["mode", "Task", "Summary", "At"] },
+    Kind { name: "subagent", fields: &["mode", "Task", "Summary", "Tokens", "At"] },
 ];
 
 /// Fields that are one line: what stands below them is text again.

@@ -212,6 +212,23 @@ const GOING_ON: &[&str] = &[
     "계속",
 ];
 
+/// What asks or asks for something else after an interruption: no correction by itself.
+const ASKING: &[&str] = &[
+    "can you",
+    "could you",
+    "can we",
+    "could we",
+    "would you",
+    "how can",
+    "how do",
+    "how does",
+    "how would",
+    "what if",
+    "is there",
+    "are there",
+    "before we continue",
+];
+
 /// Whether `words` begin like a correction.
 pub fn opens_correction(words: &str) -> bool {
     let words = normalise(words);
@@ -222,12 +239,13 @@ pub fn opens_correction(words: &str) -> bool {
             || REMARKS.iter().any(|row| says(&words, row)))
 }
 
-/// Whether `words`, said right after the agent was stopped or refused, only let it go on.
+/// Whether `words`, said right after the agent was stopped or refused, only let it go on or ask for something.
 pub fn goes_on(words: &str) -> bool {
     let words = normalise(words);
     let plain = without_fillers(&words);
     let listed = GOING_ON.iter().any(|row| starts(&words, row) || starts(plain, row));
-    plain.split(' ').count() <= 4 && (listed || (plain.is_empty() && !words.is_empty()))
+    let short = plain.split(' ').count() <= 4 && (listed || (plain.is_empty() && !words.is_empty()));
+    short || ASKING.iter().any(|row| starts(&words, row) || starts(plain, row))
 }
 
 /// The first characters in lower case, with one kind of apostrophe and single blanks.
@@ -318,7 +336,16 @@ mod tests {
 
     #[test]
     fn table_of_going_on() {
-        for words in ["continue", "Go on", "sorry, continue", "ok", "please continue", "ok, go", "继续"] {
+        for words in [
+            "continue",
+            "Go on",
+            "sorry, continue",
+            "ok",
+            "please continue",
+            "ok, go",
+            "继续",
+            "how can we know which one is active?",
+        ] {
             assert!(goes_on(words), "{words}");
         }
         for words in ["continue but use tabs in the generated files", "use tabs", "okra"] {

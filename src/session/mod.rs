@@ -6,12 +6,15 @@ pub mod correction;
 pub mod cursor;
 pub mod escape;
 pub mod event;
+mod field;
 pub mod file_ref;
 pub mod fix;
 pub mod fold;
 pub mod model;
 pub mod read;
 pub mod render;
+#[cfg(test)]
+mod round_trip;
 pub mod source;
 pub mod step_line;
 pub mod time;

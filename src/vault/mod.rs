@@ -1,8 +1,8 @@
 //! A folder of notes: where it is, what it holds, and which note a name means.
 //!
-//! Reading only, and never fatal for one bad file: what could not be read becomes a [`Finding`] and the rest goes on.
-//! Writes nothing, draws no conclusions about the work itself (that is `graph`), and scans no list per question: names
-//! and links are looked up in tables that are built once.
+//! Reads, and never fatally for one bad file: what could not be read becomes a [`Finding`] and the rest goes on.
+//! Only [`scaffold`] makes files. Draws no conclusions about the work itself (that is `graph`), and scans no list per
+//! question: names and links are looked up in tables that are built once.
 
 pub mod catalog;
 pub mod config;
@@ -10,10 +10,12 @@ pub mod finding;
 pub mod folder;
 pub mod link;
 pub mod load;
+pub mod naming;
 pub mod outline;
 pub mod path;
 pub mod resolve;
 pub mod scaffold;
+pub mod template;
 pub mod walk;
 
 pub use catalog::{Catalog, Head};

@@ -15,7 +15,12 @@ pub struct Outline {
     pub blocks: HashMap<String, Span>,
     /// Headings as a link names them (see [`heading_key`]), each with its place; of two the first.
     pub headings: HashMap<String, Span>,
+    /// The first line of each property that names other notes, or this one.
+    pub properties: Vec<(&'static str, Span)>,
 }
+
+/// Properties whose place is asked for.
+const PROPERTIES: &[&str] = &["session_id", "parent", "subagents"];
 
 /// A heading as links name it: without the characters that end a link, white space folded, case ignored.
 pub fn heading_key(heading: &str) -> String {
@@ -29,6 +34,15 @@ impl Outline {
     pub fn of(note: &Note) -> Self {
         let mut outline = Self { links: read::links(note), ..Self::default() };
         outline.add(note, note.blocks());
+        let yaml = note.frontmatter().map(|bounds| bounds.yaml).unwrap_or_default();
+        let mut start = yaml.start;
+        for line in yaml.of(note.text()).split_inclusive('\n') {
+            let span = Span::new(start, start + line.trim_end().len());
+            let known =
+                line.split_once(':').and_then(|(key, _)| PROPERTIES.iter().find(|known| **known == key.trim_end()));
+            outline.properties.extend(known.map(|known| (*known, span)));
+            start += line.len();
+        }
         outline
     }
 
@@ -42,6 +56,11 @@ impl Outline {
             }
             self.add(note, &block.children);
         }
+    }
+
+    /// Where a property of the frontmatter stands; empty where it does not.
+    pub fn property(&self, name: &str) -> Span {
+        self.properties.iter().find(|(known, _)| *known == name).map(|(_, span)| *span).unwrap_or_default()
     }
 
     /// Where the heading part of a link (`A#B`) leads: to the place of its last heading.

@@ -14,7 +14,7 @@ use crate::session::Link;
 
 /// The note of a workflow.
 pub fn render(workflow: &Workflow) -> String {
-    let mut page = Page { text: frontmatter(workflow), tight: false };
+    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false };
     if !workflow.title.is_empty() {
         page.block(&format!("# {}", escape(&workflow.title)));
     }
@@ -68,15 +68,18 @@ fn frontmatter(workflow: &Workflow) -> String {
 /// Text under construction.
 struct Page {
     text: String,
+    /// Whether anything stands below the frontmatter, which no blank line follows.
+    begun: bool,
     /// Whether it ends with a bullet of ours, after which the next bullet follows at once.
     tight: bool,
 }
 
 impl Page {
     fn block(&mut self, block: &str) {
-        if !self.text.is_empty() && !self.text.ends_with("---\n") || self.tight {
+        if self.begun {
             self.text.push('\n');
         }
+        self.begun = true;
         self.text.push_str(block);
         self.text.push('\n');
         self.tight = false;

@@ -77,7 +77,8 @@ fn escape_plain(text: &str, out: &mut String) {
             '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '%' => next == Some('%'),
             '[' => next == Some('[') || next == Some('^'),
-            '#' | '@' => word_start,
+            '#' => out.is_empty() || (word_start && opens_tag(&chars)),
+            '@' => word_start && next.is_some_and(char::is_alphabetic),
             '^' => word_start && next.is_some_and(|c| c.is_ascii_alphanumeric()),
             '!' | '?' => word_start && next.is_none(),
             _ => false,
@@ -87,6 +88,14 @@ fn escape_plain(text: &str, out: &mut String) {
         }
         out.push(c);
     }
+}
+
+/// Whether what follows `#` would make a tag, or the closing marks of a heading: digits alone make none.
+fn opens_tag(rest: &(impl Iterator<Item = char> + Clone)) -> bool {
+    let word = || rest.clone().take_while(|c| !c.is_whitespace());
+    let mut tag = word().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
+    let closes = word().all(|c| c == '#') && rest.clone().all(|c| c == '#' || c.is_whitespace());
+    closes || tag.any(|c| !c.is_ascii_digit()) || word().next().is_some_and(|c| !c.is_ascii())
 }
 
 /// Markdown text of one line with backslash escapes undone.

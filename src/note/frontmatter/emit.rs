@@ -157,7 +157,7 @@ fn double_quoted(text: &str) -> String {
 }
 
 /// Whether YAML reads `text`, written without quotes on one line, as this very text.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let indicator = matches!(
         first,

@@ -13,8 +13,6 @@ use crate::base::Span;
 pub(crate) struct KeyLines<'a> {
     /// The key, quotes taken off.
     pub key: Cow<'a, str>,
-    /// Whether the key is written without quotes.
-    pub plain_key: bool,
     /// Its lines, without the comments and blank lines that follow.
     pub span: Span,
     /// What stands behind the colon: a scalar without comment and blanks, or all lines of a longer value.
@@ -37,14 +35,13 @@ pub(crate) fn scan(yaml: &str) -> Vec<KeyLines<'_>> {
 /// A key and where the text behind its colon starts.
 struct Head<'a> {
     key: Cow<'a, str>,
-    plain: bool,
     after: usize,
 }
 
 fn head(yaml: &str, line: Span) -> Option<Head<'_>> {
     let text = line.of(yaml).trim_end_matches(['\n', '\r']);
     let first = text.chars().next()?;
-    let (key, plain, colon): (Cow<'_, str>, _, _) = match first {
+    let (key, colon): (Cow<'_, str>, _) = match first {
         ' ' | '\t' | '#' | '[' | '{' => return None,
         '-' | '?' | ':' if text[1..].is_empty() || text[1..].starts_with([' ', '\t']) => return None,
         '"' | '\'' => {
@@ -57,7 +54,7 @@ fn head(yaml: &str, line: Span) -> Option<Head<'_>> {
                 // Escapes are the reader's business: it is asked for this one key.
                 _ => Cow::Owned(serde_yaml::from_str(&text[..end]).ok()?),
             };
-            (key, false, colon)
+            (key, colon)
         }
         _ => {
             let ends = |at: &usize| text[at + 1..].is_empty() || text[at + 1..].starts_with([' ', '\t']);
@@ -65,11 +62,11 @@ fn head(yaml: &str, line: Span) -> Option<Head<'_>> {
             if text[..colon].contains(" #") {
                 return None;
             }
-            (Cow::Borrowed(text[..colon].trim_end()), true, colon)
+            (Cow::Borrowed(text[..colon].trim_end()), colon)
         }
     };
     let behind = &text[colon + 1..];
-    (behind.is_empty() || behind.starts_with([' ', '\t'])).then(|| Head { key, plain, after: line.start + colon + 1 })
+    (behind.is_empty() || behind.starts_with([' ', '\t'])).then(|| Head { key, after: line.start + colon + 1 })
 }
 
 fn finish<'a>(yaml: &'a str, head: Head<'a>, lines: Span) -> KeyLines<'a> {
@@ -91,7 +88,7 @@ fn finish<'a>(yaml: &'a str, head: Head<'a>, lines: Span) -> KeyLines<'a> {
         }
     }
     let span = Span::new(lines.start, end);
-    KeyLines { key: head.key, plain_key: head.plain, span, value: value_span(yaml, head.after, end) }
+    KeyLines { key: head.key, span, value: value_span(yaml, head.after, end) }
 }
 
 /// The value that starts behind the colon at `from`, in lines that end at `end`.

@@ -6,10 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::key::{self, KeyLines};
-use super::split::Bounds;
+use super::split::{Bounds, line_at};
 use super::tree::{self, Failure, Tree};
-use super::{Mapping, Value, remark};
+use super::{Mapping, Value, emit, remark};
 use crate::base::{Diagnostic, Span};
+
+/// How many properties are read by themselves where the whole cannot be read; starting the YAML reader has its price.
+const MAX_TRIES: usize = 1000;
 
 /// What a frontmatter says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,19 +132,23 @@ impl Reader<'_> {
     /// Joins what YAML says with the lines found by the scan. The scan may have taken a line inside a quotation for a
     /// key, so both lists are walked in order and only lines whose key comes next in YAML count.
     fn whole(&mut self, tree: Tree) {
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, lines) in self.keys.iter().enumerate() {
-            places.entry(lines.key.clone().into_owned()).or_default().push(at);
-        }
+        let mut places: Option<HashMap<&str, Vec<usize>>> = None;
+        let mut entries = Vec::with_capacity(tree.entries.len());
         let mut at = 0;
         for (key, value) in tree.entries {
-            let places = places.get(&key).map_or(&[][..], Vec::as_slice);
-            let found = places.get(places.partition_point(|&place| place < at)).copied();
+            let found = match self.keys.get(at) {
+                Some(lines) if lines.key == key => Some(at),
+                _ => {
+                    let places = places.get_or_insert_with(|| self.places());
+                    let places = places.get(&*key).map_or(&[][..], Vec::as_slice);
+                    places.get(places.partition_point(|&place| place < at)).copied()
+                }
+            };
             // A key that the scan did not see has no lines; the search for the next one goes on where it was.
             at = found.map_or(at, |found| found + 1);
-            let entry = self.entry(key, value, true, found);
-            self.values.entries.push(entry);
+            entries.push(self.entry(key, value, true, found));
         }
+        self.values.entries = entries;
         for (index, issue) in tree.issues {
             let span = self.values.entries[index].span;
             self.diagnostics.push(remark::issue(&issue, span));
@@ -149,22 +156,27 @@ impl Reader<'_> {
         self.odd_spellings();
     }
 
+    /// Where each key is found by the scan, in order.
+    fn places(&self) -> HashMap<&str, Vec<usize>> {
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, lines) in self.keys.iter().enumerate() {
+            places.entry(&*lines.key).or_default().push(at);
+        }
+        places
+    }
+
     fn one_by_one(&mut self, whole: &Failure) {
         let before = self.diagnostics.len();
+        let mut tries = 0;
         for at in 0..self.keys.len() {
             let lines = self.keys[at].span;
-            let (value, failed) = match tree::read(lines.of(self.yaml)) {
-                Ok(mut tree) if tree.entries.len() == 1 => {
-                    let (_, value) = tree.entries.remove(0);
-                    for (_, issue) in &tree.issues {
-                        self.diagnostics.push(remark::issue(issue, lines.shift(self.base)));
-                    }
-                    (value, None)
-                }
-                Ok(_) => {
-                    (self.plain_text(at), Some(Failure::Syntax { line: 0, message: "not one property".to_owned() }))
-                }
-                Err(failure) => (self.plain_text(at), Some(failure)),
+            let (value, failed) = if let Some(value) = self.simple(at) {
+                (value, None)
+            } else if tries == MAX_TRIES {
+                (self.plain_text(at), Some(Failure::TooLong))
+            } else {
+                tries += 1;
+                self.one(at)
             };
             if let Some(failure) = &failed {
                 let diagnostic = remark::failure(failure, self.yaml, lines, self.base);
@@ -178,6 +190,35 @@ impl Reader<'_> {
         if self.values.stray || self.diagnostics.len() == before || matches!(whole, Failure::TooLong) {
             let all = Span::new(0, self.yaml.len());
             self.diagnostics.push(remark::failure(whole, self.yaml, all, self.base));
+        }
+    }
+
+    /// A value that needs no YAML reader: none, or text that YAML reads as this very text.
+    fn simple(&self, at: usize) -> Option<Value> {
+        let KeyLines { span, value, .. } = &self.keys[at];
+        let text = value.of(self.yaml);
+        let one_line = line_at(self.yaml, span.start).end == span.end;
+        match (one_line, text.is_empty()) {
+            (true, true) => Some(Value::Null),
+            (true, false) if emit::is_plain(text) => Some(Value::from(text)),
+            _ => None,
+        }
+    }
+
+    /// The lines of one property, read by themselves.
+    fn one(&mut self, at: usize) -> (Value, Option<Failure>) {
+        let lines = self.keys[at].span;
+        match tree::read(lines.of(self.yaml)) {
+            Ok(mut tree) if tree.entries.len() == 1 => {
+                let issues = tree.issues.iter().map(|(_, issue)| remark::issue(issue, lines.shift(self.base)));
+                self.diagnostics.extend(issues);
+                (tree.entries.remove(0).1, None)
+            }
+            Ok(_) => {
+                let message = "not one property".to_owned();
+                (self.plain_text(at), Some(Failure::Syntax { line: 0, message }))
+            }
+            Err(failure) => (self.plain_text(at), Some(failure)),
         }
     }
 
@@ -214,11 +255,12 @@ impl Reader<'_> {
 
     /// Remarks on what YAML takes but the person hardly meant.
     fn odd_spellings(&mut self) {
-        let plain: HashMap<&str, bool> = self.keys.iter().map(|it| (&*it.key, it.plain_key)).collect();
         for entry in &self.values.entries {
             let Some(lines) = entry.lines else { continue };
             let text = Span::new(entry.span.start - self.base, entry.span.end - self.base).of(self.yaml);
-            if plain.get(&*entry.key) == Some(&true) && super::emit::is_no_text(&entry.key) {
+            let quoted =
+                Span::new(lines.start - self.base, lines.end - self.base).of(self.yaml).starts_with(['"', '\'']);
+            if !quoted && emit::is_no_text(&entry.key) {
                 self.diagnostics.push(remark::odd_key(&entry.key, lines));
             }
             if text.starts_with(['&', '*']) {
@@ -340,6 +382,10 @@ mod tests {
         let long = format!("status: active\nx: {}\ny: 1\n", "x".repeat(3 << 20));
         let (values, told) = read_all(&long);
         assert_eq!((values.string("status"), values.u64("y")), (Some("active"), Some(1)));
-        assert_eq!(told, ["2 frontmatter-too-long", "3 frontmatter-too-long"]);
+        assert_eq!(told, ["2 frontmatter-too-long"]);
+        let many = format!("{}a: plain\nz: 'last'\n", "q: \"x\n".repeat(MAX_TRIES));
+        let (values, told) = read_all(&many);
+        assert_eq!((values.string("a"), values.string("z")), (Some("plain"), Some("'last'")));
+        assert_eq!(told.last().unwrap(), &format!("{} frontmatter-too-long", MAX_TRIES + 3));
     }
 }

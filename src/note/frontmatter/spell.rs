@@ -9,6 +9,25 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Number, Value};
 
+/// Whether some number in `yaml` may be written otherwise than it is shown (`1.10`, `0x1F`, `+1`), so that the second
+/// reading is worth its time. May say yes for text that only looks like such a number.
+pub(super) fn is_worthwhile(yaml: &str) -> bool {
+    let mut words = yaml.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_')));
+    words.any(|word| {
+        let digits = word.trim_start_matches(['+', '-']);
+        match digits.as_bytes() {
+            [b'0', b'x' | b'o' | b'b', ..] | [b'.', ..] => true,
+            // With a leading zero it is text to YAML.
+            [b'0', b'0'..=b'9', ..] => digits.contains('.'),
+            [b'0'..=b'9', ..] if word.starts_with('+') || digits.contains(['.', 'e', 'E']) || digits.len() > 18 => {
+                word.parse::<f64>().is_ok_and(|number| number.to_string() != word)
+            }
+            [b'0'] => word != "0",
+            _ => false,
+        }
+    })
+}
+
 /// Gives the numbers of a mapping the text they are written with.
 pub(super) struct Spelling<'v>(pub &'v mut [(String, Value)]);
 
@@ -84,5 +103,32 @@ impl<'de, 'v, I: Iterator<Item = &'v mut Value>> Visitor<'de> for SpellEntries<I
             map.next_value_seed(Spell(value))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_odd_spellings_are_worth_it() {
+        for yaml in
+            ["a: 1", "a: 0.41", "a: -3", "t: 2026-11-20T09:31:04Z", "v: 4f1c2ab", "a: 1.2.3", "u: 949d76fb-5d94"]
+        {
+            assert!(!is_worthwhile(yaml), "{yaml}");
+        }
+        for yaml in [
+            "a: 1.10",
+            "a: [+1]",
+            "{\"a\":0x1F}",
+            "a: 1e3",
+            "a: .5",
+            "a: 5.",
+            "a: -0",
+            "a: 00.5",
+            "a: 1234567890123456789012",
+        ] {
+            assert!(is_worthwhile(yaml), "{yaml}");
+        }
     }
 }

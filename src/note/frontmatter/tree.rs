@@ -62,7 +62,7 @@ pub(super) fn read(yaml: &str) -> Result<Tree, Failure> {
     let mut entries = Root(&state).deserialize(entries).map_err(|error| failure(&state, &error))?;
     let issues = state.issues.into_inner();
     let repeated = issues.iter().any(|(_, issue)| matches!(issue, Issue::DuplicateKey(_)));
-    if !repeated && entries.iter().any(|(_, value)| holds_number(value)) {
+    if !repeated && spell::is_worthwhile(yaml) && entries.iter().any(|(_, value)| holds_number(value)) {
         // A reading that fails here leaves numbers in their usual spelling.
         let _ = spell::Spelling(&mut entries).deserialize(serde_yaml::Deserializer::from_str(yaml));
     }

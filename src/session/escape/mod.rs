@@ -1,113 +1,114 @@
-//! Text of others inside a note: written so that it opens no structure, and read back. Interim.
+//! Text of others inside a note: written so that it opens no structure, and read back exactly.
+//!
+//! A run of `k` backslashes before a character that would open something becomes `2k + 1` of them, so the character is
+//! plain text to every reader of markdown, and [`undo`](unprose) finds `k` again. Which characters count is decided on
+//! the text without backslashes, so both directions decide alike. Nothing is changed inside code spans and fences;
+//! headings are demoted below `###` instead of escaped. The text is cleaned first ([`crate::base::text::sanitise`])
+//! and white space at its two ends is dropped: beyond that every character comes back.
 
 pub(crate) mod code;
+mod danger;
+mod heading;
+mod outline;
+mod turn;
+mod view;
+mod words;
 
 use crate::base::text;
 
-/// Markdown under a phase.
+pub use words::{Words, quoted, split_quoted};
+
+pub(super) use outline::{Line, Outline};
+
+use turn::Way;
+
+/// Where a text stands, which decides what is dangerous in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The line above is text (the title line of a callout) and not blank.
+    pub(super) below_text: bool,
+    /// `"` before a line's end or ` - ` would end the quote.
+    pub(super) quote: bool,
+    /// Names that, with a colon at the start of a line, would be fields.
+    pub(super) fields: &'a [&'a str],
+    /// Wikilinks stay links in lines that are a field of links alone.
+    pub(super) links: bool,
+    /// Links that stay links wherever they stand.
+    pub(super) keep: &'a [String],
+    /// ` - ` would begin an interpretation.
+    pub(super) dash: bool,
+    /// `@` and `#` at the start of a word would end a heading's title.
+    pub(super) title: bool,
+}
+
+impl Place<'_> {
+    /// At top level, below a blank line.
+    pub(super) const PROSE: Self =
+        Place { below_text: false, quote: false, fields: &[], links: false, keep: &[], dash: false, title: false };
+}
+
+/// `text` as top-level markdown under a phase: paragraphs, lists, tables and fences stay what they are; headings go
+/// below `###`; callouts, links, tags, ids, comments, HTML and look-alikes of our own lines become plain text.
 pub fn prose(text: &str) -> String {
-    lines(text::sanitise(text).trim(), true)
+    body(text, Place::PROSE)
 }
-/// The text that [`prose`] was given.
+
+/// The text that [`prose`] was given, cleaned. Total: any text may come, as a person may have edited it.
 pub fn unprose(text: &str) -> String {
-    lines(text.trim(), false)
+    turn::lines(text.trim(), Way::Undo, Place::PROSE)
 }
-/// One line.
+
+/// `text` on one line: white space folded, links, tags, ids, comments and HTML made plain text.
 pub fn inline(text: &str) -> String {
-    turn(&text::fold_whitespace(&text::sanitise(text)), true)
+    turn::line(&text::fold_whitespace(&text::sanitise(text)), Way::Escape, Place::PROSE)
 }
-/// The text that [`inline`] was given.
+
+/// The text that [`inline`] was given, cleaned and folded.
 pub fn uninline(text: &str) -> String {
-    turn(text.trim(), false)
+    turn::line(text.trim(), Way::Undo, Place::PROSE)
 }
 
-fn lines(text: &str, escape: bool) -> String {
-    let mut out = String::new();
-    let mut fence: Option<(char, usize)> = None;
-    for (index, line) in text.split('\n').enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        let inner = line.trim_start();
-        let mark = inner.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let run = mark.map_or(0, |mark| inner.chars().take_while(|c| *c == mark).count());
-        match (fence, mark) {
-            (Some((open, len)), Some(mark)) if mark == open && run >= len && inner[run..].trim().is_empty() => {
-                fence = None
-            }
-            (None, Some(mark)) if run >= 3 => fence = Some((mark, run)),
-            (Some(_), _) => {}
-            _ => {
-                let hashes = inner.chars().take_while(|c| *c == '#').count();
-                if escape && (1..=3).contains(&hashes) && inner[hashes..].starts_with(' ') {
-                    out.push_str("###");
-                }
-                out.push_str(&turn(line, escape));
-                continue;
-            }
-        }
-        out.push_str(line);
-    }
-    if escape && let Some((mark, len)) = fence {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(mark, len));
-    }
-    out
+/// As [`prose`], inside an inline sub-agent, whose fields stand on lines of their own.
+pub(super) fn inner_prose(text: &str) -> String {
+    body(text, INNER)
 }
 
-fn turn(line: &str, escape: bool) -> String {
-    let spans = code::spans(line, false);
-    let mut out = String::new();
-    let mut before = ' ';
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let rest = &line[at..];
-        if spans.iter().any(|span| span.contains(&at)) {
-            out.push(c);
-            before = c;
-            continue;
-        }
-        let danger = |rest: &str, before: char| {
-            rest.starts_with("[[")
-                || rest.starts_with("[!")
-                || rest.starts_with("%%")
-                || rest.starts_with("::")
-                || (rest.starts_with('<')
-                    && rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)))
-                || (rest.starts_with('#')
-                    && before.is_whitespace()
-                    && rest[1..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-                || (rest.starts_with('^') && before.is_whitespace())
-        };
-        if escape {
-            if danger(rest, before) {
-                out.push('\\');
-            }
-        } else if c == '\\' && danger(&rest[1..], before) {
-            continue;
-        }
-        out.push(c);
-        before = c;
-    }
-    out
+/// The text that [`inner_prose`] was given.
+pub(super) fn inner_unprose(text: &str) -> String {
+    unbody(text, INNER)
 }
 
-/// A person's words in quotes, and what was done.
-pub fn quoted(words: &str, interpretation: Option<&str>) -> String {
-    let words = prose(words);
-    match interpretation {
-        Some(text) => format!("\"{words}\" - {}", inline(text)),
-        None => format!("\"{words}\""),
-    }
+const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "At"], ..Place::PROSE };
+
+/// `text` as the title of a heading, before agent and channel.
+pub fn title(text: &str) -> String {
+    turn::line(&text::fold_whitespace(&text::sanitise(text)), Way::Escape, Place { title: true, ..Place::PROSE })
 }
 
-/// Words and interpretation of a callout's body.
-pub fn split_quoted(body: &str) -> (String, Option<String>) {
-    let text = body.trim();
-    let whole = || (unprose(text), None);
-    let Some(rest) = text.strip_prefix('"') else { return whole() };
-    let Some(end) = rest.rfind('"') else { return whole() };
-    let after = rest[end + 1..].trim();
-    let after = after.strip_prefix("- ").or_else(|| after.strip_prefix("-\n")).unwrap_or(after).trim();
-    (unprose(&rest[..end]), (!after.is_empty()).then(|| uninline(&after.replace('\n', " "))))
+/// The text that [`title`] was given, cleaned and folded.
+pub fn untitle(text: &str) -> String {
+    turn::line(text.trim(), Way::Undo, Place { title: true, ..Place::PROSE })
 }
+
+/// Whether markdown that was escaped ends with a paragraph at top level, so that an id may be written behind it.
+pub(super) fn ends_in_text(markdown: &str) -> bool {
+    let lines: Vec<&str> = markdown.split('\n').collect();
+    let mut outline = Outline::new(&lines, false);
+    let last = (0..lines.len()).map(|index| outline.next_line(index)).last();
+    // A bullet alone is text below text, and would be a list with an id behind it.
+    let alone = lines.last().map(|line| Outline::new(&[*line], false).next_line(0));
+    [last, alone].iter().all(|line| matches!(line, Some(Line::Text { at: 0, table: false, .. }))) && outline.is_at_top()
+}
+
+/// `text` at a certain place.
+pub(super) fn body(text: &str, place: Place<'_>) -> String {
+    turn::lines(text::sanitise(text).trim(), Way::Escape, place)
+}
+
+/// The text that [`body`] was given for the same place.
+pub(super) fn unbody(text: &str, place: Place<'_>) -> String {
+    turn::lines(text.trim(), Way::Undo, place)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

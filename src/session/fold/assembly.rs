@@ -21,7 +21,8 @@ pub(super) fn phase_id(index: usize) -> String {
 
 impl Fold {
     /// The stream is read to its end.
-    pub fn finish(self, consumed: Consumed) -> Draft {
+    pub fn finish(mut self, consumed: Consumed) -> Draft {
+        self.end();
         let Self { header, host, entries, steps, tasks, facts, last, steps_at_reply, .. } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
@@ -84,7 +85,8 @@ impl Fold {
         let cursor = Cursor::first(&consumed).to_string();
         let title = title(&facts, header.task.as_deref());
         let transcript = header.transcript.to_string_lossy();
-        let home = facts.home.as_deref();
+        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
+        let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
@@ -123,6 +125,7 @@ impl Fold {
 }
 
 /// A callout that waits for the end of the list of steps.
+#[expect(clippy::large_enum_variant, reason = "few at a time, and never moved but once")]
 enum Later {
     Run(Run),
     Item(Item),

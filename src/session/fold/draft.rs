@@ -1,5 +1,6 @@
 //! A folded session on its way to a note: all but its name and its links to other notes.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -69,24 +70,43 @@ impl Draft {
         }
     }
 
+    /// Has all phases done by `agent`.
+    pub fn set_agent(&mut self, agent: &Agent) {
+        for phase in &mut self.session.phases {
+            phase.agent = Some(agent.clone());
+        }
+        self.session.meta.participants = vec![agent.clone()];
+    }
+
+    /// Puts all phases into `channel`.
+    pub fn set_channel(&mut self, channel: &str) {
+        for phase in &mut self.session.phases {
+            phase.channel = Some(channel.to_owned());
+        }
+        self.session.meta.channel = Some(channel.to_owned());
+    }
+
     /// Points to the note of the session that started it.
     pub fn link_parent(&mut self, note: &str) {
         self.session.meta.parent = Some(Link::to_note(note));
     }
 
-    /// Points to the note of a sub-agent: in the list, and in its callout where there is one.
-    pub fn link_child(&mut self, stream: &StreamKey, child: &Linked) {
-        self.session.meta.subagents.push(SubagentRef {
-            session: child.note.clone(),
-            agent: child.agent.clone(),
-            model: child.model.clone(),
-            tokens: child.tokens,
-        });
-        for place in self.children.iter().filter(|place| place.stream == *stream) {
+    /// Points to the notes of its sub-agents, in this order: in the list, and in their callouts where they have one.
+    pub fn link_children(&mut self, children: Vec<(StreamKey, Linked)>) {
+        let rows: HashMap<&StreamKey, &Linked> = children.iter().map(|(key, linked)| (key, linked)).collect();
+        for place in &self.children {
+            let Some(linked) = rows.get(&place.stream) else { continue };
             let phase = self.session.phases.get_mut(place.phase);
             if let Some(Item::Subagent(item)) = phase.and_then(|phase| phase.items.get_mut(place.item)) {
-                part::link_subagent(item, Link::to_note(child.note.clone()), child.tokens);
+                part::link_subagent(item, linked);
             }
         }
+        let row = |(_, child): (StreamKey, Linked)| SubagentRef {
+            session: child.note,
+            agent: child.agent,
+            model: child.model,
+            tokens: child.tokens,
+        };
+        self.session.meta.subagents.extend(children.into_iter().map(row));
     }
 }

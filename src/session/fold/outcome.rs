@@ -19,6 +19,7 @@ const FAILURE_STARTS: &[&str] = &[
     "Error:",
     "ERROR:",
     "fatal:",
+    "--- FAIL",
     "FAILED",
     "FAIL ",
     "FAIL:",
@@ -138,7 +139,7 @@ fn success(output: &str) -> Option<String> {
     if let Some(line) = lines.iter().rev().find(|line| SUCCESS_PARTS.iter().any(|part| line.contains(part))) {
         return Some(truncate(line, MAX).into_owned());
     }
-    if output.trim_start().starts_with(['{', '[']) {
+    if is_json(output) {
         const ENOUGH: usize = 600;
         let start = &output[..crate::base::lines::floor_char_boundary(output, ENOUGH)];
         return Some(truncate(&fold_whitespace(&sanitise(start)), MAX).into_owned());
@@ -163,8 +164,43 @@ fn failure(output: &str) -> Option<String> {
     };
     let weak = || FAILURE_PARTS.iter().find_map(|part| lines.iter().find(|line| line.contains(part)));
     let quiet = || lines.iter().find(|line| !NOISE_STARTS.iter().any(|start| line.starts_with(start)));
-    let told = raised().or(strong).or_else(weak).or_else(quiet).or_else(|| lines.first())?;
-    Some(truncate(told, MAX).into_owned())
+    let located = || lines.iter().find(|line| is_located(line));
+    let told = raised().or(strong).or_else(located).or_else(weak).or_else(quiet).or_else(|| lines.first())?;
+    Some(truncate(&shorten_paths(told), MAX).into_owned())
+}
+
+/// Whether an output is data, whose first line says nothing.
+fn is_json(output: &str) -> bool {
+    let output = output.trim_start();
+    match output.strip_prefix('[') {
+        Some(rest) => rest.trim_start().starts_with(['{', '[', '"', ']']),
+        None => output.starts_with('{'),
+    }
+}
+
+/// Whether a line names a place in a file and what is wrong there: `src/a.go:12:3: not enough arguments`.
+fn is_located(line: &str) -> bool {
+    let Some((place, rest)) = line.split_once(": ") else { return false };
+    let place = place.rsplit(' ').next().unwrap_or(place);
+    let mut parts = place.split(':');
+    let file = parts.next().is_some_and(|file| file.contains('.'));
+    let number = parts.next().is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    file && number && !rest.is_empty()
+}
+
+/// Absolute and deep paths cut to their last part, so that what is wrong still fits the line.
+fn shorten_paths(line: &str) -> String {
+    let short = |word: &str| {
+        let path = word.trim_start_matches(['(', '"', '\'', '`']);
+        let deep = path.matches('/').count() >= 3 && !path.contains("://");
+        if !deep {
+            return word.to_owned();
+        }
+        let start = word.len() - path.len();
+        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+        format!("{}…/{last}", &word[..start])
+    };
+    line.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 
 /// The first and the last lines of an output.
@@ -193,12 +229,21 @@ fn meaningful(line: &str) -> Option<String> {
         text = text.strip_prefix(&format!("<{tag}>")).unwrap_or(text);
         text = text.strip_suffix(&format!("</{tag}>")).unwrap_or(text);
     }
-    if text.starts_with("Exit code ") || text.starts_with("<system-reminder>") {
+    if OF_THE_HOST.iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    // Headings of a tool's report name its parts; fences and list marks say nothing.
+    if text.starts_with("```") || (text.starts_with('#') && text.trim_start_matches('#').starts_with(' ')) {
         return None;
     }
     let text = unnumbered(text).trim();
+    let text = text.strip_prefix("- ").unwrap_or(text);
     text.chars().any(char::is_alphanumeric).then(|| text.to_owned())
 }
+
+/// Lines that hosts add to an output.
+const OF_THE_HOST: &[&str] =
+    &["Exit code ", "<system-reminder>", "Output too large", "Preview (first ", "Shell cwd was reset to "];
 
 /// Marks that hosts put around an output.
 const WRAPPERS: &[&str] = &["tool_use_error", "persisted-output", "error", "stdout", "stderr"];
@@ -232,6 +277,9 @@ mod tests {
             ("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "{ \"a\": 1, \"b\": 2 }"),
             ("\u{1b}[32mgreen\u{1b}[0m\n", "green"),
             ("     1→fn main() {}\n", "fn main() {}"),
+            ("Shell cwd was reset to /work\n", "no output"),
+            ("[lint] $ run\n0 issues\n", "[lint] $ run (+1 line)"),
+            ("### Result\n```js\n- /work/a\n```\n", "/work/a (+3 lines)"),
         ];
         for (output, line_shown) in rows {
             assert_eq!(line(&result(output, false)), *line_shown, "{output}");
@@ -254,6 +302,8 @@ mod tests {
             ("<tool_use_error>File has not been read yet.</tool_use_error>", "File has not been read yet."),
             ("bash: foo: command not found", "bash: foo: command not found"),
             ("first\nsecond", "first"),
+            ("[lint] ERROR task failed\ncmd/a.go:12:3: not enough arguments", "cmd/a.go:12:3: not enough arguments"),
+            ("/Users/mia/code/api/src/a.py:1:2 - error: bad", "…/a.py:1:2 - error: bad"),
         ];
         for (output, line_shown) in rows {
             assert_eq!(line(&result(output, true)), *line_shown, "{output}");

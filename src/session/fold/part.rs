@@ -1,7 +1,6 @@
 //! The items of a note that are no steps, made so that what is typed and what the body says are the same.
 
-use jiff::Timestamp;
-
+use super::draft::Linked;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise, thousands};
 use crate::session::event::{Attachment, DecisionEvent};
@@ -22,11 +21,10 @@ pub(super) fn prose(text: impl Into<String>) -> Item {
 }
 
 /// A person's exact words.
-pub(super) fn user(words: &str, correction: bool, at: Option<Timestamp>) -> Item {
+pub(super) fn user(words: &str, correction: bool) -> Item {
     let folded = (words.chars().count() > LONG).then_some(true);
     let title = if correction { "Correction" } else { "" };
-    let mut callout = callout("user", title, format!("\"{words}\""), folded);
-    callout.at = at;
+    let callout = callout("user", title, format!("\"{words}\""), folded);
     Item::User(User { callout, words: words.to_owned(), interpretation: None, correction })
 }
 
@@ -76,6 +74,18 @@ pub(super) fn decision(event: &DecisionEvent<'_>, step: Option<Link>) -> Item {
     Item::Decision(Decision { callout, text, why, rejected, impact: None, rests_on })
 }
 
+/// Takes a decision's text away where `words`, which stand above it, hold all of it: an approved plan that is then
+/// given as the request.
+pub(super) fn without_repetition(item: &mut Item, words: &str) {
+    let Item::Decision(it) = item else { return };
+    if it.text.is_empty() || !words.contains(it.text.as_str()) {
+        return;
+    }
+    it.text.clear();
+    it.callout.folded = None;
+    it.callout.body = lines(&it.callout.fields);
+}
+
 /// Something that went wrong. `resolution` is its sentence and the links in it.
 pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Option<(String, Vec<Link>)>) -> Item {
     let steps: Vec<Link> = step.into_iter().collect();
@@ -89,24 +99,29 @@ pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Opt
 
 /// A sub-agent's work, before it is known which note holds it.
 pub(super) fn subagent(agent: Agent, model: Option<String>, task: Option<String>, summary: Option<String>) -> Subagent {
-    let title = match &model {
-        Some(model) => format!("@{agent} ({model})"),
-        None => format!("@{agent}"),
-    };
     let mut fields = Vec::new();
     push_field(&mut fields, "Task", task.as_deref());
     push_field(&mut fields, "Summary", summary.as_deref());
-    let callout = with_fields("subagent", &title, "", fields, None);
+    let callout = with_fields("subagent", &subagent_title(&agent, model.as_deref()), "", fields, None);
     let mode = SubagentMode::Inline;
     Subagent { callout, agent: Some(agent), model, mode, link: None, task, summary, items: Vec::new() }
 }
 
+fn subagent_title(agent: &Agent, model: Option<&str>) -> String {
+    model.map_or_else(|| format!("@{agent}"), |model| format!("@{agent} ({model})"))
+}
+
 /// Points a sub-agent's callout to the note of its work.
-pub(super) fn link_subagent(item: &mut Subagent, link: Link, tokens: Option<u64>) {
+pub(super) fn link_subagent(item: &mut Subagent, child: &Linked) {
+    let link = Link::to_note(child.note.clone());
+    item.model = item.model.take().or_else(|| child.model.clone());
+    if let Some(agent) = &item.agent {
+        item.callout.title = subagent_title(agent, item.model.as_deref());
+    }
     let mut fields = vec![("mode".to_owned(), "link".to_owned())];
     push_field(&mut fields, "Task", item.task.as_deref());
     push_field(&mut fields, "Summary", item.summary.as_deref());
-    push_field(&mut fields, "Tokens", tokens.map(thousands).as_deref());
+    push_field(&mut fields, "Tokens", child.tokens.map(thousands).as_deref());
     let (mode, rest) = fields.split_at(1);
     let mut body = lines(mode);
     body.push('\n');

@@ -97,7 +97,8 @@ pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &N
         return Verdict::Starts;
     }
     let words = text.split_whitespace().take(ANSWER + 1).count();
-    if talk.asked && words <= ANSWER {
+    // A command of the person's own answers nothing, whatever was asked.
+    if talk.asked && words <= ANSWER && *origin != PromptOrigin::Command {
         return Verdict::Continues;
     }
     if words <= SHORT && !names.is_new(text) { Verdict::Continues } else { Verdict::Starts }

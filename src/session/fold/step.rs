@@ -7,11 +7,14 @@ use jiff::Timestamp;
 use super::outcome;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise};
-use crate::session::attempt::Attempt;
+use crate::session::attempt::{Attempt, is_shell};
 use crate::session::event::{Call, CallResult, StreamKey, SubagentRun};
 use crate::session::{FileRef, Link, Step, StepStatus};
 
-/// Characters of a command that stand on the step's line.
+/// Characters of a command that stand on the step's line; beyond them the whole stands below it.
+const LONGEST: usize = 160;
+
+/// Characters that are left on the line then.
 const ARGS: usize = 100;
 
 /// A pause between call and result that is still taken for the tool's work, in milliseconds.
@@ -19,6 +22,9 @@ const PLAUSIBLE_MS: i64 = 6 * 3600 * 1000;
 
 /// A computed duration below this says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 1000;
+
+/// Tool name of a command that a person ran in the host.
+const BY_PERSON: &str = "Shell";
 
 /// Tools that only keep the task list, which the `tasks` fence shows as it now is.
 const TASK_TOOLS: &[&str] = &[
@@ -102,7 +108,7 @@ impl Steps {
         let index = self.all.len();
         let full = sanitise(&call.args);
         let full = full.trim();
-        let (args, command) = shortened(full);
+        let (args, command) = shortened(&tool, full);
         let attempt = Attempt::of(&tool, full);
         let step = Step { id: Some(step_id(index)), tool, args, command, time, ..Step::default() };
         self.all.push(Draft { step, attempt, answered: false, denied: false, run: None });
@@ -112,6 +118,11 @@ impl Steps {
         }
         self.by_call.insert(id, index);
         Some(index)
+    }
+
+    /// Whether a call was a person's own.
+    pub(super) fn is_by_person(call: &Call<'_>) -> bool {
+        call.tool == BY_PERSON
     }
 
     /// Takes in an answer, before or after its call.
@@ -177,7 +188,10 @@ impl Steps {
     fn join(&mut self, index: usize, answer: Answer, denied: bool) {
         // The index comes from `by_call` or from the push just before.
         let Some(draft) = self.all.get_mut(index) else { return };
-        let measured = answer.duration_ms.or_else(|| elapsed(draft.step.time, answer.time));
+        // How long a person took to allow an edit says nothing about the edit.
+        let works = is_shell(&draft.step.tool) || matches!(draft.attempt, Attempt::Check(_) | Attempt::Command(_));
+        let elapsed = || elapsed(draft.step.time, answer.time).filter(|_| works);
+        let measured = answer.duration_ms.or_else(elapsed);
         if let Some(stream) = answer.subagent.as_ref().and_then(|run| run.stream.clone()) {
             self.by_stream.insert(stream, index);
         }
@@ -203,16 +217,29 @@ pub(super) fn step_link(index: usize) -> Link {
     Link::to_block(step_id(index))
 }
 
-/// The first paragraph of an answer, on one line.
+/// The first paragraph of an answer, on one line; more of them while that is short.
 pub(super) fn first_words(text: &str) -> Option<String> {
     const MAX: usize = 300;
+    const ENOUGH: usize = 120;
     let text = sanitise(text);
-    let paragraphs = text.split("\n\n").map(fold_whitespace);
-    let mut told = paragraphs.filter(|text| !text.trim_start_matches(['#', '-', '*', '=', '`', ' ']).is_empty());
-    let first = told.next()?;
-    // A heading alone says what the answer is about and not what it says.
-    let first = if first.starts_with('#') { told.next().unwrap_or(first) } else { first };
-    Some(title::cut(first.trim_start_matches(['#', ' ']), MAX))
+    let mut told = String::new();
+    for paragraph in text.split("\n\n") {
+        // A heading says what the answer is about and not what it says.
+        let lines = paragraph.lines().filter(|line| !line.starts_with('#'));
+        let paragraph = fold_whitespace(&lines.collect::<Vec<_>>().join(" "));
+        if !paragraph.chars().any(char::is_alphanumeric) {
+            continue;
+        }
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        told.push_str(&paragraph);
+        // `Done.` alone says nothing.
+        if told.chars().count() >= ENOUGH {
+            break;
+        }
+    }
+    (!told.is_empty()).then(|| title::cut(&told, MAX))
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {
@@ -232,15 +259,18 @@ fn tool_name(tool: &str) -> String {
     if name.is_empty() { "tool".to_owned() } else { crate::base::text::truncate(&name, 80).into_owned() }
 }
 
-/// What stands on the line and, where that is not all, the whole.
-fn shortened(full: &str) -> (String, Option<String>) {
-    let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or("");
-    let more = lines.next().is_some();
-    let short = title::cut(&first.replace('\t', " "), ARGS);
-    if !more && short == full {
-        return (short, None);
+/// What stands on the line and, where a command is longer, the whole. Other arguments are in the transcript alone.
+fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
+    if !is_shell(tool) {
+        return (title::cut(&fold_whitespace(full), ARGS), None);
     }
+    let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("").replace('\t', " ");
+    let more = lines.next().is_some();
+    if !more && first.chars().count() <= LONGEST {
+        return (first, None);
+    }
+    let short = title::cut(&first, ARGS);
     let short = if more && !short.ends_with('…') { format!("{short} …") } else { short };
     (short, Some(full.to_owned()))
 }

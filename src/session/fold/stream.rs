@@ -14,7 +14,7 @@ use super::talk::Talk;
 use super::{part, place, title};
 use crate::base::text::{fold_whitespace, sanitise, slug};
 use crate::session::correction;
-use crate::session::event::{Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
+use crate::session::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
 use crate::session::source::Header;
 use crate::session::{Item, Link, Task};
 
@@ -41,6 +41,8 @@ pub struct Fold {
     pub(super) steps: Steps,
     /// Record that each phase begins with, and its title.
     phases: Vec<(u64, String)>,
+    /// Commands of a person and approved plans that no phase holds yet: they stand in the next one, below its prompt.
+    waiting: Vec<Entry>,
     /// A boundary was passed and the phase behind it not yet begun.
     boundary: Option<Boundary>,
     talk: Talk,
@@ -58,6 +60,7 @@ pub struct Fold {
 
 /// What stands in the note, in order.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most entries are items; a box for each would cost more than it saves")]
 pub(super) enum Entry {
     /// A phase begins.
     Phase { title: String, time: Option<Timestamp>, from: Option<Link>, version: Option<String> },
@@ -126,6 +129,7 @@ impl Fold {
             entries: Vec::new(),
             steps: Steps::default(),
             phases: Vec::new(),
+            waiting: Vec::new(),
             boundary: None,
             talk: Talk::default(),
             names: Names::default(),
@@ -155,16 +159,7 @@ impl Fold {
             EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
             EventKind::Reply(text) => self.reply(&text, time, record),
             EventKind::Thinking(text) => self.thinking(&text, time, record),
-            EventKind::Call(call) => {
-                self.work(time, record);
-                self.talk.call();
-                self.last = Last::Work;
-                self.names.learn(&call.tool);
-                self.names.learn(&call.args);
-                if let Some(index) = self.steps.call(&call, time) {
-                    self.entries.push(Entry::Step(index));
-                }
-            }
+            EventKind::Call(call) => self.call(&call, time, record),
             EventKind::Result(result) => {
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied;
@@ -189,9 +184,8 @@ impl Fold {
             EventKind::Interrupt { .. } => self.interrupt(),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
-                self.work(time, record);
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
-                self.push(part::decision(&decision, step));
+                self.set_down(Entry::Item(part::decision(&decision, step)));
             }
             EventKind::Tasks(rows) => self.tasks.replace(rows),
             EventKind::Task(row) => self.tasks.change(row),
@@ -220,12 +214,14 @@ impl Fold {
                 PromptOrigin::Shell if !words.starts_with('!') => format!("!{words}"),
                 _ => words.to_owned(),
             };
-            part::user(&shown, !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin), time)
+            part::user(&shown, !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin))
         };
         let pictures = part::attachments(&prompt.attachments);
         if verdict == Verdict::Aside {
-            self.push(item);
-            self.entries.extend(pictures.map(Entry::Item));
+            self.set_down(Entry::Item(item));
+            if let Some(pictures) = pictures {
+                self.set_down(Entry::Item(pictures));
+            }
             return;
         }
         if self.is_gap(time) {
@@ -233,6 +229,11 @@ impl Fold {
         }
         if verdict == Verdict::Starts || self.boundary.is_some() || self.phases.is_empty() {
             let title = self.heading(words, &prompt.origin);
+            for entry in &mut self.waiting {
+                if let Entry::Item(item) = entry {
+                    part::without_repetition(item, words);
+                }
+            }
             let opening = [Some(item), pictures];
             self.open_phase(title, opening.into_iter().flatten(), time, record);
         } else {
@@ -267,6 +268,23 @@ impl Fold {
     fn is_gap(&self, time: Option<Timestamp>) -> bool {
         let (Some(active), Some(time)) = (self.active, time) else { return false };
         time.as_second().saturating_sub(active.as_second()) >= GAP
+    }
+
+    fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>, record: u64) {
+        self.names.learn(&call.tool);
+        self.names.learn(&call.args);
+        if Steps::is_by_person(call) {
+            if let Some(index) = self.steps.call(call, time) {
+                self.set_down(Entry::Step(index));
+            }
+            return;
+        }
+        self.work(time, record);
+        self.talk.call();
+        self.last = Last::Work;
+        if let Some(index) = self.steps.call(call, time) {
+            self.entries.push(Entry::Step(index));
+        }
     }
 
     fn reply(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
@@ -361,6 +379,24 @@ impl Fold {
         self.phases.push((record, title.clone()));
         self.entries.push(Entry::Phase { title, time, from: boundary.from, version: self.facts.version.clone() });
         self.entries.extend(opening.chain(boundary.items).map(Entry::Item));
+        self.entries.append(&mut self.waiting);
+    }
+
+    /// Puts down what opens no phase by itself.
+    fn set_down(&mut self, entry: Entry) {
+        if self.phases.is_empty() || self.boundary.is_some() {
+            self.waiting.push(entry);
+        } else {
+            self.entries.push(entry);
+        }
+    }
+
+    /// The stream ends: what still waits gets a phase.
+    pub(super) fn end(&mut self) {
+        if !self.waiting.is_empty() && self.phases.is_empty() {
+            self.begin(self.facts.first, 0);
+        }
+        self.entries.append(&mut self.waiting);
     }
 
     fn push(&mut self, item: Item) {

@@ -2,6 +2,7 @@
 
 /// The turn of the talk just before a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each a row of a rule")]
 pub(super) struct Talk {
     /// The agent was stopped and has done nothing since.
     pub(super) interrupted: bool,
@@ -38,7 +39,29 @@ fn asks(text: &str) -> bool {
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(CHOICES);
     let mut lines = lines.skip_while(|line| is_choice(line));
     let Some(line) = lines.next() else { return false };
-    line.trim_end_matches(['*', '_', '`', ')', '"', ':', ' ']).ends_with(['?', '？'])
+    let asks = line.trim_end_matches(['*', '_', '`', ')', '"', ':', ' ']).ends_with(['?', '？']);
+    asks && !invites(line)
+}
+
+/// Questions that ask for the next request: what follows them answers nothing.
+const INVITATIONS: &[&str] = &[
+    "anything else",
+    "how can i help",
+    "like me to work on",
+    "like to work on",
+    "want to work on",
+    "like to do next",
+    "should we work on",
+    "what's next",
+    "what is next",
+    "what's the task",
+    "what's the quick task",
+    "what next",
+];
+
+fn invites(line: &str) -> bool {
+    let line = line.replace('’', "'").to_lowercase();
+    INVITATIONS.iter().any(|row| line.contains(row))
 }
 
 fn is_choice(line: &str) -> bool {
@@ -57,7 +80,14 @@ mod tests {
         {
             assert!(asks(text), "{text}");
         }
-        for text in ["", "Done.", "Why? Because.", "What was done?\n\nEverything.", "- a\n- b"] {
+        for text in [
+            "",
+            "Done.",
+            "Why? Because.",
+            "What was done?\n\nEverything.",
+            "- a\n- b",
+            "Ready. What would you like to work on?",
+        ] {
             assert!(!asks(text), "{text}");
         }
     }

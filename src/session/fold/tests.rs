@@ -225,9 +225,9 @@ fn boundaries() {
     script.reply("Going on.").wait(1200).said("/model", PromptOrigin::Command).prompt("go on").reply("On it.");
     script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!user]  | "/clear"
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
+    [!user]  | "/clear"
     Built.
     ## Continue: Build the parser @claude-code ^p-02
     [!summary]- Compaction (auto, 155,000 tokens) | Long story.
@@ -284,6 +284,21 @@ fn people_stop_refuse_and_correct() {
     [!user]  | "and the docs"
     Yes.
     [!user]  | "!ls"
+    "#);
+}
+
+#[test]
+fn what_comes_before_the_first_request_stands_below_it() {
+    let mut script = Script::new();
+    script.said("cargo test", PromptOrigin::Shell).call("s", "Shell", "cargo test").fails("s", "error: no such thing");
+    script.prompt("please fix these").reply("Fixed.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Fix these @claude-code ^p-01
+    [!user]  | "please fix these"
+    [!user]  | "!cargo test"
+    - Shell cargo test → ✗ error: no such thing ^n-001
+    [!error] error: no such thing | `cargo test` failed. / Step: [[#^n-001]]
+    Fixed.
     "#);
 }
 
@@ -361,6 +376,26 @@ fn decisions_rest_on_the_step_that_asked() {
 }
 
 #[test]
+fn a_plan_that_is_given_as_the_request_is_told_once() {
+    let mut script = Script::new();
+    script.event(EventKind::Decision(DecisionEvent {
+        title: "Plan: rotate keys".into(),
+        text: "# Rotate keys\n\nOnce a day.".into(),
+        why: None,
+        rejected: Vec::new(),
+        approval: true,
+        call: None,
+    }));
+    script.prompt("Implement the following plan:\n\n# Rotate keys\n\nOnce a day.").reply("Done.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Rotate keys @claude-code ^p-01
+    [!user]  | "Implement the following plan: /  / # Rotate keys /  / Once a day."
+    [!decision] Plan: rotate keys | 
+    Done.
+    "#);
+}
+
+#[test]
 fn subagents_stand_below_the_list_and_are_linked_by_name() {
     let child = StreamKey { session: "5e55".to_owned(), agent: Some("a1".to_owned()) };
     let run = SubagentRun {
@@ -379,13 +414,13 @@ fn subagents_stand_below_the_list_and_are_linked_by_name() {
     let mut draft = script.finish();
     let linked =
         super::Linked { note: "2026-11-20-review-reviewer".to_owned(), tokens: Some(9120), ..Default::default() };
-    draft.link_child(&child, &linked);
+    draft.link_children(vec![(child, linked)]);
     insta::assert_snapshot!(outline(&draft), @r#"
     ## Review @claude-code ^p-01
     [!user]  | "review"
     - Task Review the diff → no output ^n-001
     - Bash true → fine ^n-002
-    [!subagent] @reviewer (haiku) | mode: link / [[2026-11-20-review-reviewer]] / Task: Review the diff / Summary: Two things to mend. / Tokens: 9,120
+    [!subagent] @reviewer (haiku) | mode: link / [[2026-11-20-review-reviewer]] / Task: Review the diff / Summary: Two things to mend. More. / Tokens: 9,120
     "#);
     assert_eq!(draft.session.meta.subagents[0].session, "2026-11-20-review-reviewer");
 }
@@ -508,11 +543,13 @@ proptest! {
             Item::Callout(callout) if callout.title == "Task" => Some(callout.body.as_str()),
             _ => None,
         }).collect();
-        prop_assert_eq!(said.len(), prompts.len());
-        for (said, prompt) in said.iter().zip(&prompts) {
-            let as_shell = format!("!{prompt}");
-            prop_assert!(*said == prompt || *said == as_shell);
-        }
+        // What was said before the first request stands below it, so the order is not that of the events.
+        let plain = |words: &str| words.strip_prefix('!').unwrap_or(words).to_owned();
+        let mut said: Vec<String> = said.into_iter().map(plain).collect();
+        let mut prompts: Vec<String> = prompts.iter().map(|words| plain(words)).collect();
+        said.sort();
+        prompts.sort();
+        prop_assert_eq!(said, prompts);
         for (index, phase) in draft.session.phases.iter().enumerate() {
             prop_assert_eq!(&phase.id, &super::assembly::phase_id(index));
             prop_assert!(!phase.title.trim().is_empty() && !phase.title.contains('\n'));

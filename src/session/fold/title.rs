@@ -23,6 +23,18 @@ const POLITE: &[&str] = &[
     "okay",
     "alright",
     "great",
+    "yes",
+    "yeah",
+    "yep",
+    "well",
+    "oh no",
+    "oh",
+    "hmm",
+    "wait",
+    "cool",
+    "nice",
+    "perfect",
+    "actually",
     "thanks",
     "thank you",
     "please",
@@ -34,12 +46,20 @@ const POLITE: &[&str] = &[
     "would you",
     "can we",
     "could we",
+    "do you think you could",
+    "do you think we could",
     "i'd like you to",
     "i would like you to",
     "i want you to",
     "i need you to",
     "i'd like to",
     "i'd like your help with",
+    "please help to",
+    "help to",
+    "help me",
+    "i think we need to",
+    "i think",
+    "we need to",
     "let's",
     "lets",
     "now",
@@ -49,6 +69,10 @@ const POLITE: &[&str] = &[
     "also",
     "bitte",
     "kannst du",
+    "never mind",
+    "nevermind",
+    "but",
+    "i'd like to ask you to",
 ];
 
 /// The heading that `prompt` gives; `None` when it has no words.
@@ -63,7 +87,10 @@ pub(super) fn of(prompt: &str) -> Option<String> {
             title = heading;
         }
     }
-    let mut title = first_sentence(&title).to_owned();
+    // `Never mind! But please add a test.`: the sentence that counts is the first one that asks for something.
+    let lead = title.len() - without_politeness(&title).len();
+    let end = lead + first_sentence(&title[lead..]).len();
+    title.truncate(end);
     for more in lines {
         if title.chars().count() >= MIN {
             break;
@@ -109,7 +136,8 @@ fn line(text: &str) -> Option<String> {
     if text.starts_with("```") || text.starts_with("~~~") || text.starts_with('|') {
         return None;
     }
-    let text = text.trim_start_matches(['#', '>', '-', '*', '+', ' ', '\t', '\\']);
+    let text = text.trim_start_matches(['#', '>', '-', '*', '+', '=', '$', '❯', '›', '•', ' ', '\t', '\\']);
+    let text = text.trim_end_matches(['=', ' ']);
     let text = text.strip_prefix("[ ]").or_else(|| text.strip_prefix("[x]")).unwrap_or(text);
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -228,8 +256,19 @@ fn is_number(word: &str) -> bool {
 fn polished(text: &str) -> String {
     let kept = without_politeness(text);
     let kept = if kept.chars().count() < MIN { text } else { kept };
+    // `Can you add a test?` asks for a test; what is left of it is no question.
+    let asked_for = kept.len() < text.len() && ASKING.iter().any(|row| before(text, kept).contains(row));
+    let kept = if asked_for { kept.trim_end_matches('?') } else { kept };
     let kept = kept.trim().trim_end_matches(['.', ',', ':', ';', '。', ' ', '-', '–']);
     cut(&capital(kept), MAX)
+}
+
+/// What makes a request look like a question, in lower case.
+const ASKING: &[&str] = &["can ", "could ", "would ", "do you think", "kannst "];
+
+/// What was taken off the start of `text` to leave `kept`, in lower case.
+fn before(text: &str, kept: &str) -> String {
+    text[..text.len() - kept.len()].to_lowercase()
 }
 
 fn without_politeness(text: &str) -> &str {
@@ -273,7 +312,7 @@ mod tests {
     fn table_of_headings() {
         let rows: &[(&str, &str)] = &[
             ("fix the login bug", "Fix the login bug"),
-            ("Hey Claude, can you please add a Github Action to run tests?", "Add a Github Action to run tests?"),
+            ("Hey Claude, can you please add a Github Action to run tests?", "Add a Github Action to run tests"),
             ("## Plan\n\nmore", "Plan more"),
             ("Implement the following plan:\n\n# Rotate signing keys\n\n## Problem", "Rotate signing keys"),
             ("please look at `src/auth/token.rs` and **fix** it", "Look at token.rs and fix it"),
@@ -286,6 +325,13 @@ mod tests {
             ("启动应用时确保环境变量已经设置。然后测试", "启动应用时确保环境变量已经设置"),
             ("/review src", "/review src"),
             ("ok", "Ok"),
+            ("Oh no, we lost the navigation", "We lost the navigation"),
+            ("Never mind! But I'd like to ask you to add a test", "Add a test"),
+            ("we should not display the file", "We should not display the file"),
+            ("❯ is this legit?", "Is this legit?"),
+            ("=== Step 6: Verify ===", "Step 6: Verify"),
+            ("Do you think you could write a parser for the logs?", "Write a parser for the logs"),
+            ("oh, do we have a merge conflict now?", "Do we have a merge conflict now?"),
         ];
         for (prompt, heading) in rows {
             assert_eq!(of(prompt).as_deref(), Some(*heading), "{prompt}");

@@ -3,10 +3,12 @@
 use jiff::civil::Date;
 
 use crate::base::{Diagnostic, Span};
-use crate::note::{Block, BlockKind, Note};
-use crate::session::callout::{fields, goes_on, split_field};
+use crate::note::{Block, BlockKind, Note, Unquoted};
+use crate::session::callout::fields;
+use crate::session::escape::{self, Words};
+use crate::session::field;
 use crate::session::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
-use crate::session::{escape, time};
+use crate::session::time;
 
 use super::{link, section, text};
 
@@ -14,11 +16,14 @@ use super::{link, section, text};
 pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Item {
     let BlockKind::Callout { kind, fold, title, .. } = &block.kind else { return Item::Callout(Callout::default()) };
     let kind = kind.of(note.text()).to_lowercase();
-    let raw = text::of(note, &note.unquoted(block));
+    let lines = note.unquoted(block);
+    let raw = text::of(note, &lines);
     let names = fields(&kind);
-    let body = escape::unprose(&raw);
-    let (plain, found) = if kind == "user" { (String::new(), Vec::new()) } else { split(&body, names) };
-    let at = found
+    let words = if kind == "user" { escape::split_quoted(&raw) } else { Words::default() };
+    let own = if kind == "user" { words.rest.as_str() } else { raw.as_str() };
+    let parts = field::split(own, if kind == "user" { Some(&["At"]) } else { names });
+    let at = parts
+        .fields
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("at"))
         .and_then(|(_, value)| time::parse_clock(value, day));
@@ -26,20 +31,22 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
         id: note.id(block).map(str::to_owned),
         title: escape::uninline(title.of(note.text())),
         folded: fold.map(|mark| mark == '-'),
-        body,
-        fields: found,
+        body: field::body(&raw, names),
+        fields: parts.fields,
         at,
         span: block.content,
         kind,
     };
     let own = |name: &str| callout.field(name).map(str::to_owned);
+    let links = |wanted: &[&str]| links_of(note, &lines, names, wanted);
+    let text = parts.text;
     match callout.kind.as_str() {
         "decision" => Item::Decision(Decision {
-            text: plain,
+            text,
             why: own("Why"),
             rejected: own("Rejected"),
             impact: own("Impact"),
-            rests_on: links_of(note, block, &["rests on"], names),
+            rests_on: links(&["rests on"]),
             callout,
         }),
         "error" => {
@@ -50,64 +57,43 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
                 .map(|(_, value)| value.as_str())
                 .collect();
             Item::Error(Error {
-                text: plain,
+                text,
                 resolution: (!resolutions.is_empty()).then(|| resolutions.join("\n")),
-                resolved_by: links_of(note, block, &["resolution"], names),
-                steps: links_of(note, block, &["step", ""], names),
+                resolved_by: links(&["resolution"]),
+                steps: links(&["step", ""]),
                 callout,
             })
         }
         "user" => {
-            let (words, interpretation) = escape::split_quoted(&raw);
+            let Words { words, interpretation, .. } = words;
             let correction = callout.title.trim().to_lowercase().starts_with("correction");
             Item::User(User { callout, words, interpretation, correction })
         }
-        "subagent" => Item::Subagent(subagent(note, block, callout, diagnostics)),
+        "subagent" => Item::Subagent(subagent(note, block, day, callout, diagnostics)),
         _ => Item::Callout(callout),
     }
 }
 
-/// Body without field lines, and the fields. A value goes on until the next field or a blank line.
-fn split(body: &str, names: Option<&[&str]>) -> (String, Vec<(String, String)>) {
-    let mut plain: Vec<&str> = Vec::new();
-    let mut found: Vec<(String, String)> = Vec::new();
-    let mut open = false;
-    for line in body.lines() {
-        if let Some((name, value)) = split_field(line, names) {
-            found.push((name.to_owned(), value.to_owned()));
-            open = goes_on(name);
-        } else if open && !line.trim().is_empty() {
-            if let Some((_, value)) = found.last_mut() {
-                value.push('\n');
-                value.push_str(line);
-            }
-        } else {
-            open = false;
-            plain.push(line);
-        }
-    }
-    (plain.join("\n").trim().to_owned(), found)
-}
-
 /// The links of a callout that stand in one of the fields `wanted`; `""` means: in no field.
-fn links_of(note: &Note, block: &Block, wanted: &[&str], names: Option<&[&str]>) -> Vec<Link> {
+fn links_of(note: &Note, lines: &Unquoted, names: Option<&[&str]>, wanted: &[&str]) -> Vec<Link> {
+    let parts = field::split(lines.as_str(), names);
     let mut links = Vec::new();
-    let mut field = String::new();
-    for (at, line) in note.unquoted(block).lines() {
-        if line.trim().is_empty() {
-            field.clear();
-        }
-        if let Some((name, _)) = split_field(line, names) {
-            field = name.to_lowercase();
-        }
-        if wanted.contains(&field.as_str()) {
+    for ((at, line), owner) in lines.lines().zip(&parts.owner) {
+        let field = owner.and_then(|index| parts.fields.get(index)).map_or("", |(name, _)| name.as_str());
+        if wanted.iter().any(|name| name.eq_ignore_ascii_case(field)) {
             links.extend(link::all(note, Span::new(at, at + line.len())));
         }
     }
     links
 }
 
-fn subagent(note: &Note, block: &Block, callout: Callout, diagnostics: &mut Vec<Diagnostic>) -> Subagent {
+fn subagent(
+    note: &Note,
+    block: &Block,
+    day: Option<Date>,
+    callout: Callout,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Subagent {
     let (agent, model) = title(&callout.title);
     if agent.is_none() {
         let message = "the sub-agent has no name";
@@ -139,33 +125,38 @@ fn subagent(note: &Note, block: &Block, callout: Callout, diagnostics: &mut Vec<
                 .help("add a line `[[session]]` or `![[session]]`"),
         );
     }
-    let items = if mode == SubagentMode::Inline { inline(note, block, diagnostics) } else { Vec::new() };
+    let items = if mode == SubagentMode::Inline { inline(note, block, day, diagnostics) } else { Vec::new() };
     let own = |name: &str| callout.field(name).map(str::to_owned);
     let link = link.filter(|_| mode != SubagentMode::Inline);
     Subagent { agent, model, mode, link, task: own("Task"), summary: own("Summary"), items, callout }
 }
 
 /// What stands in an inline sub-agent below its fields.
-fn inline(note: &Note, block: &Block, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
-    let names = fields("subagent");
-    let is_fields = |child: &Block| {
-        matches!(child.kind, BlockKind::Paragraph)
-            && note.unquoted(child).as_str().lines().next().is_some_and(|line| split_field(line, names).is_some())
-    };
-    let blocks = match block.children.first() {
-        Some(first) if is_fields(first) => &block.children[1..],
-        _ => &block.children[..],
-    };
-    section::items(note, &note.unquoted(block), blocks, diagnostics)
+fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+    let lines = note.unquoted(block);
+    let parts = field::split(lines.as_str(), fields("subagent"));
+    // Fields stand first; the line after the last of them begins the work.
+    let fields = parts.owner.iter().take_while(|owner| owner.is_some()).count();
+    let from = lines.lines().nth(fields).map_or(block.span.end, |(at, _)| at);
+    let from = if fields == 0 { block.span.start } else { from };
+    let mut blocks: Vec<&Block> = Vec::new();
+    for child in &block.children {
+        if child.content.start >= from {
+            blocks.push(child);
+        } else if matches!(child.kind, BlockKind::List { .. }) {
+            // A list that ends a field's value and one that begins the work are one list to the parser.
+            blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
+        }
+    }
+    section::items(note, &lines, &blocks, day, diagnostics)
 }
 
 /// `@agent@version (model)`.
 fn title(text: &str) -> (Option<Agent>, Option<String>) {
     let text = text.trim();
-    let (name, model) = match text.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
-        Some((name, model)) => (name.trim(), Some(model.trim().to_owned())),
-        None => (text, None),
-    };
+    let end = text.find(|c: char| c.is_whitespace() || c == '(').unwrap_or(text.len());
+    let (name, rest) = if text.starts_with(['@', '(']) { text.split_at(end) } else { ("", "") };
+    let model = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).map(str::trim);
     let agent = name.strip_prefix('@').filter(|name| !name.is_empty()).map(Agent::parse);
-    (agent, model.filter(|model| !model.is_empty()))
+    (agent, model.filter(|model| !model.is_empty()).map(str::to_owned))
 }

@@ -69,12 +69,20 @@ fn first_line<'a>(note: &'a Note, item: &Block) -> Option<&'a str> {
 /// when the block is none.
 pub(super) fn report(note: &Note, block: &Block, step: &mut Step) -> bool {
     let text = note.unquoted(block).into_string();
-    let lines = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '+']).trim_start_matches([' ', '*']));
+    let lines = text.lines().map(|line| {
+        let line = line.trim();
+        line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim_start)
+    });
     let field = |line: &str| -> Option<(&'static str, String)> {
+        let (bold, line) = line.strip_prefix("**").map_or((false, line), |rest| (true, rest));
         let (name, value) = line.split_once(':')?;
-        let name = name.trim_end_matches('*').trim().to_ascii_lowercase();
-        let known = ["inputs", "outputs", "summary"].into_iter().find(|known| *known == name)?;
-        Some((known, value.trim().trim_start_matches("**").trim().to_owned()))
+        let (name, value) = match name.strip_suffix("**") {
+            Some(name) if bold => (name, value),
+            _ if bold => (name, value.strip_prefix("**")?),
+            _ => (name, value),
+        };
+        let known = ["inputs", "outputs", "summary"].into_iter().find(|known| known.eq_ignore_ascii_case(name))?;
+        Some((known, value.trim().to_owned()))
     };
     let fields: Vec<_> = lines.filter(|line| !line.is_empty()).map(field).collect();
     // One other line makes it prose; a summary alone is no report.

@@ -1,7 +1,7 @@
 //! The walk over a note's blocks: phases and what stands in them.
 
 use crate::base::{Diagnostic, Span};
-use crate::note::heading::{Tail, unescape};
+use crate::note::heading::Tail;
 use crate::note::{Block, BlockKind, Note, Unquoted};
 use crate::session::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
 use crate::session::{escape, time};
@@ -57,8 +57,15 @@ pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
 }
 
 /// The items of a container (an inline sub-agent): no phases, headings are prose.
-pub(super) fn items(note: &Note, within: &Unquoted, blocks: &[Block], diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+pub(super) fn items(
+    note: &Note,
+    within: &Unquoted,
+    blocks: &[&Block],
+    day: Option<jiff::civil::Date>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
     let mut walk = Walk::new(note, Some(within), diagnostics);
+    walk.day = day;
     for block in blocks {
         walk.block(block);
     }
@@ -93,7 +100,7 @@ fn phase(note: &Note, block: &Block, level: u8, text: Span, parent: Option<usize
 
 /// A heading's text with its escapes undone.
 fn title(text: &str) -> String {
-    escape::uninline(&unescape(text.trim()))
+    escape::untitle(text)
 }
 
 /// `*2026-11-20T09:31:04Z* from: [[#^p-01]] ^p-02`.
@@ -167,11 +174,13 @@ impl<'a, 'd> Walk<'a, 'd> {
         self.fresh
     }
 
-    /// Whether a paragraph is the line under a heading: a time in emphasis, or nothing but an id.
+    /// Whether a paragraph is the line under a heading: a time in emphasis, what it goes on from, or nothing but an id.
     fn opens_phase(&self, block: &Block) -> bool {
         let line = block.content.of(self.note.text());
         let timed = line.strip_prefix('*').and_then(|rest| rest.split_once('*'));
-        !line.contains('\n') && (timed.is_some_and(|(text, _)| time::parse(text).is_some()) || line.starts_with('^'))
+        let linked = ["from: [[", "after: [["].iter().any(|start| line.starts_with(start));
+        let timed = timed.is_some_and(|(text, _)| time::parse(text).is_some());
+        !line.contains('\n') && (timed || linked || line.starts_with('^'))
     }
 
     fn block(&mut self, block: &'a Block) {
@@ -191,11 +200,12 @@ impl<'a, 'd> Walk<'a, 'd> {
             }
             BlockKind::Fence { info, .. } => self.fence(block, info.of(self.note.text()).trim()),
             // A person's remarks to themselves and marks of generated regions are not part of the account.
-            BlockKind::Comment { .. } | BlockKind::Blank | BlockKind::OrphanId => self.flush(),
+            BlockKind::Comment { .. } | BlockKind::Blank => self.flush(),
+            BlockKind::OrphanId => self.flush_named(self.note.id(block)),
             _ => self.prose.push(block),
         }
         if block.id.is_some() {
-            self.flush();
+            self.flush_named(self.note.id(block));
         }
     }
 
@@ -216,11 +226,19 @@ impl<'a, 'd> Walk<'a, 'd> {
     }
 
     fn list(&mut self, block: &'a Block, header: bool) {
-        if !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
+        // Numbers count somebody's points: without the line above they are no steps, whatever arrows they hold.
+        let counted = matches!(block.kind, BlockKind::List { ordered: true }) && !header;
+        if counted || !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
             self.prose.push(block);
             return;
         }
+        // Steps stand close together: behind a blank line, a code span alone is somebody's list.
+        let mut header = header;
+        let mut end = block.content.start;
         for item in &block.children {
+            let gap = Span::new(end, item.content.start).of(self.note.text());
+            header &= gap.matches('\n').count() < 2;
+            end = item.content.end;
             match list::step(self.note, item, header, self.day) {
                 Some(step) => {
                     self.flush();
@@ -241,16 +259,21 @@ impl<'a, 'd> Walk<'a, 'd> {
     }
 
     fn flush(&mut self) {
+        self.flush_named(None);
+    }
+
+    /// `id` names the whole block that the last of the gathered ones is a part of.
+    fn flush_named(&mut self, id: Option<&str>) {
         let prose = std::mem::take(&mut self.prose);
         let (Some(first), Some(last)) = (prose.first(), prose.last()) else { return };
         let text = text::of_blocks(self.note, self.within, &prose);
-        let id = self.note.id(last).map(str::to_owned);
+        let id = self.note.id(last).or(id).map(str::to_owned);
         let text = match &id {
             // The id belongs to the block, not to what it says.
             Some(id) => text.trim_end().strip_suffix(&format!("^{id}")).map_or(text.as_str(), str::trim_end).to_owned(),
             None => text,
         };
-        let text = escape::unprose(&text);
+        let text = if self.within.is_some() { escape::inner_unprose(&text) } else { escape::unprose(&text) };
         if !text.trim().is_empty() {
             let span = Span::new(first.content.start, last.content.end);
             self.items.push(Item::Prose(Prose { id, text, span }));

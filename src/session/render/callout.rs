@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::session::callout::fields;
 use crate::session::model::{Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
-use crate::session::{escape, time};
+use crate::session::{escape, field, time};
 
-/// Words of a person longer than this (bytes) stand in a closed callout, complete.
+use super::label;
+
+/// Words of a person longer than this (characters) stand in a closed callout, complete.
 const FOLDED_WORDS: usize = 4_000;
 
 /// Any item that is a callout; `""` for the others.
@@ -18,19 +21,19 @@ pub fn callout(item: &Item, day: Option<Date>) -> String {
         Item::Error(it) => shell(&it.callout, "error", &it.callout.title, &error(it)),
         Item::User(it) => user(it),
         Item::Subagent(it) => subagent(it, day),
-        Item::Callout(it) => shell(it, &it.kind, &it.title, &at(escape::prose(&it.body), it.at)),
+        Item::Callout(it) => shell(it, &label::kind(&it.kind), &it.title, &other(it)),
         Item::Step(_) | Item::Tasks(_) | Item::Prose(_) => String::new(),
     }
 }
 
 /// Title line, body (ready markdown), id.
 fn shell(callout: &Callout, kind: &str, title: &str, body: &str) -> String {
+    let title = escape::inline(title);
     let fold = match callout.folded {
         Some(true) => "-",
         Some(false) => "+",
         None => "",
     };
-    let title = escape::inline(title);
     let mut out = format!("> [!{kind}]{fold}{}{title}\n", if title.is_empty() { "" } else { " " });
     let body = body.trim_matches('\n');
     if !body.is_empty() {
@@ -45,37 +48,56 @@ fn shell(callout: &Callout, kind: &str, title: &str, body: &str) -> String {
 }
 
 fn decision(it: &Decision) -> String {
-    let mut body = escape::prose(&it.text);
-    field(&mut body, "Why", it.why.as_deref(), &[]);
-    field(&mut body, "Rejected", it.rejected.as_deref(), &[]);
-    field(&mut body, "Impact", it.impact.as_deref(), &[]);
+    let names = fields("decision");
+    let mut body = field::text(&it.text, names, &[]);
+    for (name, value) in [("Why", &it.why), ("Rejected", &it.rejected), ("Impact", &it.impact)] {
+        line(&mut body, &field::line(name, value.as_deref().unwrap_or_default(), names, &[]));
+    }
     links(&mut body, "Rests on", &it.rests_on);
     at(body, it.callout.at)
 }
 
 fn error(it: &Error) -> String {
-    let mut body = escape::prose(&it.text);
-    links(&mut body, "Step", &it.steps);
-    for resolution in it.resolution.iter().flat_map(|text| text.lines()) {
-        field(&mut body, "Resolution", Some(resolution), &it.resolved_by);
+    let names = fields("error");
+    let (said, named): (Vec<_>, Vec<_>) =
+        it.steps.iter().cloned().partition(|link| it.text.contains(&link.to_string()));
+    let mut body = field::text(&it.text, names, &shown(&said));
+    links(&mut body, "Step", &named);
+    let keep = shown(&it.resolved_by);
+    let mut resolution = it.resolution.clone().unwrap_or_default();
+    for link in keep.iter().filter(|link| !resolution.contains(*link)).cloned().collect::<Vec<_>>() {
+        // A link that the words do not name stands behind them.
+        let _ = write!(resolution, "{}{link}", if resolution.is_empty() { "" } else { " " });
     }
+    line(&mut body, &field::line("Resolution", &resolution, names, &keep));
     at(body, it.callout.at)
 }
 
 fn user(it: &User) -> String {
     let mut callout = it.callout.clone();
-    if callout.folded.is_none() && it.words.len() > FOLDED_WORDS {
+    if callout.folded.is_none() && it.words.chars().nth(FOLDED_WORDS).is_some() {
         callout.folded = Some(true);
     }
     let title = if it.correction && callout.title.is_empty() { "Correction" } else { &it.callout.title };
     let body = escape::quoted(&it.words, it.interpretation.as_deref());
-    shell(&callout, "user", title, &body)
+    shell(&callout, "user", title, &at(body, it.callout.at))
+}
+
+/// A callout without fields of its own: its body holds them.
+fn other(it: &Callout) -> String {
+    let body = field::text(&it.body, None, &[]);
+    let has_time = field::split(&body, None).fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("at"));
+    at(body, it.at.filter(|_| !has_time))
 }
 
 fn subagent(it: &Subagent, day: Option<Date>) -> String {
-    let mut title = it.agent.as_ref().map(|agent| format!("@{agent}")).unwrap_or_default();
-    if let Some(model) = &it.model {
-        let _ = write!(title, " ({model})");
+    let names = fields("subagent");
+    let mut title = it.agent.as_ref().map(|agent| format!("@{}", label::agent(agent))).unwrap_or_default();
+    if let Some(model) = it.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
+        let _ = write!(title, "{}({model})", if title.is_empty() { "" } else { " " });
+    }
+    if title.is_empty() {
+        title.clone_from(&it.callout.title);
     }
     let mode = match it.mode {
         SubagentMode::Inline => "inline",
@@ -83,44 +105,27 @@ fn subagent(it: &Subagent, day: Option<Date>) -> String {
         SubagentMode::Embed => "embed",
     };
     let mut body = format!("mode: {mode}");
-    if let Some(link) = &it.link {
-        let _ = write!(body, "\n{}", Link { embed: it.mode == SubagentMode::Embed, ..link.clone() });
+    if let Some(link) = it.link.as_ref().filter(|_| it.mode != SubagentMode::Inline) {
+        line(&mut body, &Link { embed: it.mode == SubagentMode::Embed, ..link.clone() }.to_string());
     }
-    field(&mut body, "Task", it.task.as_deref(), &[]);
-    field(&mut body, "Summary", it.summary.as_deref(), &[]);
+    let tokens = it.callout.field("Tokens");
+    for (name, value) in [("Task", it.task.as_deref()), ("Summary", it.summary.as_deref()), ("Tokens", tokens)] {
+        line(&mut body, &field::line(name, value.unwrap_or_default(), names, &[]));
+    }
     let mut body = at(body, it.callout.at);
-    if !it.items.is_empty() {
-        let _ = write!(body, "\n\n{}", super::items(&it.items, day).trim_end_matches('\n'));
+    if it.mode == SubagentMode::Inline && !it.items.is_empty() {
+        let _ = write!(body, "\n\n{}", super::inner(&it.items, day).trim_end_matches('\n'));
     }
-    let shown = shell(&it.callout, "subagent", "", &body);
-    // Agent and model are our own words: `@` opens nothing here and must not be escaped.
-    shown.replacen('\n', &format!("{}{title}\n", if title.is_empty() { "" } else { " " }), 1)
+    shell(&it.callout, "subagent", &title, &body)
 }
 
-/// Adds `Name: value` on one line; the links among `own` stay links, everything else is escaped.
-fn field(body: &mut String, name: &str, value: Option<&str>, own: &[Link]) {
-    let Some(value) = value.filter(|value| !value.trim().is_empty()) else { return };
-    line(body, &format!("{name}: {}", keep_links(value, own)));
-}
-
-fn keep_links(value: &str, own: &[Link]) -> String {
-    for link in own {
-        let shown = link.to_string();
-        if let Some((before, after)) = value.split_once(&shown) {
-            let gap = |text: &str| if text.is_empty() { "" } else { " " };
-            let (start, end) = (keep_links(before, own), keep_links(after, own));
-            let left = if before.ends_with(char::is_whitespace) { gap(&start) } else { "" };
-            let right = if after.starts_with(char::is_whitespace) { gap(&end) } else { "" };
-            return format!("{start}{left}{shown}{right}{end}");
-        }
-    }
-    escape::inline(value)
+fn shown(links: &[Link]) -> Vec<String> {
+    links.iter().map(ToString::to_string).collect()
 }
 
 fn links(body: &mut String, name: &str, links: &[Link]) {
     if !links.is_empty() {
-        let shown: Vec<_> = links.iter().map(ToString::to_string).collect();
-        line(body, &format!("{name}: {}", shown.join(", ")));
+        line(body, &format!("{name}: {}", shown(links).join(", ")));
     }
 }
 
@@ -132,7 +137,7 @@ fn at(mut body: String, at: Option<Timestamp>) -> String {
 }
 
 fn line(body: &mut String, text: &str) {
-    if !body.is_empty() {
+    if !body.is_empty() && !text.is_empty() {
         body.push('\n');
     }
     body.push_str(text);

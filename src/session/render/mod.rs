@@ -5,15 +5,16 @@
 
 mod callout;
 mod frontmatter;
+mod label;
 
 use std::fmt::Write as _;
 
 use jiff::civil::Date;
 
-use super::escape::{self, code};
-use super::model::{Item, Phase, Session, Step, Task};
+use super::escape;
+use super::model::{Item, Phase, Prose, Session, Step, Task};
 use super::{step_line, time};
-use crate::base::text::truncate;
+use crate::base::text::{fold_whitespace, sanitise, truncate};
 
 pub use callout::callout;
 pub use frontmatter::frontmatter;
@@ -43,9 +44,9 @@ pub fn body(session: &Session) -> String {
 pub fn phase(phase: &Phase) -> String {
     let mut out = format!("{} {}", "#".repeat(usize::from(phase.level.clamp(2, 3))), title(&phase.title));
     if let Some(agent) = &phase.agent {
-        let _ = write!(out, " @{agent}");
+        let _ = write!(out, " @{}", label::agent(agent));
     }
-    if let Some(channel) = &phase.channel {
+    if let Some(channel) = phase.channel.as_deref().and_then(label::channel) {
         let _ = write!(out, " #{channel}");
     }
     out.push('\n');
@@ -69,6 +70,15 @@ pub fn phase(phase: &Phase) -> String {
 
 /// Items with the blank lines between them; a header line above each run of steps.
 pub fn items(items: &[Item], day: Option<Date>) -> String {
+    list(items, day, false)
+}
+
+/// Items of an inline sub-agent: prose that looks like a field of the callout is escaped, and nothing carries an id.
+fn inner(items: &[Item], day: Option<Date>) -> String {
+    list(items, day, true)
+}
+
+fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
     let mut out = String::new();
     let mut listed = false;
     for item in items {
@@ -84,10 +94,7 @@ pub fn items(items: &[Item], day: Option<Date>) -> String {
         listed = false;
         let text = match item {
             Item::Step(_) => continue,
-            Item::Prose(prose) => {
-                let id = prose.id.as_ref().map(|id| format!(" ^{id}")).unwrap_or_default();
-                format!("{}{id}\n", escape::prose(&prose.text))
-            }
+            Item::Prose(it) => prose(it, inner),
             Item::Tasks(it) => tasks(&it.tasks),
             other => callout(other, day),
         };
@@ -96,21 +103,32 @@ pub fn items(items: &[Item], day: Option<Date>) -> String {
     out
 }
 
+fn prose(prose: &Prose, inner: bool) -> String {
+    let text = if inner { escape::inner_prose(&prose.text) } else { escape::prose(&prose.text) };
+    match &prose.id {
+        _ if text.is_empty() => text,
+        None => format!("{text}\n"),
+        Some(id) if escape::ends_in_text(&text) => format!("{text} ^{id}\n"),
+        Some(id) => format!("{text}\n\n^{id}\n"),
+    }
+}
+
 /// A step: its line, nested lines, and the command in a fence where it did not fit.
 pub fn step(step: &Step, day: Option<Date>) -> String {
     let mut short = step.clone();
     if let Some(result) = &step.result {
-        let folded = crate::base::text::fold_whitespace(result);
+        let folded = fold_whitespace(result);
         short.result = Some(truncate(&folded, step_line::LONGEST_RESULT).into_owned());
     }
-    short.args = crate::base::text::fold_whitespace(&step.args);
+    short.args = fold_whitespace(&sanitise(&step.args));
+    short.tool = sanitise(&step.tool).split_whitespace().collect::<Vec<_>>().join("_");
     let mut out = format!("- {}", step_line::format(&short, day));
     if let Some(id) = &step.id {
         let _ = write!(out, " ^{id}");
     }
     out.push('\n');
     if let Some(command) = &step.command {
-        for line in fenced("", command).lines() {
+        for line in fenced("", &sanitise(command)).lines() {
             let _ = writeln!(out, "{}{line}", if line.is_empty() { "" } else { "    " });
         }
     }
@@ -139,20 +157,10 @@ pub fn fenced(info: &str, body: &str) -> String {
     format!("{fence}{info}\n{}\n{fence}\n", body.trim_end_matches('\n'))
 }
 
-/// A title on one line; `@` and `#` at the start of a word get a backslash, so that they do not end it.
+/// A title on one line.
 fn title(text: &str) -> String {
-    let text = escape::inline(text);
-    let mut out = String::with_capacity(text.len() + 2);
-    let spans = code::spans(&text, false);
-    let mut start = true;
-    for (at, c) in text.char_indices() {
-        if start && matches!(c, '@' | '#') && !spans.iter().any(|span| span.contains(&at)) {
-            out.push('\\');
-        }
-        start = c == ' ';
-        out.push(c);
-    }
-    if out.is_empty() { "Untitled".to_owned() } else { out }
+    let text = escape::title(text);
+    if text.is_empty() { "Untitled".to_owned() } else { text }
 }
 
 /// Appends a block, one blank line before it.

@@ -29,33 +29,35 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     parts.extend(data::flow(data).map(Part::Flow));
     parts.extend(draft.gates.iter().map(|(title, body)| Part::Gate(gate(title, body))));
     let mut remark = |kind, text: String| {
-        let text = truncate(&text, MAX_REMARK).into_owned();
-        if !text.is_empty() {
+        let text = truncate(&clean(&text), MAX_REMARK).into_owned();
+        if text.contains(char::is_alphanumeric) {
             parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
         }
     };
     for decision in draft.decisions.iter().take(8) {
         let clause = |text: &str| clean(&strip_links(text)).trim_end_matches('.').to_owned();
         let mut text = clause(&decision.callout.title);
-        if let Some(why) = &decision.why {
-            text = format!("{text} — {}", clause(why));
+        if let Some(why) = decision.why.as_deref().map(clause).filter(|why| !why.is_empty()) {
+            text = if text.is_empty() { why } else { format!("{text} — {why}") };
         }
-        if let Some(rejected) = &decision.rejected {
-            text = format!("{text} (not: {})", clause(rejected));
+        if let Some(rejected) = decision.rejected.as_deref().map(clause).filter(|rejected| !rejected.is_empty()) {
+            text = format!("{text} (not: {rejected})");
         }
         remark(RemarkKind::Decided, text);
     }
-    for user in draft.corrections.iter().take(4) {
+    let asking = |user: &User| draft.requests.iter().any(|asked| std::ptr::eq(*asked, user));
+    for user in draft.corrections.iter().filter(|user| !asking(user)).take(4) {
         remark(RemarkKind::Mind, spoken(user, 160));
     }
-    for user in draft.requests.iter().skip(1).filter(|user| !user.correction && !title::is_talk(&user.words)).take(5) {
-        remark(
-            RemarkKind::Then,
-            title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default(),
-        );
+    let asked = draft.requests.iter().filter(|user| !user.correction && !title::is_talk(&user.words));
+    for user in asked.skip(1).take(5) {
+        let then = title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default();
+        if !same(&then, &draft.title) {
+            remark(RemarkKind::Then, then);
+        }
     }
-    for error in draft.errors.iter().take(4) {
-        remark(RemarkKind::Trouble, trouble(error));
+    for error in draft.errors.iter().filter(|error| !is_said(&error.callout.title, draft)).take(4) {
+        remark(RemarkKind::Trouble, trouble(error, &draft.deeds));
     }
     for it in &data.carried {
         if let Some(from) = drafts.get(it.from) {
@@ -66,7 +68,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         }
     }
     parts.extend(commands(&draft.deeds));
-    for (deed, result) in failures(&draft.deeds) {
+    for (deed, result) in failures(draft) {
         let command = code(deed.core.lines().next().unwrap_or(""));
         let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
         let (kind, text) = match passing.map(|draft| &draft.title) {
@@ -105,7 +107,8 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     if let Some(user) = asked {
         return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
     }
-    let prose = draft.intent.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let prose = draft.intent.filter(|_| draft.said.is_empty());
+    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
     let paragraph = prose.split("\n\n").next().unwrap_or(prose);
     title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
 }
@@ -149,13 +152,32 @@ fn gate(title: &str, body: &str) -> Gate {
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }
 
-fn trouble(error: &Error) -> String {
+/// Whether `text` is what a person said: then it is the refusal of a call, not something that went wrong.
+fn is_said(text: &str, draft: &Draft<'_>) -> bool {
+    let text = clean(text.trim_end_matches('…'));
+    text.len() > 8 && draft.said.iter().any(|user| clean(&user.words).starts_with(&text))
+}
+
+/// What went wrong, and what helped: in words, else the files that were changed to put it right.
+fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
     let what = clean(&strip_links(&error.callout.title));
     let what = if what.is_empty() { title::request(&error.text, 120).unwrap_or_default() } else { what };
-    match error.resolution.as_deref().map(|text| clean(&strip_links(text))).filter(|text| !text.is_empty()) {
-        Some(help) => format!("{what} — {help}"),
-        None => what,
+    let help = error.resolution.as_deref().map(|text| clean(&strip_links(text))).unwrap_or_default();
+    let told = help.trim_end_matches(['.', ';', ' ']);
+    if !matches!(told, "" | "fixed; worked" | "fixed; passed" | "worked" | "passed") {
+        return format!("{what} — {help}");
     }
+    let mut files: Vec<&str> = Vec::new();
+    for link in &error.resolved_by {
+        let deed = deeds.iter().find(|deed| deed.step.id.is_some() && deed.step.id == link.block);
+        for path in deed.into_iter().flat_map(|deed| &deed.writes) {
+            let name = title::file_name(path);
+            if !files.contains(&name) && files.len() < 3 {
+                files.push(name);
+            }
+        }
+    }
+    if files.is_empty() { what } else { format!("{what} — fixed in {}", files.join(", ")) }
 }
 
 /// Text without links to blocks of the session's own note, which mean nothing elsewhere.
@@ -208,44 +230,55 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
     places.truncate(MAX_COMMANDS);
     places.sort_unstable();
-    let mut parts: Vec<Part> = places.into_iter().map(|at| command(order[at])).collect();
+    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at])).collect();
     if total > MAX_COMMANDS {
         let text =
-            format!("and {} more in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "command"));
+            format!("and {} in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "more command"));
         parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
     }
     parts
 }
 
-fn command(deed: &Deed<'_>) -> Part {
+/// `None` where nothing readable is left of it.
+fn command(deed: &Deed<'_>) -> Option<Part> {
     let core = crate::base::text::sanitise(&deed.core);
     let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
     if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
-        return Part::Script(Script { text: lines.join("\n"), span: Span::default() });
+        return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
     let first = lines.first().copied().unwrap_or("");
     let mut text = truncate(&clean(first), MAX_COMMAND).into_owned();
+    if text.is_empty() {
+        return None;
+    }
     if lines.len() > 1 && !text.ends_with('…') {
         text.push_str(" …");
     }
     let note = (deed.kind == Kind::Check).then(|| outcome::verdict(deed));
-    Part::Command(Command { command: text, note, span: Span::default() })
+    Some(Part::Command(Command { command: text, note, span: Span::default() }))
 }
 
 /// Commands that failed and did not end well later in the step, with what they said.
-fn failures<'a>(deeds: &'a [Deed<'_>]) -> Vec<(&'a Deed<'a>, String)> {
+/// That which is told as trouble already, or was refused by a person, is left out.
+fn failures<'a>(draft: &'a Draft<'_>) -> Vec<(&'a Deed<'a>, String)> {
+    let deeds = &draft.deeds;
+    let told: HashSet<&str> =
+        draft.errors.iter().flat_map(|error| &error.steps).filter_map(|link| link.block.as_deref()).collect();
     let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(outcome::retry_key).collect();
     let mut seen = HashSet::new();
     let mut ends: Vec<(&Deed<'_>, String)> = deeds
         .iter()
         .rev()
         .filter(|deed| deed.shell && deed.tells() && deed.failed())
+        .filter(|deed| !deed.step.id.as_deref().is_some_and(|id| told.contains(id)))
+        .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| is_said(result, draft)))
         .filter(|deed| {
             let key = outcome::retry_key(deed);
             !fine.contains(&key) && seen.insert(key)
         })
         .map(|deed| {
-            let result = deed.step.result.as_deref().map(clean).filter(|text| !text.is_empty());
+            let words = |text: &String| text.chars().filter(|c| c.is_alphanumeric()).count() * 2 > text.chars().count();
+            let result = deed.step.result.as_deref().map(clean).filter(words);
             (deed, result.unwrap_or_else(|| "failed".into()))
         })
         .take(3)

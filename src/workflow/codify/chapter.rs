@@ -14,6 +14,8 @@ use crate::session::{Item, Phase, Session, User};
 
 /// How many chapters a workflow has at most, declared ones aside.
 const MAX_CHAPTERS: usize = 14;
+/// Weight up to which a phase is a small change.
+const SMALL: usize = 9;
 /// How many phases become one chapter because they change the same files.
 const MAX_ALIKE: usize = 5;
 
@@ -114,7 +116,9 @@ fn goes_on(chapter: &Chapter<'_>, digest: &Digest<'_>) -> bool {
     }
     let work: Vec<_> = chapter.phases.iter().filter(|digest| digest.weight > 0).collect();
     let shared = digest.written.iter().filter(|path| work.iter().any(|other| other.written.contains(*path))).count();
-    work.len() < MAX_ALIKE && shared > 0 && shared * 2 >= digest.written.len()
+    // A small change to the same files belongs to what it changes; much work is a step of its own.
+    let small = digest.weight <= SMALL || digest.weight * 3 <= chapter.weight();
+    small && work.len() < MAX_ALIKE && shared > 0 && shared * 2 >= digest.written.len()
 }
 
 /// Joins the lightest neighbours until few enough are left. The bound doubles, so the passes are few.
@@ -202,25 +206,33 @@ fn weight(deed: &Deed<'_>) -> usize {
     }
 }
 
-/// The first words of a person in a phase.
-pub(super) fn prompt(phase: &Phase) -> Option<&User> {
-    phase.items.iter().find_map(|item| match item {
+/// What people said in a phase.
+pub(super) fn said(phase: &Phase) -> impl Iterator<Item = &User> {
+    phase.items.iter().filter_map(|item| match item {
         Item::User(user) => Some(user),
         _ => None,
     })
 }
 
-/// Whether the heading was made from the prompt that opens the phase: then it is no better than the prompt.
+/// What a person asked for in a phase: the first words that are more than talk, else the first.
+pub(super) fn prompt(phase: &Phase) -> Option<&User> {
+    said(phase).find(|user| !user.correction && !title::is_talk(&user.words)).or_else(|| said(phase).next())
+}
+
+/// Whether the heading was made from words that were said in the phase: then it is no better than they are.
 fn is_from_prompt(phase: &Phase) -> bool {
     const SEEN: usize = 8_000;
-    let Some(user) = prompt(phase) else { return false };
     let letters = |text: &str| -> String {
         text.chars().take(SEEN).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let title: String = letters(&phase.title).chars().take(24).collect();
-    let words = letters(&user.words);
+    let title: String = letters(&phase.title).chars().take(16).collect();
     // A short title ("Build") is found in many words by chance.
-    if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) }
+    let fits = |words: String| if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) };
+    // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
+    title == "continue"
+        || phase.title.contains('…')
+        || phase.title.starts_with("Command /")
+        || said(phase).take(8).any(|user| fits(letters(&user.words)))
 }
 
 #[cfg(test)]

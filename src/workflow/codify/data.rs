@@ -180,13 +180,10 @@ fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
     (reads, writes)
 }
 
-/// Files of nobody's interest: temporary ones, devices, the agent's own.
+/// Files of nobody's interest: temporary ones, the agent's own.
 fn is_scratch(path: &str) -> bool {
-    ["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "~/.claude/", "/proc/"]
-        .iter()
-        .any(|start| path.starts_with(start))
-        || path.contains("/.claude/projects/")
-        || path.contains("/.claude/plans/")
+    let own = path.starts_with("~/.claude/") || path.contains("/.claude/projects/") || path.contains("/.claude/plans/");
+    own || super::shell::is_scratch(path)
 }
 
 /// The first ones, the rest dropped.
@@ -198,7 +195,7 @@ fn fewer(mut operands: Vec<Operand>, limit: usize) -> Vec<Operand> {
 /// Paths put together by folder, as deep as gives at most `limit` groups; a group of one is the file itself.
 fn groups<'a>(paths: &[&'a str], limit: usize) -> Vec<(String, Vec<&'a str>)> {
     let folder = |path: &str, depth: usize| {
-        let parts: Vec<&str> = path.split('/').collect();
+        let parts: Vec<&str> = path.split(['/', '\\']).collect();
         let parts = &parts[..parts.len().saturating_sub(1).min(depth)];
         if parts.is_empty() { "./".to_owned() } else { parts.join("/") + "/" }
     };

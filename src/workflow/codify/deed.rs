@@ -39,92 +39,38 @@ impl Deed<'_> {
     }
 }
 
-const SHELLS: [&str; 14] = [
-    "bash",
-    "shell",
-    "sh",
-    "zsh",
-    "exec",
-    "exec_command",
-    "local_shell",
-    "local_shell_call",
-    "run_terminal_cmd",
-    "run_shell_command",
-    "execute_command",
-    "run_command",
-    "powershell",
-    "terminal",
+#[rustfmt::skip]
+const SHELLS: &[&str] = &[
+    "bash", "shell", "sh", "zsh", "exec", "exec_command", "local_shell", "local_shell_call", "run_terminal_cmd",
+    "run_shell_command", "execute_command", "run_command", "powershell", "terminal",
 ];
 
-const EDITORS: [&str; 16] = [
-    "edit",
-    "multiedit",
-    "write",
-    "notebookedit",
-    "apply_patch",
-    "write_file",
-    "edit_file",
-    "replace",
-    "create_file",
-    "str_replace",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "search_replace",
-    "patch",
-    "create",
-    "delete_file",
+#[rustfmt::skip]
+const EDITORS: &[&str] = &[
+    "edit", "multiedit", "write", "notebookedit", "apply_patch", "write_file", "edit_file", "replace",
+    "create_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "search_replace", "patch",
+    "create", "delete_file",
 ];
 
-const READERS: [&str; 6] = ["read", "read_file", "view", "view_file", "notebookread", "cat"];
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "read", "read_file", "view", "view_file", "notebookread", "cat",
+];
 
 /// Tools that neither change nor prove anything worth repeating.
-const QUIET: [&str; 24] = [
-    "glob",
-    "grep",
-    "ls",
-    "task",
-    "agent",
-    "todowrite",
-    "todoread",
-    "todo",
-    "update_plan",
-    "exitplanmode",
-    "enterplanmode",
-    "exit_plan_mode",
-    "askuserquestion",
-    "taskcreate",
-    "taskupdate",
-    "tasklist",
-    "taskget",
-    "taskoutput",
-    "taskstop",
-    "bashoutput",
-    "killshell",
-    "killbash",
-    "skill",
-    "toolsearch",
+#[rustfmt::skip]
+const QUIET: &[&str] = &[
+    "glob", "grep", "ls", "task", "agent", "todowrite", "todoread", "todo", "update_plan", "exitplanmode",
+    "enterplanmode", "exit_plan_mode", "askuserquestion", "taskcreate", "taskupdate", "tasklist", "taskget",
+    "taskoutput", "taskstop", "bashoutput", "killshell", "killbash", "skill", "toolsearch",
 ];
 
 /// Words in a tool's name that tell that it only looks.
-const LOOKING: [&str; 18] = [
-    "get",
-    "list",
-    "search",
-    "read",
-    "fetch",
-    "find",
-    "query",
-    "view",
-    "show",
-    "snapshot",
-    "screenshot",
-    "navigate",
-    "glob",
-    "grep",
-    "websearch",
-    "webfetch",
-    "wait",
-    "think",
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "get", "list", "search", "read", "fetch", "find", "query", "view", "show", "snapshot", "screenshot",
+    "navigate", "glob", "grep", "websearch", "webfetch", "wait", "think", "browser", "resolve", "docs", "inspect",
+    "status", "describe", "count", "explain",
 ];
 
 /// The deeds among `items`, in order. Inline work of sub-agents is not theirs.
@@ -156,8 +102,11 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
             reads.push(Cow::Borrowed(args));
         }
         (Kind::Look, String::new())
+    } else if args.is_empty() {
+        // A name alone says nothing to repeat.
+        (if writes.is_empty() { Kind::Look } else { Kind::Edit }, String::new())
     } else {
-        (tool_kind(&tool, &writes), format!("{} {args}", step.tool).trim().to_owned())
+        (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
     };
     Deed { step, kind, core, shell, reads, writes }
 }
@@ -172,15 +121,17 @@ fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
 }
 
 fn paths(files: &[crate::session::FileRef]) -> Vec<Cow<'_, str>> {
-    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| !path.is_empty()).collect()
+    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| is_plain(path)).collect()
+}
+
+/// Whether a path can stand in a flow line: one line of plain text.
+fn is_plain(path: &str) -> bool {
+    !path.is_empty() && super::clean(path) == path
 }
 
 /// Whether the argument of a file tool is one path and nothing else.
 fn is_path(args: &str) -> bool {
-    !args.is_empty()
-        && args.len() < 300
-        && !args.contains(['\n', '`', '"', '…'])
-        && args.split_whitespace().count() == 1
+    is_plain(args) && args.len() < 300 && !args.contains(['\n', '`', '"', '…']) && args.split_whitespace().count() == 1
 }
 
 #[cfg(test)]

@@ -25,10 +25,12 @@ pub(super) struct Draft<'a> {
     pub agent: Option<&'a Agent>,
     /// Channel of the leading phase.
     pub channel: Option<&'a str>,
-    /// What people asked for, the leading request first.
+    /// What people asked for.
     pub requests: Vec<&'a User>,
-    /// The leading phase's own words, where no person asked: its first prose.
+    /// The first prose: what it is about, where no person said so.
     pub intent: Option<&'a str>,
+    /// Everything that people said.
+    pub said: Vec<&'a User>,
     /// Corrections by people.
     pub corrections: Vec<&'a User>,
     /// Decisions.
@@ -60,11 +62,15 @@ pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<
             draft.agent = digest.phase.agent.as_ref();
             draft.channel = digest.phase.channel.as_deref();
         }
-        let order = std::iter::once(lead).chain((0..chapter.phases.len()).filter(|&at| at != lead));
-        // The leading request opens the list, the others follow in their order.
-        let works = |digest: &&chapter::Digest<'_>| digest.weight > 0 || chapter.phases.len() == 1;
-        let asked = order.filter_map(|at| chapter.phases.get(at)).filter(works);
-        draft.requests = asked.filter_map(|digest| chapter::prompt(digest.phase)).collect();
+        // Questions on the way are not asked again, unless they are all that says what the work is.
+        let asked = |works: bool| -> Vec<&'a User> {
+            let digests = chapter.phases.iter().filter(|digest| digest.weight > 0 || !works);
+            digests.filter_map(|digest| chapter::prompt(digest.phase)).collect()
+        };
+        draft.requests = asked(true);
+        if draft.requests.iter().all(|user| title::is_talk(&user.words)) {
+            draft.requests = asked(false);
+        }
         for digest in &chapter.phases {
             draft.take(session, path, digest.index, &mut below);
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
@@ -130,7 +136,12 @@ impl<'a> Draft<'a> {
     fn collect(&mut self, items: &'a [Item]) {
         for item in items {
             match item {
-                Item::User(user) if user.correction => self.corrections.push(user),
+                Item::User(user) => {
+                    self.said.push(user);
+                    if user.correction {
+                        self.corrections.push(user);
+                    }
+                }
                 Item::Decision(decision) if is_approval(decision) => {
                     self.gates.push((&decision.callout.title, &decision.text));
                 }
@@ -147,11 +158,12 @@ impl<'a> Draft<'a> {
         let own = subagent.link.as_ref().filter(|link| !link.target.is_empty());
         let origin =
             own.map(|link| Link { embed: false, alias: None, span: crate::base::Span::default(), ..link.clone() });
-        let name = subagent.agent.as_ref().map_or("sub-agent", |agent| agent.name.as_str());
+        let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
+        let name = name.unwrap_or("the sub-agent");
         let task = subagent.task.as_deref().unwrap_or("");
         let named = title::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
         let mut draft = Draft {
-            title: if named.is_empty() { format!("Let {name} work") } else { named },
+            title: if named.is_empty() { format!("Let {name} work") } else { clean(&named) },
             agent: subagent.agent.as_ref(),
             subagent: Some(subagent),
             deeds: deeds(&subagent.items, session.meta.project.as_deref()),
@@ -204,17 +216,22 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
         // A heading in somebody's own words: shortened at most.
         Some(title::title(strip_number(&own)))
     } else {
-        let asked = draft.requests.iter().find(|user| !title::is_talk(&user.words));
-        asked
-            .and_then(|user| title::imperative(&user.words))
+        // The request of the phase in which most was done, else the first that says something.
+        let lead = chapter::prompt(phase);
+        let asked =
+            || lead.into_iter().chain(draft.requests.iter().copied()).filter(|user| !title::is_talk(&user.words));
+        asked()
+            .find_map(|user| title::imperative(&user.words))
             .or_else(|| title::commit(&draft.deeds))
             .or_else(|| {
                 draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))))
             })
+            .or_else(|| title::statement(&own))
             .or_else(|| title::from_deeds(&draft.deeds))
-            .or_else(|| asked.and_then(|user| title::request(&user.words, title::MAX_TITLE)))
+            .or_else(|| asked().find_map(|user| title::request(&user.words, title::MAX_TITLE)))
     };
     let made = made.filter(|made| !made.is_empty()).unwrap_or_else(|| truncate(&own, title::MAX_TITLE).into_owned());
+    let made = clean(&made);
     if made.is_empty() { "Work".to_owned() } else { made }
 }
 

@@ -18,7 +18,7 @@ const TYPES: &[(&str, &str)] = &[
 
 /// The type of one path; `Path` where its name tells none.
 fn of(path: &str) -> &'static str {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     TYPES.iter().find(|(known, _)| *known == extension).map_or("Path", |(_, ty)| ty)
 }

@@ -44,7 +44,7 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     let chapters = chapter::chapters(session, &path);
     let drafts = draft::drafts(session, &path, &chapters);
     remarks(session, &path, drafts.len(), &mut warnings);
-    let title = workflow_title(session);
+    let title = workflow_title(session, &drafts);
     let mut workflow = Workflow {
         title,
         sources: session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect(),
@@ -71,10 +71,24 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     (workflow, warnings)
 }
 
-fn workflow_title(session: &Session) -> String {
-    let own = session.title();
-    let made = title::imperative(own).unwrap_or_else(|| title::title(&sanitise(own)));
-    let made = fold_whitespace(&made);
+/// The session's title if it asks for something and was not cut; else the title of the step it begins with, or of the
+/// step in which most was done.
+fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
+    let own = session.title().trim();
+    let cut = own.ends_with('…');
+    if !cut && let Some(title) = title::imperative(own) {
+        return title;
+    }
+    let tops = || drafts.iter().filter(|draft| draft.level == 2);
+    if cut || (session.meta.host.is_some() && tops().count() == 1) {
+        let start: String = own.chars().take(16).collect();
+        let same = tops().find(|draft| draft.title.starts_with(&start));
+        let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
+        if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
+            return draft.title.clone();
+        }
+    }
+    let made = title::title(&sanitise(own));
     if made.is_empty() { "Untitled".to_owned() } else { made }
 }
 

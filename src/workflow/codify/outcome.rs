@@ -111,13 +111,8 @@ pub(super) fn check_key(core: &str) -> String {
     let parts = shell::split(core);
     let telling = parts.iter().rev().find(|part| shell::kind(part.text) == Kind::Check).or(parts.last());
     let words = telling.map(|part| shell::words(part.text)).unwrap_or_default();
-    let long = matches!(words.get(1), Some(&("run" | "exec" | "-m" | "-r" | "--filter")));
-    words
-        .into_iter()
-        .filter(|word| !word.starts_with("--"))
-        .take(if long { 3 } else { 2 })
-        .collect::<Vec<_>>()
-        .join(" ")
+    let len = shell::known(&words).map_or(2, |(len, _)| len);
+    words.into_iter().take(len).collect::<Vec<_>>().join(" ")
 }
 
 /// The checks whose last run passed, in the order of that run.

@@ -16,7 +16,7 @@ pub(super) const OPENERS: &[&str] = &[
     "help me to", "help me", "help us", "go ahead and", "your task is to", "your job is to", "the task is to",
     "the goal is to", "my goal is to", "you are to", "try to", "we want to", "we'd like to", "start by",
     "continue to", "to", "again", "instead", "quickly", "directly", "carefully", "us to", "is it possible to",
-    "do you mind to", "would it be possible to", "i'm going to ask you to", "ultrathink", "claude",
+    "do you mind to", "would it be possible to", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right",
 ];
 
 /// Verbs that open an imperative.
@@ -27,7 +27,7 @@ pub(super) const VERBS: &[&str] = &[
     "choose", "clean", "clear", "clone", "close", "collect", "combine", "commit", "compare", "compile", "complete",
     "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy", "correct", "cover", "create",
     "cut", "debug", "decide", "define", "delete", "deploy", "describe", "design", "detect", "determine", "develop",
-    "diagnose", "disable", "display", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
+    "diagnose", "disable", "display", "do", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
     "enforce", "enhance", "ensure", "establish", "estimate", "evaluate", "examine", "execute", "expand", "explain",
     "explore", "export", "expose", "extend", "extract", "fetch", "figure", "fill", "filter", "find", "finish",
     "fix", "fold", "format", "gather", "generate", "get", "give", "group", "handle", "hide", "identify",
@@ -42,9 +42,9 @@ pub(super) const VERBS: &[&str] = &[
     "reuse", "revert", "review", "revise", "rework", "rewrite", "run", "save", "scan", "search", "select", "send",
     "separate", "set", "setup", "share", "ship", "show", "simplify", "skip", "sort", "specify", "split", "stage",
     "start", "stop", "store", "streamline", "study", "submit", "suggest", "summarise", "summarize", "support",
-    "switch", "sync", "take", "tell", "test", "tidy", "trace", "track", "translate", "trim", "tune", "turn",
+    "switch", "sync", "take", "tag", "tell", "test", "tidy", "trace", "track", "translate", "trim", "tune", "turn",
     "tweak", "undo", "unify", "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wire",
-    "work", "wrap", "write",
+    "wrap", "write",
 ];
 
 /// Requests that only keep the work going.
@@ -69,9 +69,23 @@ pub(super) const DANGLING: &[&str] = &[
 /// Words that name nothing.
 #[rustfmt::skip]
 pub(super) const VAGUE: &[&str] = &[
+    "fix", "repair", "solve", "resolve", "do", "make", "apply", "find", "check", "look", "help", "get", "did", "done",
     "out", "why", "them", "it", "this", "that", "these", "those", "everything", "something", "things", "thing",
     "again", "up", "what", "how", "issue", "issues", "problem", "problems", "error", "errors", "now", "first",
     "changes", "me", "us", "more", "still", "same", "there", "here", "too", "well", "please", "also", "back", "on",
     "off", "over", "one", "next", "step", "steps", "rest", "continue", "remaining", "go", "plan", "following",
     "above", "below", "task", "tasks", "code", "work",
+];
+
+/// Words that can be left out of a title.
+#[rustfmt::skip]
+pub(super) const ADVERBS: &[&str] = &[
+    "probably", "basically", "just", "maybe", "please", "actually", "really", "simply", "quickly", "perhaps", "also",
+];
+
+/// Words of somebody who speaks of themselves or to somebody.
+#[rustfmt::skip]
+pub(super) const SPEAKING: &[&str] = &[
+    "i", "im", "we", "you", "me", "my", "your", "our", "us", "it", "its", "he", "she", "they", "this", "that", "what", "why",
+    "how", "ok", "yes", "no", "hmm", "wait", "still", "thanks", "seems", "think",
 ];

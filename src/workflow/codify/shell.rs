@@ -42,6 +42,10 @@ const WRAPPERS: &[(&str, usize)] = &[
 const RUNNERS: &[[&str; 2]] =
     &[["uv", "run"], ["poetry", "run"], ["bundle", "exec"], ["pipenv", "run"], ["mise", "exec"], ["php", "artisan"]];
 
+/// Options with which a download program sends or keeps something.
+const SENDING: &[&str] =
+    &["-X", "-d", "-F", "-T", "-o", "-O", "--data", "--data-raw", "--request", "--form", "--output"];
+
 /// One simple command and the operator before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Simple<'a> {
@@ -71,17 +75,22 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
             at += 1;
             continue;
         }
+        if byte == b'#' && command.get(start..at).is_some_and(|before| before.trim().is_empty()) {
+            // A comment: its apostrophes open nothing.
+            at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
+            continue;
+        }
         let two = command.get(at..at + 2).unwrap_or("");
         let width = match byte {
             b'\'' | b'"' => {
                 quote = Some(byte);
                 0
             }
-            b'(' | b'{' if byte == b'(' || at == start || bytes[at - 1] == b'$' => {
+            b'(' => {
                 depth += 1;
                 0
             }
-            b')' | b'}' => {
+            b')' => {
                 depth = depth.saturating_sub(1);
                 0
             }
@@ -114,7 +123,7 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
         start = at;
     }
     parts.push(Simple { operator, text: command.get(start..).unwrap_or("").trim() });
-    parts.retain(|part| !part.text.is_empty());
+    parts.retain(|part| !part.text.is_empty() && !part.text.starts_with('#'));
     parts
 }
 
@@ -162,16 +171,17 @@ pub(super) fn words(simple: &str) -> Vec<&str> {
     }
     words.drain(..from.min(words.len()));
     if let Some(first) = words.first_mut() {
-        *first = first.trim_start_matches('(').rsplit('/').next().unwrap_or("");
+        *first = first.trim_start_matches(['(', '&']).rsplit('/').next().unwrap_or("");
     }
     // Options between program and verb (`git -C dir log`, `cargo +nightly test`).
     while words.len() > 2 {
         let takes = match (words[0], words[1]) {
             ("git", "-C" | "-c")
             | ("npm" | "pnpm" | "yarn", "--prefix" | "-C" | "--dir" | "-w" | "--workspace")
-            | ("make" | "go", "-C") => 2,
+            | ("make" | "go", "-C")
+            | ("pnpm", "--filter" | "-F") => 2,
+            ("pnpm", "exec" | "-r") | ("npm", "exec") | ("git", "--no-pager") => 1,
             ("cargo", word) if word.starts_with('+') => 1,
-            ("git", "--no-pager") => 1,
             _ => break,
         };
         words.drain(1..(1 + takes).min(words.len()));
@@ -183,24 +193,52 @@ pub(super) fn words(simple: &str) -> Vec<&str> {
 pub(super) fn kind(simple: &str) -> Kind {
     let words = words(simple);
     let Some(program) = words.first() else { return Kind::Look };
-    if *program == "git" && words.len() > 1 && words[1] == "stash" && matches!(words.get(2), Some(&("list" | "show"))) {
+    if is_assignment(simple) {
         return Kind::Look;
     }
-    let mut best: Option<(usize, Kind)> = None;
-    for (kind, patterns) in PROGRAMS {
-        for pattern in *patterns {
-            let len = fit(pattern, &words);
-            if len > 0 && best.is_none_or(|(other, _)| len > other) {
-                best = Some((len, *kind));
-            }
-        }
+    if matches!(words.get(1), Some(&("--version" | "version" | "--help" | "-h" | "help"))) {
+        return Kind::Look;
     }
+    if *program == "rm" && words.iter().skip(1).filter(|word| !word.starts_with('-')).all(|path| is_scratch(path)) {
+        return Kind::Look;
+    }
+    if matches!(*program, "curl" | "wget") && words.iter().any(|word| SENDING.contains(word)) {
+        return Kind::Run;
+    }
+    let best = known(&words);
     if let Some((_, Kind::Look)) = best
         && writes_file(simple)
     {
         return Kind::Change;
     }
     best.map_or(Kind::Run, |(_, kind)| kind)
+}
+
+/// How many of the first words the table knows, and the kind it says.
+pub(super) fn known(words: &[&str]) -> Option<(usize, Kind)> {
+    let mut best: Option<(usize, Kind)> = None;
+    for (kind, patterns) in PROGRAMS {
+        for pattern in *patterns {
+            let len = fit(pattern, words);
+            if len > 0 && best.is_none_or(|(other, _)| len > other) {
+                best = Some((len, *kind));
+            }
+        }
+    }
+    best
+}
+
+/// Whether a simple command only sets a variable: `x=$(…)`, `x="a b"`.
+fn is_assignment(simple: &str) -> bool {
+    let Some((name, value)) = simple.split_once('=') else { return false };
+    let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let whole = |open: &str, close: char| value.starts_with(open) && value.ends_with(close);
+    named
+        && (value.starts_with('{')
+            || whole("$(", ')')
+            || whole("\"", '"')
+            || whole("'", '\'')
+            || !value.contains(char::is_whitespace))
 }
 
 /// Number of words of `pattern` that fit, 0 if it does not.
@@ -220,59 +258,98 @@ fn fit(pattern: &str, words: &[&str]) -> usize {
     count
 }
 
-/// Whether it redirects its output into a file.
+/// Whether it redirects its output into a file that is more than scratch.
 fn writes_file(simple: &str) -> bool {
-    let bare = simple.split(['\'', '"']).step_by(2);
-    bare.flat_map(|text| text.match_indices('>').map(move |(at, _)| (text, at))).any(|(text, at)| {
-        let target = text[at + 1..].trim_start_matches('>').trim_start();
-        !text[..at].ends_with(['-', '=', '2', '&', '<'])
-            && !target.starts_with(['&', '='])
-            && !target.starts_with("/dev/")
-            && !target.is_empty()
-    })
+    let bytes = simple.as_bytes();
+    let mut quote = None;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            None if matches!(byte, b'\'' | b'"') => quote = Some(byte),
+            None if byte == b'>' => {
+                let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+                let target = simple[at + 1..].trim_start_matches('>').trim_start().trim_start_matches(['"', '\'']);
+                let kept = !target.is_empty() && !target.starts_with(['&', '=', '$', '(']) && !is_scratch(target);
+                if kept && !matches!(before, Some(b'-' | b'=' | b'2' | b'&' | b'<' | b'>')) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
-/// The most telling kind among a command's parts, and its core: a leading `cd` to the project, filters behind pipes,
-/// echoes and redirections of messages taken off, messages of commits cut to their first line.
+/// Whether a path lies where nothing is kept.
+pub(super) fn is_scratch(path: &str) -> bool {
+    const PLACES: &[&str] = &["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/proc/"];
+    const PARTS: &[&str] = &["/scratchpad/", "\\AppData\\Local\\Temp\\", "/AppData/Local/Temp/"];
+    PLACES.iter().any(|place| path.starts_with(place)) || PARTS.iter().any(|part| path.contains(part))
+}
+
+/// The most telling kind among a command's parts, and its core: what only looks is taken off (unless it is all there
+/// is), and filters behind pipes, a `cd` to the project, redirections of messages, bodies of commit messages.
 pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
     let parts = split(command);
-    let mut kind_of_all = Kind::Look;
+    let kinds: Vec<Kind> = parts.iter().map(|part| kind(part.text)).collect();
+    let telling = kinds.iter().copied().max().unwrap_or(Kind::Look);
     let mut out = String::new();
-    let mut piped = false;
-    for part in &parts {
-        let kind = kind(part.text);
-        piped = if part.operator == "|" { piped || kind == Kind::Look } else { false };
-        kind_of_all = kind_of_all.max(kind);
-        let word = words(part.text).first().copied().unwrap_or("").to_owned();
-        let silent = matches!(
-            word.as_str(),
-            "echo" | "printf" | "true" | "sleep" | "wait" | "pwd" | "set" | "export" | "source"
-        ) && !writes_file(part.text);
-        let home = word == "cd" && project.is_some_and(|project| is_project(part.text, project));
-        if piped || part.text.starts_with('#') || (silent && parts.len() > 1) || (home && parts.len() > 1) {
+    let mut from = 0;
+    while from < parts.len() {
+        let len = 1 + parts[from + 1..].iter().take_while(|part| part.operator == "|").count();
+        let (pipeline, own) = (&parts[from..from + len], &kinds[from..from + len]);
+        let rest = parts.get(from + len..).unwrap_or(&[]);
+        from += len;
+        let kind = own.iter().copied().max().unwrap_or(Kind::Look);
+        let home = project.is_some_and(|project| is_project(pipeline[0].text, project));
+        if home
+            || pipeline[0].text.starts_with('#')
+            || (telling > kind && kind == Kind::Look && !prepares(&pipeline[0], rest))
+        {
             continue;
         }
+        // What follows the last telling part of a pipe only filters what is shown.
+        let end = own.iter().rposition(|kind| *kind > Kind::Look).map_or(1, |last| last + 1);
         if !out.is_empty() {
-            out.push_str(match part.operator {
-                "\n" | ";" => "; ",
-                "|" => " | ",
+            out.push_str(match pipeline[0].operator {
                 "||" => " || ",
+                "&&" => " && ",
                 "&" => " & ",
-                _ => " && ",
+                _ => "; ",
             });
         }
-        out.push_str(&simple_core(part.text));
+        let texts: Vec<String> = pipeline[..end].iter().map(|part| simple_core(part.text)).collect();
+        out.push_str(&texts.join(" | "));
     }
     if out.is_empty() {
         out = fold_whitespace(command);
     }
-    (kind_of_all, out)
+    (telling, out)
+}
+
+/// Whether a part that changes nothing makes ready what follows: a folder, an environment, a variable that is used.
+fn prepares(part: &Simple<'_>, rest: &[Simple<'_>]) -> bool {
+    if is_assignment(part.text) {
+        let name = part.text.split('=').next().unwrap_or("");
+        return rest
+            .iter()
+            .any(|part| part.text.contains(&format!("${name}")) || part.text.contains(&format!("${{{name}")));
+    }
+    let words = words(part.text);
+    match words.first() {
+        Some(&("cd" | "source" | "." | "export" | "set")) => !rest.is_empty(),
+        Some(&"git") => words.get(1) == Some(&"add"),
+        _ => false,
+    }
 }
 
 fn is_project(cd: &str, project: &str) -> bool {
-    let target = cd.trim_start_matches("cd").trim().trim_matches(['"', '\'']).trim_end_matches('/');
-    let tail = project.trim_end_matches('/').trim_start_matches('~');
-    !tail.is_empty() && (target.ends_with(tail) || target == project)
+    let Some(target) = cd.strip_prefix("cd ") else { return false };
+    let plain =
+        |path: &str| path.trim().trim_matches(['"', '\'']).replace('\\', "/").trim_end_matches('/').to_lowercase();
+    let (target, project) = (plain(target), plain(project));
+    let tail = project.trim_start_matches('~');
+    !tail.is_empty() && target.ends_with(tail)
 }
 
 fn simple_core(simple: &str) -> String {
@@ -280,7 +357,7 @@ fn simple_core(simple: &str) -> String {
         Some((flag, message)) => {
             let head = simple.split(" -m").next().unwrap_or(simple);
             let head = head.split(" --message").next().unwrap_or(head).split(" --title").next().unwrap_or(head);
-            let head = head.split(" -am").next().unwrap_or(head);
+            let head = head.split(" -am").next().unwrap_or(head).split(" -F -").next().unwrap_or(head);
             format!("{} {flag} {}", head.trim(), shell_quote(&message))
         }
         None if simple.contains("<<") || !simple.contains('\n') => simple.to_owned(),
@@ -300,15 +377,23 @@ fn shell_quote(text: &str) -> String {
 pub(super) fn message(simple: &str) -> Option<(&'static str, String)> {
     let words = words(simple);
     let (flags, flag): (&[&str], _) = match (words.first()?, words.get(1)?, words.get(2)) {
-        (&"git", &"commit", _) => {
+        (&"git", &("commit" | "merge"), _) => {
             (&["-m", "-am", "--message", "-a -m"], if simple.contains(" -am") { "-am" } else { "-m" })
         }
         (&"gh", &("pr" | "issue"), Some(&"create")) => (&["--title", "-t"], "--title"),
         _ => return None,
     };
+    if let Some((head, body)) = simple.split_once("<<")
+        && head.contains(" -F -")
+    {
+        let line = body.lines().skip(1).map(str::trim).find(|line| !line.is_empty())?;
+        return Some((flag, line.to_owned()));
+    }
     let (at, len) = flags.iter().filter_map(|flag| Some((simple.find(&format!(" {flag}"))? + 1, flag.len()))).min()?;
     let value = simple[at + len..].trim_start_matches(['=', ' ', '\n']);
-    let line = if let Some(here) = value.strip_prefix("\"$(cat <<").or_else(|| value.strip_prefix("$(cat <<")) {
+    let line = if let Some(here) = value.strip_prefix("@'").or_else(|| value.strip_prefix("@\"")) {
+        here.lines().map(str::trim).find(|line| !line.is_empty())?
+    } else if let Some(here) = value.strip_prefix("\"$(cat <<").or_else(|| value.strip_prefix("$(cat <<")) {
         here.lines().skip(1).map(str::trim).find(|line| !line.is_empty())?
     } else {
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -345,6 +430,7 @@ mod tests {
         );
         assert_eq!(texts("x=$(ls; pwd) && y"), ["x=$(ls; pwd)", "y"]);
         assert_eq!(texts("\\"), ["\\"]);
+        assert_eq!(texts("# don't\nls # now\n# end"), ["ls # now"]);
         assert_eq!(texts(" ; | "), Vec::<&str>::new());
     }
 
@@ -365,6 +451,11 @@ mod tests {
             ("./gradlew build", Kind::Check),
             ("echo hi > out.txt", Kind::Change),
             ("grep '=>' x 2>/dev/null", Kind::Look),
+            ("grep -o 'a\">[^<]*' x", Kind::Look),
+            ("cat > /tmp/notes.md", Kind::Look),
+            ("rm -rf /tmp/x", Kind::Look),
+            ("rm -rf build", Kind::Change),
+            ("go version", Kind::Look),
             ("./target/debug/tool", Kind::Run),
             ("", Kind::Look),
         ] {
@@ -386,5 +477,11 @@ mod tests {
         );
         assert_eq!(core("git commit -am 'fix: x' --no-verify", None).1, "git commit -am \"fix: x\"");
         assert_eq!(core("cat a | grep b", None), (Kind::Look, "cat a".into()));
+        assert_eq!(core("git status; X=$(date); make all | tail -3; ls", None).1, "make all");
+        assert_eq!(
+            core("X=$(cat v); git tag $X && cat a | ./load --fast | head", None).1,
+            "X=$(cat v); git tag $X && cat a | ./load --fast"
+        );
+        assert_eq!(core("git commit -q -F - <<'EOF'\nAdd x\n\nBody\nEOF", None).1, "git commit -q -m \"Add x\"");
     }
 }

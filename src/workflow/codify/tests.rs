@@ -1,5 +1,7 @@
 //! Whole sessions in, whole notes out.
 
+use proptest::prelude::*;
+
 use super::super::tests::bare;
 use super::super::{parse, render, validate};
 use super::*;
@@ -285,7 +287,7 @@ fn a_debugging_session() {
     ---
     # Y
 
-    ## The build is broken since yesterday, find out why @claude-code #dev !
+    ## The build is broken since yesterday @claude-code #dev !
 
     src/clock.rs::Rust → build-broken-since-yesterday-results
 
@@ -320,7 +322,7 @@ fn a_debugging_session() {
 
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
-      "The build is broken since yesterday, find out why",claude-code,dev,src/clock.rs,build-broken-since-yesterday-results,"",failed,x#^p-01
+      The build is broken since yesterday,claude-code,dev,src/clock.rs,build-broken-since-yesterday-results,"",failed,x#^p-01
       Fix src/clock.rs instead so that the build and the tests pass,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
       Publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
@@ -373,7 +375,7 @@ fn sub_agents_and_sub_phases() {
 
     From [[2026-11-22-review-reviewer]].
 
-    ### Measure \#1 \@ noon @bench #dev
+    ### Measure #1 @ noon @bench #dev
 
     request → results.csv::CSV
 
@@ -426,4 +428,99 @@ fn nothing_to_repeat() {
     let (text, told) = made(&Session::default());
     assert_eq!(told, ["codify-empty"]);
     assert!(text.contains("# untitled") || text.contains("# Untitled"), "{text}");
+}
+
+/// Text that would break a note if it were not tamed.
+fn hostile() -> impl Strategy<Value = String> {
+    let odd = prop_oneof![
+        Just("## Goals"),
+        Just("→"),
+        Just("a -> b"),
+        Just("```"),
+        Just("`"),
+        Just("> [!gate] x"),
+        Just("[[x]]"),
+        Just("---"),
+        Just("- [ ] x"),
+        Just("If x → y"),
+        Just("From [[a]]."),
+        Just(" @me #dev !"),
+        Just("^p-01"),
+        Just("\n"),
+        Just("\n\n"),
+        Just("1. "),
+        Just("<b>"),
+        Just("%%"),
+        Just("::T"),
+        Just("\u{1b}[1m"),
+        Just("\u{202e}"),
+        Just("|a|b|"),
+        Just("fix the "),
+        Just("src/a.rs"),
+        Just("\\"),
+        Just("git commit -m 'x y'"),
+        Just("Decided: "),
+        Just("é"),
+        Just("$("),
+        Just("<<EOF"),
+        Just("..."),
+        Just("?"),
+        Just(" ")
+    ];
+    prop::collection::vec(odd, 0..6).prop_map(|parts| parts.concat())
+}
+
+fn item() -> impl Strategy<Value = Item> {
+    let texts = || (hostile(), hostile(), hostile());
+    let tool = prop_oneof![Just("Bash"), Just("Read"), Just("Edit"), Just("Odd")];
+    let status = prop_oneof![Just(StepStatus::Complete), Just(StepStatus::Failed), Just(StepStatus::Pending)];
+    prop_oneof![
+        (tool, texts(), status, prop::collection::vec(hostile(), 0..8)).prop_map(
+            |(tool, (args, result, read), status, writes)| {
+                let refs = |path: String| FileRef { path, ..FileRef::default() };
+                let (reads, writes) = (vec![refs(read)], writes.into_iter().map(refs).collect());
+                Item::Step(Step {
+                    tool: tool.into(),
+                    args,
+                    result: Some(result),
+                    status,
+                    reads,
+                    writes,
+                    ..Step::default()
+                })
+            }
+        ),
+        (texts(), any::<bool>()).prop_map(|((words, made, _), correction)| {
+            Item::User(User { words, interpretation: Some(made), correction, ..User::default() })
+        }),
+        texts().prop_map(|(title, why, text)| {
+            Item::Decision(Decision { callout: callout(&title), why: Some(why), text, ..Decision::default() })
+        }),
+        texts().prop_map(|(title, body, _)| Item::Callout(Callout { kind: "gate".into(), body, ..callout(&title) })),
+        texts().prop_map(|(title, text, help)| {
+            Item::Error(Error { callout: callout(&title), text, resolution: Some(help), ..Error::default() })
+        }),
+        texts().prop_map(|(task, summary, agent)| {
+            let agent = Some(Agent { name: agent, version: None });
+            Item::Subagent(Subagent { task: Some(task), summary: Some(summary), agent, ..Subagent::default() })
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_in_a_session_is_read_back(
+        title in hostile(),
+        tasks in prop::collection::vec(hostile(), 0..3),
+        phases in prop::collection::vec((hostile(), hostile(), prop::collection::vec(item(), 0..5), 2_u8..4), 0..5),
+    ) {
+        let phases = phases.into_iter().enumerate().map(|(index, (title, agent, items, level))| {
+            let parent = (level == 3 && index > 0).then_some(0);
+            Phase { level, parent, ..phase(&title, &agent, items) }
+        });
+        let mut session = session("2026-11-20-x", &title, phases.collect());
+        let tasks = tasks.into_iter().map(|content| Task { content, ..Task::default() }).collect();
+        session.preface.push(Item::Tasks(Tasks { tasks, ..Tasks::default() }));
+        made(&session);
+    }
 }

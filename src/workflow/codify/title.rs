@@ -1,7 +1,7 @@
 //! Titles: short and imperative, made from a person's words or from what was done.
 
 use super::deed::Deed;
-use super::phrase::{DANGLING, OPENERS, TALK, VAGUE, VERBS};
+use super::phrase::{ADVERBS, DANGLING, OPENERS, SPEAKING, TALK, VAGUE, VERBS};
 use super::shell::{self, Kind};
 use crate::base::text::{fold_whitespace, sanitise, slug};
 
@@ -21,13 +21,12 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     let clean = sanitise(words);
     let mut text = String::new();
     // The first lines that say something; what looks like pasted matter ends it.
-    for line in clean.lines().map(str::trim) {
-        let line = line.trim_start_matches(['#', '>', '*', '-', '•']).trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
+    for line in clean.lines().map(plain_line).filter(|line| !line.is_empty()) {
+        if is_pasted(line) {
+            if text.is_empty() {
+                continue;
+            }
             break;
-        }
-        if line.is_empty() || line.starts_with(['<', '{', '|']) {
-            continue;
         }
         if !text.is_empty() {
             // A line that goes on in lower case was only wrapped.
@@ -47,17 +46,30 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
 }
 
-/// A title from a person's words; only if they are (after cleaning) imperative.
+/// A title from a person's words; only if they are (after cleaning) imperative. Looks at the first few lines: what
+/// stands further down is often pasted.
 pub(super) fn imperative(words: &str) -> Option<String> {
     let clean = sanitise(words);
-    for line in clean.lines() {
-        let line = line.trim().trim_start_matches(['#', '>', '*', '-', '•']).trim();
-        if line.starts_with("```") {
-            break;
-        }
+    let lines = clean.lines().map(plain_line).filter(|line| !line.is_empty());
+    for line in lines.take_while(|line| !is_pasted(line)).take(3) {
         let line = shorten_paths(&fold_whitespace(line));
         for sentence in sentences(&line).take(4) {
             let mut text = strip_openers(sentence);
+            // What it builds on may stand first: "based on x, can you …".
+            for asking in [" can you ", " could you ", " please "] {
+                if let Some((_, after)) = text.split_once(asking)
+                    && !opens_with_verb(text)
+                {
+                    text = strip_openers(after);
+                }
+            }
+            // What it is about may stand first: an address, a path.
+            if let Some((place, after)) = text.split_once(' ')
+                && place.contains('/')
+                && opens_with_verb(after)
+            {
+                text = after;
+            }
             // "in src/x.rs, add …": the request follows the place.
             if let Some((before, after)) = text.split_once(", ")
                 && !opens_with_verb(text)
@@ -73,6 +85,37 @@ pub(super) fn imperative(words: &str) -> Option<String> {
     None
 }
 
+/// A heading that was made of a person's words, if it is a plain statement: whole, not a question, not about the
+/// speaker.
+pub(super) fn statement(heading: &str) -> Option<String> {
+    let heading = heading.trim();
+    let personal = |word: &str| SPEAKING.contains(&word.to_lowercase().as_str());
+    let words = || {
+        heading.split(|c: char| c.is_whitespace() || c == '\'' || c == '’').map(|word| word.trim_matches([',', '.']))
+    };
+    let whole = !heading.starts_with("Command /")
+        && !heading.ends_with(['…', '?', ':', ',', '='])
+        && heading.starts_with(char::is_alphanumeric)
+        && !heading.contains("://");
+    (whole && (2..=9).contains(&words().count()) && !words().any(personal) && !is_talk(heading)).then(|| title(heading))
+}
+
+/// A line without marks of markdown at its start.
+fn plain_line(line: &str) -> &str {
+    line.trim().trim_start_matches(['#', '>', '*', '-', '•']).trim()
+}
+
+/// Whether a line looks like the output of a program, code or data rather than words.
+fn is_pasted(line: &str) -> bool {
+    let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
+    let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || line.ends_with(mark));
+    let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
+        .iter()
+        .any(|mark| line.starts_with(mark));
+    let data = line.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
+    fence || log || data || line.starts_with(['<', '{', '|', '[']) || told * 4 < line.chars().count() * 3
+}
+
 /// Whether the first word is a verb that asks for something.
 fn opens_with_verb(text: &str) -> bool {
     let mut words = text.split_whitespace();
@@ -85,13 +128,14 @@ fn is_vague(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
     words.skip(1).all(|word| {
         let word = word.to_lowercase();
-        DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str()) || VERBS.contains(&word.as_str())
+        DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str())
     })
 }
 
 /// Cut to a title: at a clause where it is too long, no politeness, no final stop, first letter upper case.
 pub(super) fn title(text: &str) -> String {
-    let mut text = fold_whitespace(text);
+    let told = |word: &&str| !ADVERBS.contains(&word.to_lowercase().as_str());
+    let mut text = text.split_whitespace().filter(told).collect::<Vec<_>>().join(" ");
     for tail in [" please", " thanks", " thank you", " for me", " now", " again"] {
         let trimmed = text.trim_end_matches(['.', '!', '?', ' ', ',']).len();
         if text.is_char_boundary(trimmed.saturating_sub(tail.len()))
@@ -127,21 +171,30 @@ fn cut(text: &str, max: usize) -> String {
         " which ",
         " (",
         " such that ",
+        " that ",
+        " when ",
+        " while ",
+        " as well as ",
     ]
     .iter()
     .filter_map(|mark| head.rfind(mark))
     .filter(|&at| head[..at].chars().count() * 5 >= max * 2)
     .max();
     if let Some(at) = clause {
-        return balanced(&head[..at]).to_owned();
+        return balanced(&without_dangling(&head[..at])).to_owned();
     }
     let at = head.rfind(' ').unwrap_or(end);
-    let mut words: Vec<&str> = head[..at].split(' ').collect();
+    let cut = without_dangling(&head[..at]);
+    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
+}
+
+/// Without words at the end that lead to something.
+fn without_dangling(text: &str) -> String {
+    let mut words: Vec<&str> = text.split(' ').collect();
     while words.len() > 2 && words.last().is_some_and(|word| DANGLING.contains(&word.to_lowercase().as_str())) {
         words.pop();
     }
-    let cut = words.join(" ");
-    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
+    words.join(" ")
 }
 
 /// Without an opened bracket, quote or code span at its end that the cut left open.
@@ -181,6 +234,12 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 /// Without greetings, fillers and politeness at its start.
 fn strip_openers(text: &str) -> &str {
     let mut rest = text.trim_start();
+    // A command of the host: `/review src`.
+    if let Some((command, after)) = rest.split_once(' ')
+        && command.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']))
+    {
+        rest = after.trim_start();
+    }
     for _ in 0..12 {
         let longest = OPENERS.iter().filter_map(|opener| {
             let after = rest.get(opener.len()..)?;
@@ -253,6 +312,9 @@ pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
     deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
         let full = deed.step.command.as_deref().unwrap_or(&deed.step.args);
         let (_, message) = shell::split(full).iter().rev().find_map(|part| shell::message(part.text))?;
+        if message.starts_with("fixup!") || message.starts_with("squash!") {
+            return None;
+        }
         let text = match message.split_once(": ") {
             Some((prefix, rest)) if is_conventional(prefix) => rest,
             _ => message.as_str(),
@@ -264,6 +326,11 @@ pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
 fn is_conventional(prefix: &str) -> bool {
     let word = prefix.split(['(', '!']).next().unwrap_or("");
     (2..=12).contains(&word.len()) && word.chars().all(|c| c.is_ascii_lowercase())
+}
+
+/// The last part of a path of any system.
+pub(super) fn file_name(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or("")
 }
 
 fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
@@ -278,12 +345,11 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
         created |= deed.step.writes.iter().any(|file| file.created);
     }
     let verb = if created { "Write" } else { "Change" };
-    let name = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or("").to_owned();
     match paths.as_slice() {
         [] => None,
-        [one] => Some(format!("{verb} {}", name(one))),
-        [one, two] => Some(format!("{verb} {} and {}", name(one), name(two))),
-        [one, rest @ ..] => Some(format!("{verb} {} and {} other files", name(one), rest.len())),
+        [one] => Some(format!("{verb} {}", file_name(one))),
+        [one, two] => Some(format!("{verb} {} and {}", file_name(one), file_name(two))),
+        [one, rest @ ..] => Some(format!("{verb} {} and {} other files", file_name(one), rest.len())),
     }
     .map(|text| crate::base::text::truncate(&text, MAX_TITLE).into_owned())
 }
@@ -291,7 +357,20 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
 fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
     let best = best.rev().max_by_key(|deed| deed.kind)?;
-    let words: Vec<&str> = best.core.split_whitespace().take(4).collect();
+    let mut words: Vec<&str> = best
+        .core
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.len() > 1
+        && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
+        && !words[1].starts_with('-')
+    {
+        words.remove(0);
+    }
+    let words: Vec<&str> =
+        words.into_iter().take(4).map(|word| if word.len() > 24 { file_name(word) } else { word }).collect();
     let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
     Some(crate::base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
 }

@@ -1,7 +1,8 @@
-//! Handmade sessions through harvest and every export, and what must hold for any session.
+//! Handmade sessions through harvest and every export.
+
+mod property;
 
 use insta::assert_snapshot;
-use proptest::prelude::*;
 
 use super::*;
 use crate::session::{Agent, Callout, Error, Item, Link, Meta, Phase, Prose, Session, Status, Step, StepStatus, User};
@@ -129,7 +130,14 @@ fn pretty(jsonl: &str) -> String {
     rows.map(|row| serde_json::to_string_pretty(&row).unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-const LAYOUT: (&str, &str) = ("templates/case.md", TEMPLATE);
+fn without_metadata(row: &str) -> String {
+    let mut row: serde_json::Value = serde_json::from_str(row).expect("a row is JSON");
+    row.as_object_mut().and_then(|row| row.remove("metadata"));
+    row.to_string()
+}
+
+const LAYOUT: export::Layouts<'static> =
+    export::Layouts { name: "templates/case.md", case: TEMPLATE, prompt: super::chat::SYSTEM };
 
 #[test]
 fn what_is_found() {
@@ -232,7 +240,7 @@ fn rows_for_tuning() {
     }
     "#);
     let pair = text(&export, "preference.jsonl").lines().next_back().unwrap_or_default().to_owned();
-    assert_snapshot!(pretty(&pair), @r#"
+    assert_snapshot!(pretty(&without_metadata(&pair)), @r#"
     {
       "prompt": [
         {
@@ -261,40 +269,15 @@ fn rows_for_tuning() {
       "rejected": [
         {
           "role": "assistant",
-          "content": "- `Bash git push --force` → ✗ denied by user (exit 101)"
+          "content": "- `Bash git push --force`"
         }
-      ],
-      "metadata": {
-        "id": "correction-fa67b8129d7262e8",
-        "case_type": "correction",
-        "title": "never force-push: make a new commit",
-        "session_id": "2026-11-20-refresh-tokens",
-        "root_session_id": "2026-11-20-refresh-tokens",
-        "source": {
-          "path": "sessions/2026-11-20-refresh-tokens.md",
-          "line_start": 1,
-          "line_end": 1,
-          "block_id": ""
-        },
-        "agent": "coder@2.0",
-        "model": "claude-opus-4-5",
-        "host": "claude-code",
-        "channel": "dev",
-        "phase": "Build",
-        "tags": "auth jwt",
-        "outcome": "completed",
-        "evidence": "response",
-        "verified": false,
-        "rule": "denied",
-        "complete": true,
-        "corrected_again": false,
-        "tool_fidelity": "summary",
-        "content_hash": "c5b2de547b310a3a",
-        "exporter": "cru 0.1.0"
-      }
+      ]
     }
     "#);
-    assert_snapshot!(text(&export, "README.md"), @r#"
+    let card = text(&export, "README.md");
+    // The features are those of the rows, which loaders check.
+    let card: Vec<&str> = card.lines().filter(|line| !line.starts_with("    ")).collect();
+    assert_snapshot!(card.join("\n"), @r#"
     ---
     pretty_name: Cases from agent sessions
     configs:
@@ -302,150 +285,21 @@ fn rows_for_tuning() {
       default: true
       data_files:
       - split: train
-        path: sft.jsonl
     - config_name: preference
       data_files:
       - split: train
-        path: preference.jsonl
     dataset_info:
     - config_name: sft
       features:
       - name: prompt
-        list:
-        - name: role
-          dtype: string
-        - name: content
-          dtype: string
       - name: completion
-        list:
-        - name: role
-          dtype: string
-        - name: content
-          dtype: string
       - name: metadata
-        struct:
-        - name: id
-          dtype: string
-        - name: case_type
-          dtype: string
-        - name: title
-          dtype: string
-        - name: session_id
-          dtype: string
-        - name: root_session_id
-          dtype: string
-        - name: source
-          struct:
-          - name: path
-            dtype: string
-          - name: line_start
-            dtype: int64
-          - name: line_end
-            dtype: int64
-          - name: block_id
-            dtype: string
-        - name: agent
-          dtype: string
-        - name: model
-          dtype: string
-        - name: host
-          dtype: string
-        - name: channel
-          dtype: string
-        - name: phase
-          dtype: string
-        - name: tags
-          dtype: string
-        - name: outcome
-          dtype: string
-        - name: evidence
-          dtype: string
-        - name: verified
-          dtype: bool
-        - name: rule
-          dtype: string
-        - name: complete
-          dtype: bool
-        - name: corrected_again
-          dtype: bool
-        - name: tool_fidelity
-          dtype: string
-        - name: content_hash
-          dtype: string
-        - name: exporter
-          dtype: string
     - config_name: preference
       features:
       - name: prompt
-        list:
-        - name: role
-          dtype: string
-        - name: content
-          dtype: string
       - name: chosen
-        list:
-        - name: role
-          dtype: string
-        - name: content
-          dtype: string
       - name: rejected
-        list:
-        - name: role
-          dtype: string
-        - name: content
-          dtype: string
       - name: metadata
-        struct:
-        - name: id
-          dtype: string
-        - name: case_type
-          dtype: string
-        - name: title
-          dtype: string
-        - name: session_id
-          dtype: string
-        - name: root_session_id
-          dtype: string
-        - name: source
-          struct:
-          - name: path
-            dtype: string
-          - name: line_start
-            dtype: int64
-          - name: line_end
-            dtype: int64
-          - name: block_id
-            dtype: string
-        - name: agent
-          dtype: string
-        - name: model
-          dtype: string
-        - name: host
-          dtype: string
-        - name: channel
-          dtype: string
-        - name: phase
-          dtype: string
-        - name: tags
-          dtype: string
-        - name: outcome
-          dtype: string
-        - name: evidence
-          dtype: string
-        - name: verified
-          dtype: bool
-        - name: rule
-          dtype: string
-        - name: complete
-          dtype: bool
-        - name: corrected_again
-          dtype: bool
-        - name: tool_fidelity
-          dtype: string
-        - name: content_hash
-          dtype: string
-        - name: exporter
-          dtype: string
     ---
 
     # Cases from agent sessions
@@ -493,7 +347,9 @@ fn rows_for_tuning() {
 fn samples_for_evaluation() {
     let harvest = harvest(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
     let export = export::stream(&harvest.cases, Format::Puzzle, LAYOUT).expect("samples");
-    assert_snapshot!(pretty(&text(&export, "puzzles.jsonl")), @r#"
+    let rows = text(&export, "puzzles.jsonl");
+    assert_eq!(rows.lines().count(), 2);
+    assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()), @r#"
     {
       "id": "puzzle-df20fe0d3aa550e0",
       "input": [
@@ -546,59 +402,6 @@ fn samples_for_evaluation() {
         "corrected_again": false,
         "tool_fidelity": "summary",
         "content_hash": "c85dbe528ab1abde",
-        "exporter": "cru 0.1.0"
-      }
-    }
-    {
-      "id": "puzzle-e78d17e9f590b4d9",
-      "input": [
-        {
-          "role": "system",
-          "content": "You are a coding agent. Your tool calls are written as lines of text: the tool with its arguments, then `→` and the beginning of the result; `✗` marks a failure."
-        },
-        {
-          "role": "user",
-          "content": "Add refresh tokens to the login."
-        },
-        {
-          "role": "assistant",
-          "content": "I read the code first.\n\n- `Read src/auth.rs` → 412 lines\n- `Bash cargo test -p auth` → ✗ 2 of 41 failed (exit 101)\n\nError: Flaky clock in the token test\nExpiry was compared with the wall clock.\nResolution: inject a clock, as `FixedClock`; see `Edit src/clock.rs`.\n\n- `Edit src/clock.rs` → +12 −3\n- `Bash cargo test -p auth` → 41 passed\n- `Bash npm run lint`"
-        },
-        {
-          "role": "user",
-          "content": "✗ error: 'token' is never read (exit 101)\n\nWhat do you do next?"
-        }
-      ],
-      "target": "- `Edit web/login.ts` → +0 −1\n- `Bash npm run lint` → no output",
-      "metadata": {
-        "failure": "`Bash npm run lint` → ✗ error: 'token' is never read (exit 101)",
-        "must_include": [],
-        "must_not_include": [],
-        "id": "puzzle-e78d17e9f590b4d9",
-        "case_type": "puzzle",
-        "title": "npm run lint: error: 'token' is never read",
-        "session_id": "2026-11-20-refresh-tokens",
-        "root_session_id": "2026-11-20-refresh-tokens",
-        "source": {
-          "path": "sessions/2026-11-20-refresh-tokens.md",
-          "line_start": 1,
-          "line_end": 1,
-          "block_id": "n-005"
-        },
-        "agent": "coder@2.0",
-        "model": "claude-opus-4-5",
-        "host": "claude-code",
-        "channel": "dev",
-        "phase": "Build",
-        "tags": "auth jwt",
-        "outcome": "completed",
-        "evidence": "later success",
-        "verified": true,
-        "rule": "",
-        "complete": true,
-        "corrected_again": false,
-        "tool_fidelity": "summary",
-        "content_hash": "1861a43d571e9224",
         "exporter": "cru 0.1.0"
       }
     }
@@ -700,95 +503,11 @@ fn notes_to_read() {
 #[test]
 fn a_vault_may_have_its_own_layout() {
     let harvest = cases(&tokens());
-    let export =
-        export::stream(&harvest.cases[..1], Format::Markdown, ("mine", "{{ kind }}: {{ title }}")).expect("one");
+    let export = export::stream(
+        &harvest.cases[..1],
+        Format::Markdown,
+        export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" },
+    )
+    .expect("one");
     assert_eq!(text(&export, "cases.md"), "puzzle: Flaky clock in the token test\n");
-}
-
-/// Few words, so that failures, fixes and corrections meet often.
-fn any_item() -> impl Strategy<Value = Item> {
-    let words = prop::sample::select(vec![
-        "",
-        "no",
-        "don't",
-        "make",
-        "a `b` c",
-        "%%private x%%",
-        "[[#^n-001]]",
-        "```\nx",
-        "> [!error] x",
-        "# h",
-        "{{ x }}",
-        "\u{7}é…",
-    ]);
-    let result = prop::sample::select(vec!["✗ it went wrong here", "✗ denied by user", "done", ""]);
-    let id = prop::sample::select(vec!["", "n-001", "n-002", "n-003"]);
-    prop_oneof![
-        3 => (id.clone(), words.clone(), result).prop_map(|(id, args, result)| step(id, &format!("Bash make {args}"), result)),
-        1 => (words.clone(), words.clone(), prop::bool::ANY).prop_map(|(title, text, resolved)| {
-            error(title, text, Some("n-001"), resolved.then_some((text, &["n-002"][..])))
-        }),
-        2 => (prop::sample::select(vec!["", "Correction", "Question"]), words.clone())
-            .prop_map(|(title, words)| user(title, words, None)),
-        1 => words.prop_map(prose),
-        1 => Just(step("", "Edit src/a.rs", "+1")),
-    ]
-}
-
-prop_compose! {
-    fn any_session()(phases in prop::collection::vec(prop::collection::vec(any_item(), 0..12), 0..4)) -> Session {
-        let phases = phases.into_iter().enumerate().map(|(at, items)| phase(&format!("p-{at}"), "Do", items));
-        Session { phases: phases.collect(), ..Session::default() }
-    }
-}
-
-proptest! {
-    #[test]
-    fn exports_hold_for_any_session(session in any_session()) {
-        let found = cases(&session);
-        prop_assert_eq!(&found, &cases(&session));
-        let mut ids: Vec<&str> = found.cases.iter().map(|case| case.id.as_str()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        prop_assert_eq!(ids.len(), found.cases.len());
-        for format in Format::ALL {
-            for export in [export::folder, export::stream] {
-                let export = export(&found.cases, format, LAYOUT);
-                prop_assert!(export.is_ok());
-                for file in export.map(|export| export.files).unwrap_or_default() {
-                    prop_assert!(!String::from_utf8_lossy(&file.bytes).contains("private x"));
-                    if format != Format::Markdown && file.rows > 0 {
-                        check_rows(&file)?;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What a loader asks of a file: rows with one shape, prompts that alternate and end with the user, no empty message.
-fn check_rows(file: &File) -> Result<(), TestCaseError> {
-    let text = String::from_utf8_lossy(&file.bytes);
-    let rows: Vec<serde_json::Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    prop_assert_eq!(rows.len(), file.rows);
-    prop_assert!(text.ends_with('\n'));
-    let shape = |value: &serde_json::Value| {
-        let fields = value.as_object().into_iter().flatten();
-        fields.map(|(key, value)| (key.clone(), std::mem::discriminant(value))).collect::<Vec<_>>()
-    };
-    for row in &rows {
-        prop_assert_eq!(shape(row), shape(&rows[0]));
-        prop_assert_eq!(shape(&row["metadata"]), shape(&rows[0]["metadata"]));
-        let prompt = row.get("prompt").or(row.get("input")).and_then(|it| it.as_array()).cloned().unwrap_or_default();
-        let roles: Vec<&str> = prompt.iter().filter_map(|message| message["role"].as_str()).collect();
-        prop_assert_eq!(roles[0], "system");
-        prop_assert!(roles.len().is_multiple_of(2), "{:?}", roles);
-        prop_assert!(
-            roles[1..].chunks(2).all(|pair| pair[0] == "user" && pair.get(1).is_none_or(|role| *role == "assistant"))
-        );
-        prop_assert!(
-            prompt.iter().all(|message| message["content"].as_str().is_some_and(|text| !text.trim().is_empty()))
-        );
-    }
-    Ok(())
 }

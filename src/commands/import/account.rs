@@ -1,0 +1,125 @@
+//! The account of an import as people read it.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anstyle::Style;
+
+use super::report::{Outcome, Report, SessionReport};
+use crate::base::text::{plural, sanitise, thousands};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Output, View};
+
+/// Rows of a list before the rest is only counted.
+const LISTED: usize = 12;
+
+/// A report and how much of it is wanted.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub(super) report: Report,
+    /// Shown as `~`.
+    pub(super) home: Option<PathBuf>,
+    /// List everything.
+    pub(super) verbose: bool,
+}
+
+impl Output for Account {
+    fn text(&self, _: &View) -> String {
+        let report = &self.report;
+        let mut text = String::new();
+        let verb = if report.dry_run { "Would import" } else { "Imported" };
+        let _ = writeln!(text, "{}", paint(style::TITLE, format_args!("{verb} from {}", report.title)));
+        for outcome in Outcome::ALL {
+            let count = report.count(outcome);
+            if count > 0 || outcome == Outcome::Created {
+                let children = report.with(outcome).filter(|session| session.subagent).count();
+                let _ = writeln!(text, "  {}", summary(outcome, count, children));
+            }
+        }
+        let made = report.with(Outcome::Created).filter(|session| self.verbose || !session.subagent);
+        self.list(&mut text, "New notes", made.map(|session| row(session, session.title.as_deref())));
+        let grown = report.with(Outcome::Grown);
+        self.list(&mut text, "Left as they are", grown.map(|session| row(session, session.detail.as_deref())));
+        self.records(&mut text);
+        let without = report.files.iter().filter_map(|file| {
+            let reason = paint(style::DIM, file.reason.as_deref()?);
+            Some(format!("{}  {reason}", self.short(&file.path)))
+        });
+        self.list(&mut text, "Files without a note", without);
+        if report.count(Outcome::Created) > 0 && !report.dry_run {
+            text.push_str("\nNext: `cru session list` shows them.\n");
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(&self.report)
+    }
+}
+
+impl Account {
+    /// How many records are in notes, and why the others are not.
+    fn records(&self, text: &mut String) {
+        let all = &self.report.records;
+        let files = plural(self.report.files.len() as u64, "file");
+        let _ = writeln!(text, "\n{} in {files}", plural(all.records, "record"));
+        let _ = writeln!(text, "  {:>8}  in notes", thousands(all.represented));
+        let mut skipped: Vec<_> = all.skipped.iter().collect();
+        skipped.sort_by_key(|(reason, count)| (Reverse(**count), **reason));
+        for (reason, count) in skipped {
+            let _ =
+                writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  left out: {reason}", thousands(*count))));
+        }
+    }
+
+    /// A titled list; what is more than a screen takes is counted.
+    fn list(&self, text: &mut String, title: &str, rows: impl Iterator<Item = String>) {
+        let rows: Vec<String> = rows.collect();
+        if rows.is_empty() {
+            return;
+        }
+        let shown = if self.verbose || rows.len() <= LISTED + 2 { rows.len() } else { LISTED };
+        let _ = writeln!(text, "\n{}", paint(style::TITLE, title));
+        for row in rows.iter().take(shown) {
+            let _ = writeln!(text, "  {row}");
+        }
+        if shown < rows.len() {
+            let more = format!("… and {} more (-v lists them)", thousands((rows.len() - shown) as u64));
+            let _ = writeln!(text, "  {}", paint(style::DIM, more));
+        }
+    }
+
+    fn short(&self, path: &Path) -> String {
+        let below = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+        let text = below.map_or_else(|| path.to_string_lossy().into_owned(), |rest| format!("~/{}", rest.display()));
+        sanitise(&text).into_owned()
+    }
+}
+
+/// `73 sessions new (12 of sub-agents)`.
+fn summary(outcome: Outcome, count: u64, children: usize) -> String {
+    let (look, words) = match outcome {
+        Outcome::Created => (style::GOOD, "new"),
+        Outcome::Unchanged => (Style::new(), "unchanged"),
+        Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
+        Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
+        Outcome::Excluded => (style::DIM, "left out by [import] exclude"),
+        Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),
+    };
+    let children =
+        if children > 0 { format!(" ({} of sub-agents)", thousands(children as u64)) } else { String::new() };
+    paint(look, format_args!("{} {words}{children}", plural(count, "session")))
+}
+
+/// A note and what is to be said of it.
+fn row(session: &SessionReport, remark: Option<&str>) -> String {
+    let name = session.note.as_deref().map_or(session.host_session.as_str(), stem);
+    format!("{}  {}", paint(style::ID, name), paint(style::DIM, remark.unwrap_or_default()))
+}
+
+/// A note's name without folder and ending.
+fn stem(note: &str) -> &str {
+    let name = note.rsplit('/').next().unwrap_or(note);
+    name.strip_suffix(".md").unwrap_or(name)
+}

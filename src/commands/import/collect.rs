@@ -1,0 +1,101 @@
+//! One bundle read: its streams folded, its files accounted for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::session::event::{Event, StreamKey};
+use crate::session::fold::{Draft, Fold, Options};
+use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+
+/// What a bundle gave.
+#[derive(Debug, Default)]
+pub(super) struct Bundled {
+    /// One for each stream, by key.
+    pub(super) drafts: Vec<Draft>,
+    /// One for each file, in the order they were read.
+    pub(super) accounts: Vec<Read>,
+}
+
+/// One file, read.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) path: PathBuf,
+    pub(super) account: Account,
+    /// The streams that its records belong to.
+    pub(super) streams: BTreeSet<StreamKey>,
+    /// Why it could not be read, to its end or at all.
+    pub(super) error: Option<String>,
+}
+
+/// Reads a bundle and folds its streams.
+pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options) -> Bundled {
+    let mut collector = Collector { host: importer.host, options, ..Collector::default() };
+    let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        format!("{error}{cause}")
+    });
+    collector.finish(bundle, failed.as_deref())
+}
+
+/// Receives the streams of a bundle.
+#[derive(Debug, Default)]
+struct Collector {
+    host: &'static str,
+    options: Options,
+    open: BTreeMap<StreamKey, Fold>,
+    consumed: BTreeMap<StreamKey, Consumed>,
+    /// Streams that had an event since the last file was accounted for.
+    touched: BTreeSet<StreamKey>,
+    accounts: Vec<Read>,
+}
+
+impl Collector {
+    fn finish(mut self, bundle: &Bundle, failed: Option<&str>) -> Bundled {
+        let told: BTreeSet<PathBuf> = self.accounts.iter().map(|read| read.path.clone()).collect();
+        let missing = bundle.files.iter().filter(|path| !told.contains(*path));
+        self.accounts.extend(missing.map(|path| Read { path: path.clone(), ..Read::default() }));
+        if failed.is_some() {
+            // Half of a session would be a wrong note: the whole bundle waits for the next run.
+            for read in &mut self.accounts {
+                read.error = failed.map(ToOwned::to_owned);
+            }
+            return Bundled { drafts: Vec::new(), accounts: self.accounts };
+        }
+        // An importer may account for its files only at the end: then the header says where a stream began.
+        for (key, fold) in &self.open {
+            let begun = self.accounts.iter_mut().find(|read| read.path == fold.header().transcript);
+            if let Some(read) = begun {
+                read.streams.insert(key.clone());
+            }
+        }
+        let mut consumed = self.consumed;
+        let drafts = self.open.into_iter().map(|(key, fold)| fold.finish(consumed.remove(&key).unwrap_or_default()));
+        Bundled { drafts: drafts.collect(), accounts: self.accounts }
+    }
+}
+
+impl Sink for Collector {
+    fn open(&mut self, header: Header) {
+        let (host, options) = (self.host, self.options);
+        self.touched.insert(header.key.clone());
+        self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
+    }
+
+    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
+        if let Some(fold) = self.open.get_mut(key) {
+            fold.event(event);
+            if !self.touched.contains(key) {
+                self.touched.insert(key.clone());
+            }
+        }
+    }
+
+    fn close(&mut self, key: &StreamKey, consumed: Consumed) {
+        self.consumed.insert(key.clone(), consumed);
+    }
+
+    fn account(&mut self, file: &Path, account: Account) {
+        let streams = std::mem::take(&mut self.touched);
+        self.accounts.push(Read { path: file.to_owned(), account, streams, error: None });
+    }
+}

@@ -1,0 +1,199 @@
+//! The account of an import: every session, every file, every record.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::collect::Read;
+use crate::session::event::StreamKey;
+use crate::session::fold::Draft;
+use crate::session::source::{Account, Importer};
+
+/// What became of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// A note was made.
+    #[default]
+    Created,
+    /// Its note represents these records already.
+    Unchanged,
+    /// Its note represents other records; the note was left as it is.
+    Grown,
+    /// It has no prompt of a person or no turn of an agent.
+    Empty,
+    /// `[import] exclude` names it.
+    Excluded,
+    /// Another bundle gave the same session.
+    Duplicate,
+}
+
+impl Outcome {
+    /// Every outcome, as a report lists them.
+    pub const ALL: [Self; 6] =
+        [Self::Created, Self::Unchanged, Self::Grown, Self::Empty, Self::Excluded, Self::Duplicate];
+
+    /// Whether there is a note of it.
+    pub const fn has_note(self) -> bool {
+        matches!(self, Self::Created | Self::Unchanged | Self::Grown)
+    }
+
+    /// Why there is no note, for people.
+    pub const fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Created | Self::Unchanged | Self::Grown => None,
+            Self::Empty => Some("empty: no prompt, or no answer to it"),
+            Self::Excluded => Some("excluded by [import] exclude"),
+            Self::Duplicate => Some("the same session is in another file"),
+        }
+    }
+}
+
+/// One session.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReport {
+    /// The host's id.
+    pub host_session: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Its note, as a path of the vault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The note of the session that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// Whether a sub-agent did it.
+    pub subagent: bool,
+    /// More about the outcome, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    #[serde(skip)]
+    key: StreamKey,
+}
+
+impl SessionReport {
+    /// Of a draft that nothing is decided about.
+    pub(super) fn of(draft: &Draft) -> Self {
+        Self {
+            host_session: draft.key.to_string(),
+            outcome: Outcome::Created,
+            note: None,
+            title: draft.session.meta.title.clone(),
+            parent: None,
+            started: draft.start(),
+            subagent: draft.agent.is_some(),
+            detail: None,
+            key: draft.key.clone(),
+        }
+    }
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileReport {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The host's ids of the sessions in it.
+    pub sessions: Vec<String>,
+    /// What became of its records.
+    #[serde(flatten)]
+    pub account: Account,
+    /// Why it gave no note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The whole account.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this form.
+    pub schema: u32,
+    /// Which importer.
+    pub importer: &'static str,
+    /// Name of the agent, for people.
+    #[serde(skip)]
+    pub title: &'static str,
+    /// Whether nothing was to be written.
+    pub dry_run: bool,
+    /// How many sessions had which outcome.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// All records together.
+    pub records: Account,
+    /// Every session, in order of start.
+    pub sessions: Vec<SessionReport>,
+    /// Every file that is or seems a transcript, by path.
+    pub files: Vec<FileReport>,
+}
+
+impl Report {
+    pub(super) fn new(
+        importer: &Importer,
+        dry_run: bool,
+        sessions: Vec<SessionReport>,
+        read: Vec<Read>,
+        strangers: Vec<(PathBuf, &'static str)>,
+    ) -> Self {
+        let mut best: BTreeMap<&StreamKey, Outcome> = BTreeMap::new();
+        let mut outcomes: BTreeMap<Outcome, u64> = BTreeMap::new();
+        for session in &sessions {
+            *outcomes.entry(session.outcome).or_default() += 1;
+            let outcome = best.entry(&session.key).or_insert(session.outcome);
+            *outcome = session.outcome.min(*outcome);
+        }
+        let mut records = Account::default();
+        let mut files: Vec<FileReport> = Vec::new();
+        for read in read {
+            records.add(&read.account);
+            let reason = reason(&read, &best);
+            let sessions = read.streams.iter().map(ToString::to_string).collect();
+            files.push(FileReport { path: read.path, sessions, account: read.account, reason });
+        }
+        let refused = strangers.into_iter().map(|(path, reason)| FileReport {
+            path,
+            sessions: Vec::new(),
+            account: Account::default(),
+            reason: Some(reason.to_owned()),
+        });
+        files.extend(refused);
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let (schema, importer, title) = (1, importer.id, importer.title);
+        Self { schema, importer, title, dry_run, outcomes, records, sessions, files }
+    }
+
+    /// How many sessions had `outcome`.
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        self.outcomes.get(&outcome).copied().unwrap_or(0)
+    }
+
+    /// The sessions that had `outcome`.
+    pub fn with(&self, outcome: Outcome) -> impl Iterator<Item = &SessionReport> {
+        self.sessions.iter().filter(move |session| session.outcome == outcome)
+    }
+}
+
+/// Why a file gave no note; `None` when it gave one.
+fn reason(read: &Read, best: &BTreeMap<&StreamKey, Outcome>) -> Option<String> {
+    let outcomes: BTreeSet<Outcome> = read.streams.iter().filter_map(|key| best.get(key)).copied().collect();
+    if outcomes.iter().any(|outcome| outcome.has_note()) {
+        return None;
+    }
+    if let Some(error) = &read.error {
+        return Some(error.clone());
+    }
+    let told = outcomes.first().and_then(|outcome| outcome.reason());
+    let most = read.account.skipped.iter().max_by_key(|(_, count)| **count).map(|(reason, _)| *reason);
+    Some(match (told, most) {
+        (Some(reason), _) => reason.to_owned(),
+        (None, _) if read.account.records == 0 => "no records".to_owned(),
+        (None, Some(reason)) => format!("nothing of a session in it (mostly {reason})"),
+        (None, None) => "nothing of a session in it".to_owned(),
+    })
+}

@@ -1,0 +1,174 @@
+//! What there is: a line for each case, and what was left out.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::base::text::{plural, sanitise};
+use crate::commands::output::style::{self, paint};
+use crate::commands::output::{Align, Cell, Table};
+use crate::commands::{Output, View};
+use crate::learn::{Case, Harvest, Kind, LeftOut, Story, export};
+
+/// What there is, without an export.
+#[derive(Debug, Serialize)]
+pub(super) struct List {
+    schema: u32,
+    puzzles: usize,
+    corrections: usize,
+    /// How many of them an export that needs an answer takes.
+    with_answer: usize,
+    cases: Vec<Row>,
+    left_out: Vec<LeftOut>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    kind: Kind,
+    title: String,
+    session: String,
+    path: String,
+    line: usize,
+    block: String,
+    /// How the answer is known: `later success`, `resolution`, `response`, or empty.
+    evidence: &'static str,
+    verified: bool,
+    rule: &'static str,
+    /// Things done in the answer.
+    steps: usize,
+}
+
+impl List {
+    pub(super) fn of(harvest: Harvest) -> Self {
+        let count = |kind| harvest.cases.iter().filter(|case| case.kind() == kind).count();
+        let mut left_out = harvest.left_out;
+        left_out.extend(harvest.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
+        Self {
+            schema: 1,
+            puzzles: count(Kind::Puzzle),
+            corrections: count(Kind::Correction),
+            with_answer: harvest.cases.iter().filter(|case| case.gap().is_none()).count(),
+            cases: harvest.cases.iter().map(Row::of).collect(),
+            left_out,
+        }
+    }
+}
+
+impl Row {
+    fn of(case: &Case) -> Self {
+        let (rule, answer) = match &case.story {
+            Story::Puzzle(it) => ("", &it.fix),
+            Story::Correction(it) => (it.rule, &it.response),
+        };
+        Self {
+            id: case.id.clone(),
+            kind: case.kind(),
+            title: case.title.clone(),
+            session: case.origin.session.clone(),
+            path: case.origin.source.path.clone(),
+            line: case.origin.source.line_start,
+            block: case.origin.source.block_id.clone(),
+            evidence: case.evidence(),
+            verified: case.verified(),
+            rule,
+            steps: answer.iter().filter(|entry| entry.is_step()).count(),
+        }
+    }
+
+    /// `later success, 4 steps`; `denied, 3 steps`; `no answer`.
+    fn hints(&self) -> Cell {
+        if self.evidence.is_empty() {
+            return Cell::new("no answer").style(style::DIM);
+        }
+        let word = if self.rule.is_empty() { self.evidence } else { self.rule };
+        let steps = if self.steps > 0 { format!(", {}", plural(self.steps as u64, "step")) } else { String::new() };
+        let look = if self.verified { style::GOOD } else { anstyle::Style::new() };
+        Cell::new(format!("{word}{steps}")).style(look)
+    }
+}
+
+impl Output for List {
+    fn text(&self, view: &View) -> String {
+        let mut text = String::new();
+        if self.cases.is_empty() {
+            text.push_str("No cases: no error with a callout and no correction in these sessions.\n");
+            left_out(&mut text, &self.left_out);
+            return text;
+        }
+        let mut table = Table::new(&[
+            ("SESSION", Align::Left),
+            ("CASE", Align::Left),
+            ("ANSWER", Align::Left),
+            ("TITLE", Align::Left),
+        ]);
+        let mut before = "";
+        for row in &self.cases {
+            // The id once for each session, so that the eye finds where one begins; a pipe has it on every line.
+            let session = if view.terminal && row.session == before { "" } else { row.session.as_str() };
+            before = &row.session;
+            table.row([
+                Cell::new(session).style(style::ID),
+                Cell::new(row.kind.as_str()).style(match row.kind {
+                    Kind::Puzzle => style::WARN,
+                    Kind::Correction => style::AGENT,
+                }),
+                row.hints(),
+                Cell::new(&row.title),
+            ]);
+        }
+        text.push_str(&table.render(view));
+        let sessions = self.cases.iter().map(|row| &row.session).collect::<BTreeSet<_>>().len();
+        let _ = writeln!(
+            text,
+            "\n{}: {} and {}, {} with an answer",
+            paint(
+                style::TITLE,
+                format!("{} in {}", plural(self.cases.len() as u64, "case"), plural(sessions as u64, "session"))
+            ),
+            plural(self.puzzles as u64, "puzzle"),
+            plural(self.corrections as u64, "correction"),
+            self.with_answer,
+        );
+        left_out(&mut text, &self.left_out);
+        if self.with_answer > 0 {
+            text.push_str("\nNext: `cru session learn --export jsonl -o cases` writes rows to train on, `--export markdown` notes to read,\n`--export puzzle` samples to evaluate with.\n");
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    /// Nothing found is the answer "no".
+    fn exit_code(&self) -> u8 {
+        u8::from(self.cases.is_empty())
+    }
+}
+
+/// What was left out, by reason, each with its place.
+pub(super) fn left_out(text: &mut String, left_out: &[LeftOut]) {
+    const SHOWN: usize = 5;
+    if left_out.is_empty() {
+        return;
+    }
+    text.push_str("\nLeft out:\n");
+    for (reason, count) in export::counts(left_out) {
+        let _ = writeln!(text, "  {count} {}", paint(style::WARN, &reason));
+        let mut of_reason = left_out.iter().filter(|it| it.reason.as_str() == reason);
+        for it in of_reason.by_ref().take(SHOWN) {
+            let place = format!("{}:{}", it.source.path, it.source.line_start);
+            let _ = writeln!(text, "    {}  {}", paint(style::DIM, sanitise(&place)), sanitise(&it.title));
+        }
+        let more = of_reason.count();
+        if more > 0 {
+            let _ = writeln!(text, "    {}", paint(style::DIM, format!("… {more} more")));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The graph in the language of Graphviz.
+
+use std::fmt::Write as _;
+
+use super::caption;
+use crate::graph::{EdgeKind, NodeId, NodeKind, Picture};
+use crate::session::StepStatus;
+
+/// The picture as a directed graph; what contains others is a cluster.
+pub fn export(picture: &Picture<'_, '_>) -> String {
+    let graph = picture.graph;
+    let mut out = String::from(
+        "digraph sessions {\n  rankdir=LR\n  compound=true\n  fontname=\"sans-serif\"\n  \
+         node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10]\n  \
+         edge [fontname=\"sans-serif\", fontsize=9, color=\"#7f8c8d\"]\n",
+    );
+    enum Task {
+        Open(NodeId, usize),
+        Close(usize),
+    }
+    let roots = picture.nodes.iter().rev().filter(|&&id| picture.parent(id).is_none());
+    let mut tasks: Vec<Task> = roots.map(|&id| Task::Open(id, 1)).collect();
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Close(indent) => {
+                let _ = writeln!(out, "{:1$}}}", "", indent * 2);
+            }
+            Task::Open(node, indent) => {
+                let (key, label) = (quote(&graph.key(node)), quote(&caption(graph, node)));
+                let children: Vec<NodeId> = picture.children(node).collect();
+                if children.is_empty() {
+                    let _ =
+                        writeln!(out, "{:1$}{key} [label={label}{look}]", "", indent * 2, look = look(picture, node));
+                    continue;
+                }
+                let name = quote(&format!("cluster {}", graph.key(node)));
+                let _ = writeln!(out, "{:1$}subgraph {name} {{", "", indent * 2);
+                let _ = writeln!(out, "{:1$}label={label}", "", indent * 2 + 2);
+                // A cluster is no node: arrows of the phase itself need one to end at.
+                let _ = writeln!(out, "{:1$}{key} [shape=point, style=invis, width=0]", "", indent * 2 + 2);
+                tasks.push(Task::Close(indent));
+                tasks.extend(children.into_iter().rev().map(|child| Task::Open(child, indent + 1)));
+            }
+        }
+    }
+    for arrow in &picture.arrows {
+        let (from, to) = (quote(&graph.key(arrow.from)), quote(&graph.key(arrow.to)));
+        let _ = match arrow.kind {
+            EdgeKind::Prev => writeln!(out, "  {to} -> {from} [color=\"#2c3e50\"]"),
+            kind if arrow.count > 1 => {
+                writeln!(out, "  {from} -> {to} [label=\"{kind} ×{}\", style=dashed, constraint=false]", arrow.count)
+            }
+            kind => writeln!(out, "  {from} -> {to} [label=\"{kind}\", style=dashed, constraint=false]"),
+        };
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// A quoted string: the two characters that mean something in one are escaped. Labels come without line ends.
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn look(picture: &Picture<'_, '_>, node: NodeId) -> &'static str {
+    let node = picture.graph.node(node);
+    if node.status() == Some(StepStatus::Failed) {
+        return ", fillcolor=\"#fde2e1\", color=\"#c0392b\"";
+    }
+    match node.kind() {
+        NodeKind::Session | NodeKind::Phase | NodeKind::Step | NodeKind::Block => "",
+        NodeKind::Decision => ", shape=hexagon, fillcolor=\"#e3f4e1\"",
+        NodeKind::Error => ", shape=parallelogram, fillcolor=\"#fbe9d7\"",
+        NodeKind::User => ", fillcolor=\"#fff7d6\"",
+        NodeKind::Subagent => ", peripheries=2, fillcolor=\"#e1effa\"",
+        NodeKind::Lesson => ", fillcolor=\"#efe4f7\"",
+        NodeKind::File => ", shape=cylinder, style=filled, fillcolor=\"#eeeeee\"",
+        NodeKind::Workflow | NodeKind::Note => ", shape=note, style=filled, fillcolor=\"#f7f7f7\"",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_a_string() {
+        assert_eq!(quote(r#"a "b" \N c\"#), r#""a \"b\" \\N c\\""#);
+    }
+}

@@ -1,0 +1,101 @@
+//! Questions about dependencies: an order that respects them, and all that a node depends on or that depends on it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::build::Graph;
+use super::edge::Edge;
+use super::node::NodeId;
+
+/// Nodes in an order in which everything comes after what it depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// All nodes that can be ordered; among those that could come next, the first on the page.
+    pub nodes: Vec<NodeId>,
+    /// Nodes in a cycle or after one, in the order of the page.
+    pub cyclic: Vec<NodeId>,
+}
+
+/// A node that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The node.
+    pub node: NodeId,
+    /// Edges on the longest path to it; members of a cycle share the depth of the cycle.
+    pub depth: u32,
+}
+
+impl Graph<'_> {
+    /// All nodes in the order of their dependencies.
+    pub fn order(&self) -> Order {
+        let needs = |edge: &&Edge| edge.kind.is_dependency();
+        let mut missing: Vec<usize> = self.nodes().map(|(id, _)| self.out(id).iter().filter(needs).count()).collect();
+        let mut ready: BinaryHeap<Reverse<NodeId>> =
+            self.nodes().filter(|(id, _)| missing[id.index()] == 0).map(|(id, _)| Reverse(id)).collect();
+        let mut order = Order::default();
+        while let Some(Reverse(node)) = ready.pop() {
+            order.nodes.push(node);
+            for edge in self.incoming(node).filter(needs) {
+                let left = &mut missing[edge.from.index()];
+                *left -= 1;
+                if *left == 0 {
+                    ready.push(Reverse(edge.from));
+                }
+            }
+        }
+        order.cyclic = self.nodes().filter(|(id, _)| missing[id.index()] > 0).map(|(id, _)| id).collect();
+        order
+    }
+
+    /// All that `node` depends on, directly or not, each once; nearest first, then in the order of the page.
+    pub fn upstream(&self, node: NodeId) -> Vec<Reached> {
+        let next = |node| self.out(node).iter().filter(|edge| edge.kind.is_dependency()).map(|edge| edge.to);
+        self.reach(node, next, |component| Reverse(component))
+    }
+
+    /// All that depends on `node`, directly or not, each once; nearest first, then in the order of the page.
+    pub fn downstream(&self, node: NodeId) -> Vec<Reached> {
+        let next = |node| self.incoming(node).filter(|edge| edge.kind.is_dependency()).map(|edge| edge.from);
+        self.reach(node, next, |component| component)
+    }
+
+    /// `rank` orders components so that an edge of `next` never leads to a smaller one.
+    fn reach<I: Iterator<Item = NodeId>, R: Ord>(
+        &self,
+        start: NodeId,
+        next: impl Fn(NodeId) -> I,
+        rank: impl Fn(u32) -> R,
+    ) -> Vec<Reached> {
+        let component = |node: NodeId| self.dependencies().of[node.index()];
+        let mut places = std::collections::HashMap::from([(start, 0_usize)]);
+        let mut found = vec![start];
+        let mut at = 0;
+        while let Some(&node) = found.get(at) {
+            at += 1;
+            for to in next(node) {
+                places.entry(to).or_insert_with(|| {
+                    found.push(to);
+                    found.len() - 1
+                });
+            }
+        }
+        found.sort_by_key(|&node| (rank(component(node)), node));
+        // The depth of a component is known when its first member is looked at: all edges into it were seen before.
+        let mut depths: std::collections::HashMap<u32, u32> = std::collections::HashMap::new();
+        for &node in &found {
+            let own = *depths.entry(component(node)).or_insert(0);
+            for to in next(node).map(component).filter(|&to| to != component(node)) {
+                let depth = depths.entry(to).or_insert(0);
+                *depth = (*depth).max(own + 1);
+            }
+        }
+        let mut reached: Vec<Reached> = found
+            .into_iter()
+            .filter(|&node| node != start)
+            // What stands in a cycle with the start is one step away at least.
+            .map(|node| Reached { node, depth: depths.get(&component(node)).copied().unwrap_or(0).max(1) })
+            .collect();
+        reached.sort_by_key(|it| (it.depth, it.node));
+        reached
+    }
+}

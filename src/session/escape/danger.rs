@@ -1,0 +1,172 @@
+//! Which characters of a line would open something.
+//!
+//! Everything here looks at a [`View`], so that it finds the same characters before and after they were escaped. Where
+//! readers of markdown differ, the widest reading counts. Offsets are bytes of the line, ascending.
+
+use super::view::{CODE, View};
+use super::{Place, code};
+
+/// Bytes without which nothing inside a line can be dangerous.
+const SPECIAL: &[u8] = b"[%#^:<$`\"@";
+
+/// The dangers inside `line` from byte `from` on.
+pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Vec<usize> {
+    let rest = line.as_bytes().get(from..).unwrap_or_default();
+    if !rest.iter().any(|byte| SPECIAL.contains(byte)) && !(place.dash && rest.contains(&b'-')) {
+        return Vec::new();
+    }
+    let view = View::of(line, from, table);
+    let plain = view.plain.as_str();
+    // A backslash says that some of it was escaped, so none of it is a link.
+    let links = place.links && !line.contains('\\') && is_link_field(plain);
+    let kept = |at: usize| {
+        place.keep.iter().any(|link| plain[at..].starts_with(link.trim_start_matches('!')))
+            && view.raw(at).is_some_and(|raw| code::slashes_before(line, raw, 0) == 0)
+    };
+    let mut found = Vec::new();
+    let mut before = None;
+    let id = trailing_id(plain);
+    for (at, c) in plain.char_indices() {
+        let after = &plain[at + c.len_utf8()..];
+        let next = after.chars().next();
+        let danger = match c {
+            '`' => true,
+            '[' => next == Some('[') && !links && !kept(at),
+            '%' => next == Some('%') || before == Some('%'),
+            '$' => next == Some('$') || before == Some('$'),
+            '#' => {
+                before.is_none_or(|before: char| before.is_whitespace() || before == '>')
+                    && (place.title || is_tag(after))
+            }
+            '@' => place.title && before.is_none_or(char::is_whitespace),
+            '^' => id == Some(at),
+            ':' => next == Some(':') && after[1..].chars().next().is_none_or(char::is_whitespace),
+            '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) && !is_address(after),
+            '"' => place.quote && ends_quote(after),
+            '-' => place.dash && before.is_none_or(|before| before == ' ') && next == Some(' '),
+            _ => false,
+        };
+        if danger {
+            found.extend(view.raw(at));
+        }
+        before = Some(c);
+    }
+    found
+}
+
+/// The dangers at the start of a line's text, which stands at `from`; `bullet`: directly behind a bullet at top level.
+pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: Place<'_>) -> Vec<usize> {
+    let view = View::of(line, from, table);
+    let plain = view.plain.as_str();
+    let mut found = Vec::new();
+    match plain.chars().next() {
+        Some('[') if (plain[1..].starts_with('!') && !plain[2..].starts_with('[')) || is_definition(plain) => {
+            found.extend(view.raw(0))
+        }
+        Some('*') => {
+            let word = plain.trim_start_matches('*');
+            let ours = ["tool calls", "inputs", "outputs"];
+            let named = |name: &&str| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+            if plain.starts_with("**") && ours.iter().any(|name| named(&name)) {
+                found.extend(view.raw(0));
+                found.extend(view.raw(1));
+            } else if is_time(&plain[1..]) {
+                found.extend(view.raw(0));
+            }
+        }
+        Some(CODE) if bullet => {
+            let rest = plain[CODE.len_utf8()..].trim_start();
+            if rest.starts_with('→') || rest.starts_with("->") {
+                found.extend(view.raw(plain.len() - rest.len()));
+            }
+        }
+        _ => {}
+    }
+    let report = ["inputs:", "outputs:"];
+    if report.iter().any(|name| plain.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))) {
+        found.extend(plain.find(':').and_then(|colon| view.raw(colon)));
+    }
+    if from == 0
+        && let Some(colon) = plain.find(':')
+        && place.fields.iter().any(|name| name.eq_ignore_ascii_case(&plain[..colon]))
+    {
+        found.extend(view.raw(colon));
+    }
+    found
+}
+
+/// The danger in the info string of a fence, which stands at `from`: a fence of ours.
+pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
+    let rest = line.get(from..).unwrap_or("");
+    let blank = rest.len() - rest.trim_start().len();
+    let slashes = rest[blank..].bytes().take_while(|byte| *byte == b'\\').count();
+    let mut words = rest[blank + slashes..].split_whitespace().map(str::to_lowercase);
+    let ours = match (words.next().as_deref(), words.next().as_deref()) {
+        (Some("tasks"), _) => true,
+        (Some("yaml"), Some("memory")) => true,
+        _ => false,
+    };
+    if ours { vec![from + blank + slashes] } else { Vec::new() }
+}
+
+/// The live quotes of a line of text, and whether each ends a person's words for sure.
+pub(super) fn quotes(line: &str, from: usize, table: bool) -> Vec<(usize, bool)> {
+    let view = View::of(line, from, table);
+    let plain = view.plain.as_str();
+    let quotes = plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..]))));
+    quotes.filter(|&(at, _)| code::slashes_before(line, at, 0).is_multiple_of(2)).collect()
+}
+
+/// Whether the words end with a quote that `after` follows.
+fn ends_quote(after: &str) -> bool {
+    after.trim().is_empty() || after.starts_with(" - ") || after == " -"
+}
+
+/// Behind `#`: a tag.
+fn is_tag(after: &str) -> bool {
+    let name = after.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '/'));
+    name.into_iter().next().is_some_and(|name| name.chars().any(|c| !c.is_ascii_digit()))
+}
+
+/// The `^` of a block id that ends the line, or the heading before its closing hashes.
+fn trailing_id(plain: &str) -> Option<usize> {
+    let text = plain.trim_end().trim_end_matches('#').trim_end();
+    let at = text.rfind('^')?;
+    let name = &text[at + 1..];
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (is_name && text[..at].chars().next_back().is_none_or(char::is_whitespace)).then_some(at)
+}
+
+/// Behind `<`: an address in angle brackets, which is a link to the web and nothing else.
+fn is_address(after: &str) -> bool {
+    if !after.starts_with("http://") && !after.starts_with("https://") {
+        return false;
+    }
+    let end = after.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '`' | '"' | CODE));
+    end.is_some_and(|end| after[end..].starts_with('>'))
+}
+
+/// At the start of a line: `[label]: …`, or a label that does not end on it.
+fn is_definition(plain: &str) -> bool {
+    plain.find(']').is_none_or(|end| plain[end + 1..].starts_with(':'))
+}
+
+/// Behind `*`: a date, as in the line under a heading.
+fn is_time(rest: &str) -> bool {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    digits == 4 && rest[digits..].starts_with('-')
+}
+
+/// `Name: [[a]], [[b]]` and nothing else.
+fn is_link_field(plain: &str) -> bool {
+    let Some((name, value)) = plain.split_once(": ") else { return false };
+    let is_link = |part: &str| {
+        let part = part.trim();
+        let part = part.strip_prefix('!').unwrap_or(part);
+        let inner = part.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+        inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['[', ']', '`', CODE]))
+    };
+    !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        && value.split(',').all(is_link)
+}

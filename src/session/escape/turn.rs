@@ -1,0 +1,112 @@
+//! The walk over a text's lines, in both directions.
+
+use super::danger;
+use super::heading;
+use super::outline::{Line, Outline};
+use super::{Place, code};
+
+/// Which way to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `k` backslashes become `2k + 1`.
+    Escape,
+    /// `2k + 1` backslashes become `k`; an even number is somebody's own and stays.
+    Undo,
+}
+
+/// One line of text, which does not start one.
+pub(super) fn line(text: &str, way: Way, place: Place<'_>) -> String {
+    let mut out = String::with_capacity(text.len());
+    apply(text, &danger::text(text, 0, false, place), way, &mut out);
+    out
+}
+
+/// Lines of markdown.
+pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut outline = Outline::new(&lines, place.below_text);
+    let mut out = String::with_capacity(text.len() + text.len() / 32 + 8);
+    for (index, line) in lines.iter().enumerate() {
+        let last = index + 1 == lines.len();
+        if index > 0 {
+            out.push('\n');
+        }
+        match outline.next_line(index) {
+            Line::Verbatim => out.push_str(line),
+            Line::Heading { at, level } => {
+                let (head, rest) = line.split_at(at + level);
+                out.push_str(&head[..at]);
+                match way {
+                    Way::Escape => {
+                        let (marks, closing) = heading::demote(level, rest);
+                        out.extend(std::iter::repeat_n('#', marks));
+                        apply(rest, &danger::text(rest, 0, false, place), way, &mut out);
+                        if let Some(closing) = closing {
+                            out.push(' ');
+                            out.extend(std::iter::repeat_n('#', closing));
+                        }
+                    }
+                    Way::Undo => {
+                        let (level, end) = heading::promote(level, rest);
+                        out.extend(std::iter::repeat_n('#', level));
+                        let rest = &rest[..end];
+                        apply(rest, &danger::text(rest, 0, false, place), way, &mut out);
+                    }
+                }
+            }
+            Line::Open { info } => apply(line, &danger::info(line, info), way, &mut out),
+            Line::Close { at, len, extra, top } => {
+                // The last line closes with one mark more than it must exactly when the text itself left it open.
+                match way {
+                    Way::Escape if last && top && extra > 0 => {
+                        out.push_str(line);
+                        out.extend(line[at..at + len].chars().next());
+                    }
+                    Way::Undo if last && top && extra == 1 => {
+                        out.pop();
+                    }
+                    Way::Undo if last && top && extra > 1 => {
+                        out.push_str(&line[..at]);
+                        out.push_str(&line[at + 1..]);
+                    }
+                    _ => out.push_str(line),
+                }
+            }
+            Line::Text { at, force, bullet, table } => {
+                let mut dangers = danger::text(line, at, table, place);
+                dangers.extend(danger::start(line, at, bullet, table, place));
+                dangers.extend(force);
+                dangers.sort_unstable();
+                dangers.dedup();
+                apply(line, &dangers, way, &mut out);
+            }
+        }
+    }
+    if way == Way::Escape
+        && let Some((mark, len)) = outline.left_open()
+    {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(mark, len + 1));
+    }
+    out
+}
+
+/// Copies `line` to `out`, the backslashes before each of the bytes `at` (ascending) turned.
+pub(super) fn apply(line: &str, at: &[usize], way: Way, out: &mut String) {
+    let mut done = 0;
+    for &at in at {
+        let slashes = code::slashes_before(line, at, done);
+        match way {
+            Way::Escape => {
+                out.push_str(&line[done..at]);
+                out.extend(std::iter::repeat_n('\\', slashes + 1));
+            }
+            Way::Undo if slashes % 2 == 1 => {
+                out.push_str(&line[done..at - slashes.div_ceil(2)]);
+            }
+            Way::Undo => out.push_str(&line[done..at]),
+        }
+        done = at;
+    }
+    out.push_str(&line[done..]);
+}
