@@ -5,6 +5,7 @@
 
 mod cmd;
 mod corpus;
+mod format;
 mod format_doc;
 mod frontmatter;
 mod import;

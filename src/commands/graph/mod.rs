@@ -1,5 +1,7 @@
 //! `cru graph`.
 
+mod count;
+mod row;
 mod tree;
 
 use crate::base::{Error, Result};

@@ -7,16 +7,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use unicode_width::UnicodeWidthStr as _;
 
+use super::count::Count;
+use super::row::{self, Row};
+
 use crate::base::text::{fold_whitespace, plural, sanitise, truncate};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{amount, cut, minute};
+use crate::commands::output::{amount, minute};
 use crate::graph::export::mark;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use crate::session::{Status, StepStatus};
 
-/// Deeper nesting is drawn at this depth: the guides of a hostile chain would be its square.
-const DEEPEST: usize = 24;
 /// How many files the list at the end names.
 const FILES: usize = 20;
 /// How much of a label is shown where lines are not cut.
@@ -31,7 +32,7 @@ pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
         None => out.push_str(&page.summary()),
     }
     out.push('\n');
-    out.push_str(&page.tree(view));
+    out.push_str(&row::draw(&page.rows(), view));
     page.files(&mut out);
     page.elsewhere(&mut out);
     let findings = picture.graph.findings().len() as u64;
@@ -40,61 +41,6 @@ pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
         out.push_str(&paint(style::DIM, remark));
     }
     out
-}
-
-/// How many of what a node contains.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    steps: u64,
-    failed: u64,
-    decisions: u64,
-    errors: u64,
-}
-
-impl Count {
-    fn of(graph: &Graph<'_>, id: NodeId) -> Self {
-        let node = graph.node(id);
-        let is = |kind| u64::from(node.kind() == kind);
-        Self {
-            steps: is(NodeKind::Step),
-            failed: u64::from(node.status() == Some(StepStatus::Failed)),
-            decisions: is(NodeKind::Decision),
-            errors: is(NodeKind::Error),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.steps += other.steps;
-        self.failed += other.failed;
-        self.decisions += other.decisions;
-        self.errors += other.errors;
-    }
-
-    /// `6 steps, 1 failed, 2 decisions`; empty for nothing.
-    fn words(self) -> String {
-        let mut words = Vec::new();
-        if self.steps > 0 {
-            words.push(plural(self.steps, "step"));
-        }
-        if self.failed > 0 {
-            words.push(paint(style::BAD, format!("{} failed", self.failed)));
-        }
-        if self.decisions > 0 {
-            words.push(plural(self.decisions, "decision"));
-        }
-        if self.errors > 0 {
-            words.push(plural(self.errors, "error"));
-        }
-        words.join(", ")
-    }
-}
-
-/// A line of the tree: its depth, what is always shown, what may be cut, and what follows.
-struct Row {
-    depth: usize,
-    head: String,
-    label: String,
-    tail: String,
 }
 
 struct Page<'p, 'g, 'a> {
@@ -170,28 +116,6 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         if words.is_empty() { "no sessions\n".to_owned() } else { format!("{}\n", words.join(", ")) }
     }
 
-    fn tree(&self, view: &View) -> String {
-        let rows = self.rows();
-        // Whether a later line stands at each depth before one that is nearer to the root: from the end, that is known.
-        let mut more = vec![false; DEEPEST + 2];
-        let mut lines = Vec::with_capacity(rows.len());
-        for row in rows.iter().rev() {
-            let depth = row.depth.min(DEEPEST);
-            let mut guide = String::new();
-            for level in 1..depth {
-                guide.push_str(if more[level] { "│  " } else { "   " });
-            }
-            if depth > 0 {
-                guide.push_str(if more[depth] { "├─ " } else { "└─ " });
-            }
-            more[depth] = true;
-            more[depth + 1..].fill(false);
-            lines.push(row.line(&guide, view));
-        }
-        lines.reverse();
-        lines.concat()
-    }
-
     fn rows(&self) -> Vec<Row> {
         let focus = self.picture.focus.and_then(|focus| self.graph().session(focus));
         let mut below: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
@@ -215,10 +139,38 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
             };
             let mut children: Vec<NodeId> =
                 self.picture.children(id).filter(|&child| self.is_worth_a_line(child)).collect();
+            if let (Some(only), Some(row)) = (self.says_it_again(id, &children), rows.last_mut().filter(|_| inner > 0))
+            {
+                self.join(row, only);
+                children = below.get(&only).cloned().unwrap_or_default();
+            }
             children.extend(below.get(&id).into_iter().flatten());
             open.extend(children.into_iter().rev().map(|child| (child, inner)));
         }
         rows
+    }
+
+    /// The only phase of a session when it has the session's name: one line for both.
+    fn says_it_again(&self, session: NodeId, children: &[NodeId]) -> Option<NodeId> {
+        let [only] = children else { return None };
+        let (node, phase) = (self.graph().node(session), self.graph().node(*only));
+        let alike =
+            node.kind() == NodeKind::Session && phase.kind() == NodeKind::Phase && node.label() == phase.label();
+        let inner = || self.picture.children(*only).next();
+        (alike && inner().is_none()).then_some(*only)
+    }
+
+    /// Puts what a phase's line would add to its session's line behind it.
+    fn join(&self, row: &mut Row, phase: NodeId) {
+        if let Body::Phase(phase) = &self.graph().node(phase).body
+            && let Some(agent) = &phase.agent
+        {
+            row.tail.push_str(&format!("  {}", paint(style::AGENT, format!("@{}", clean(&agent.to_string())))));
+        }
+        let relations = self.relations(phase);
+        if !relations.is_empty() {
+            row.tail.push_str(&format!("  {relations}"));
+        }
     }
 
     /// Callouts that only say what the tree says anyway have no line.
@@ -423,20 +375,6 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
             let key = paint(style::ID, clean(&graph.key(session)));
             out.push_str(&format!("  {key}  {}\n", paint(style::DIM, words.join(", "))));
         }
-    }
-}
-
-impl Row {
-    fn line(&self, guide: &str, view: &View) -> String {
-        let around = format!("{guide}{}{}", self.head, self.tail);
-        let used = anstream::adapter::strip_str(&around).to_string().width();
-        let label = if view.terminal {
-            cut(&self.label, view.width.saturating_sub(used).max(24))
-        } else {
-            truncate(&self.label, 2 * LABEL).into_owned()
-        };
-        let painted = format!("{guide}{}{label}\u{1b}[0m{}", self.head, self.tail);
-        format!("{}\n", painted.trim_end())
     }
 }
 

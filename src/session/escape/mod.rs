@@ -24,6 +24,7 @@ use turn::Way;
 
 /// Where a text stands, which decides what is dangerous in it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a place")]
 pub(super) struct Place<'a> {
     /// The line above is text (the title line of a callout) and not blank.
     pub(super) below_text: bool,
