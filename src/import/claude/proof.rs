@@ -71,11 +71,11 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     let mut kept = 0;
     let limit = if detail.replace_all.0 { usize::MAX } else { 1 };
     for (at, _) in before.match_indices(old).take(limit) {
-        hasher.update(before[kept..at].as_bytes()).update(new.as_bytes());
+        hasher.update(&before.as_bytes()[kept..at]).update(new.as_bytes());
         kept = at + old.len();
     }
     // Nothing was found: the record is not of this file.
-    (kept > 0).then(|| hasher.update(before[kept..].as_bytes()).finalize().to_hex()[..16].to_owned())
+    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..16].to_owned())
 }
 
 fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {
