@@ -232,7 +232,9 @@ impl<'a, 'd> Walk<'a, 'd> {
     }
 
     fn list(&mut self, block: &'a Block, header: bool) {
-        if !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
+        // A numbered list with arrows is somebody's plan.
+        let numbered = matches!(block.kind, BlockKind::List { ordered: true });
+        if numbered || !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
             self.prose.push(block);
             return;
         }
