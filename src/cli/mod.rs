@@ -75,6 +75,8 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             json
         }
         Format::Text => output.text(&view(terminal, env)),
+        // `Command::run` refuses these formats where there is nothing to export.
+        Format::Mermaid | Format::Dot | Format::Canvas => output.export(format).unwrap_or_default(),
     };
     if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
         return Ok(());

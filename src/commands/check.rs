@@ -1,5 +1,6 @@
 //! `cru check`.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,11 @@ use super::output::style::{self, paint};
 use super::{Context, Output, View, frame};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, files};
+use crate::graph::Graph;
 use crate::note::Note;
 use crate::session;
 use crate::vault::config::Globs;
-use crate::vault::{Vault, VaultPath, Walk};
+use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 
 /// Look for what is wrong in notes
 ///
@@ -47,9 +49,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for checked in checked {
         notes.push(checked?);
     }
-    for finding in links(cx, &targets)? {
-        if let Some(note) = notes.iter_mut().find(|note| note.path == finding.0) {
-            note.diagnostics.push(finding.1);
+    let places: HashMap<String, usize> = notes.iter().map(|note| note.path.clone()).zip(0..).collect();
+    for (path, diagnostic) in links(cx, &targets) {
+        if let Some(note) = places.get(&path).and_then(|&place| notes.get_mut(place)) {
+            note.diagnostics.push(diagnostic);
         }
     }
     for note in &mut notes {
@@ -105,9 +108,20 @@ fn targets(args: &Args, cx: &Context<'_>) -> Result<Vec<Target>> {
     Ok(chosen.into_iter().map(of).collect())
 }
 
-/// What the vault as a whole says about links; nothing outside of a vault.
-fn links(_cx: &Context<'_>, _targets: &[Target]) -> Result<Vec<(String, Diagnostic)>> {
-    Ok(Vec::new())
+/// What the vault as a whole says: links that lead nowhere, ids used twice, cycles. Nothing outside of a vault.
+fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
+    let Ok(vault) = Vault::find(cx.vault_arg(), cx.env) else { return Vec::new() };
+    let shown: HashMap<VaultPath, &str> =
+        targets.iter().filter_map(|target| Some((vault.relative(&target.path)?, target.shown.as_str()))).collect();
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let catalog = Catalog::read(&vault);
+    // A session that cannot be read stops the command where it is checked itself.
+    let (sessions, _) = vault.load_sessions(&catalog);
+    let graph = Graph::of(&catalog, &sessions);
+    let of = |finding: &Finding| Some(((*shown.get(&finding.path)?).to_owned(), finding.diagnostic.clone()));
+    graph.findings().iter().filter_map(of).collect()
 }
 
 fn check(target: &Target, args: &Args) -> Result<Checked> {

@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod context;
 mod frame;
+mod graph;
 pub mod import;
 mod init;
 mod man;
@@ -18,7 +19,7 @@ use clap::{Parser, Subcommand};
 pub use context::{Context, Progress, Ui};
 pub use output::{Format, Output, Raw, View};
 
-use crate::base::Result;
+use crate::base::{Error, Result};
 
 /// The sessions of AI agents as markdown notes.
 ///
@@ -66,6 +67,7 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Graph(graph::Args),
     Check(check::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -74,10 +76,15 @@ pub enum Command {
 impl Command {
     /// Does it.
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        if !cx.global.format.is_common() && !matches!(self, Self::Graph(_)) {
+            return Err(Error::usage("this command has no such format")
+                .with_hint("text or json; the others are of `cru graph`"));
+        }
         match self {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::build::{Claim, Graph};
+use super::build::Graph;
 use super::component::{components, cycles};
+use super::draft::Claim;
 use super::index::Found;
 use super::node::{NodeId, NodeKind};
 use super::{Edge, EdgeKind};

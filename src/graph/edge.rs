@@ -67,6 +67,11 @@ impl EdgeKind {
             Self::LinksTo => "links-to",
         }
     }
+
+    /// Whether the first of an edge is founded on the second: these carry staleness.
+    pub const fn is_dependency(self) -> bool {
+        matches!(self, Self::After | Self::RestsOn)
+    }
 }
 
 impl fmt::Display for EdgeKind {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::build::Access;
+use super::draft::Access;
 use super::node::{Body, Node, NodeId};
 use super::{Edge, EdgeKind};
 use crate::vault::Loaded;

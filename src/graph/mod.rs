@@ -16,9 +16,10 @@ pub mod reach;
 pub mod relation;
 
 mod check;
+mod draft;
 mod index;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use build::Graph;
 pub use edge::{Edge, EdgeKind};

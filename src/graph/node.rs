@@ -177,6 +177,8 @@ impl<'a> Node<'a> {
                 Some(agent) => Cow::Owned(agent.to_string()),
                 None => first(&it.callout.title, it.task.as_deref().unwrap_or("sub-agent")),
             },
+            // The title of a lesson says how far it holds; the claim is its text.
+            Body::Callout(it) if it.kind == "lesson" => first(it.body.lines().next().unwrap_or_default(), &it.title),
             Body::Callout(it) => first(&it.title, &it.body),
             Body::Prose(it) => Cow::Borrowed(it.text.as_str()),
             Body::File { path, .. } => Cow::Borrowed(path.as_ref()),

@@ -99,6 +99,11 @@ impl<'g, 'a> Picture<'g, 'a> {
         }
     }
 
+    /// What stands for a node in the picture: itself, or what contains it; `None` when that is not shown.
+    pub fn stands_for(&self, node: NodeId) -> Option<NodeId> {
+        self.lift(node).filter(|id| self.shown[id.index()])
+    }
+
     /// What stands for a node: itself, what contains it, its session where that is not part of the picture.
     fn lift(&self, node: NodeId) -> Option<NodeId> {
         let mut at = node;
@@ -112,9 +117,17 @@ impl<'g, 'a> Picture<'g, 'a> {
         Some(at)
     }
 
-    /// Whether one contains the other: an arrow would only say so again.
+    /// Whether one contains the other: an arrow would only say so again, and box-drawing programs refuse it.
     fn is_within(&self, a: NodeId, b: NodeId) -> bool {
-        self.graph.node(a).parent == Some(b) || self.graph.node(b).parent == Some(a)
+        // What contains comes first, so the way up from the later one meets the earlier one or passes it.
+        let (outer, mut inner) = (a.min(b), a.max(b));
+        while inner > outer {
+            match self.graph.node(inner).parent {
+                Some(parent) => inner = parent,
+                None => return false,
+            }
+        }
+        inner == outer
     }
 
     /// What contains a node in the picture.

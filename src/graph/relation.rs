@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::build::{Access, Claim, Draft};
+use super::draft::{Access, Claim, Draft};
 use super::index::Found;
 use super::node::{Body, NodeId};
 use super::{EdgeKind, check};

@@ -10,13 +10,13 @@ use crate::session;
 use crate::vault::{Catalog, Finding, Head, Loaded, VaultPath};
 
 /// A vault held in memory: what reading the same files from disk gives.
-pub(super) struct World {
+pub(crate) struct World {
     catalog: Catalog,
     sessions: Vec<Loaded>,
 }
 
 impl World {
-    pub(super) fn new(notes: &[(&str, &str)], others: &[&str]) -> Self {
+    pub(crate) fn new(notes: &[(&str, &str)], others: &[&str]) -> Self {
         let path = |path: &str| VaultPath::new(path).unwrap();
         let mut heads: Vec<Head> = Vec::new();
         let mut sessions: Vec<Loaded> = Vec::new();
@@ -35,7 +35,7 @@ impl World {
         Self { catalog: Catalog::new(heads, others, Vec::new()), sessions }
     }
 
-    pub(super) fn graph(&self) -> Graph<'_> {
+    pub(crate) fn graph(&self) -> Graph<'_> {
         Graph::of(&self.catalog, &self.sessions)
     }
 }

@@ -10,7 +10,8 @@ use super::budget::{self, cut_middle};
 use super::case::{Case, Puzzle, Story, Turn};
 use super::entry::{self, Told};
 
-/// What a model is told about the form of the text.
+/// What a model is told about the form of the text, where a vault says nothing else.
+#[cfg(test)]
 pub const SYSTEM: &str = "You are a coding agent. Your tool calls are written as lines of text: the tool with its \
 arguments, then `→` and the beginning of the result; `✗` marks a failure.";
 
@@ -24,8 +25,8 @@ pub struct Message {
 }
 
 /// The prompt that the right answer follows: with the correction, where a person gave one, else up to the failure.
-pub fn prompt(case: &Case) -> Vec<Message> {
-    let mut chat = Chat::new(&case.context);
+pub fn prompt(case: &Case, system: &str) -> Vec<Message> {
+    let mut chat = Chat::new(&case.context, system);
     match &case.story {
         Story::Puzzle(puzzle) => chat.failed(puzzle),
         Story::Correction(it) => {
@@ -37,7 +38,7 @@ pub fn prompt(case: &Case) -> Vec<Message> {
 }
 
 /// The prompt before the agent went wrong, so that right and wrong answers can be compared.
-pub fn prompt_before(case: &Case) -> Vec<Message> {
+pub fn prompt_before(case: &Case, system: &str) -> Vec<Message> {
     let mut context = case.context.clone();
     // A prompt ends with the user: what was already done in this turn stands below what was asked.
     if let Some(last) = context.last_mut().filter(|last| !last.done.is_empty()) {
@@ -46,7 +47,7 @@ pub fn prompt_before(case: &Case) -> Vec<Message> {
         last.skipped_done = 0;
         last.asked = format!("{}\n\nDone so far:\n\n{}", last.asked, cut_middle(&done, budget::CONTEXT / 2));
     }
-    Chat::new(&context).messages
+    Chat::new(&context, system).messages
 }
 
 /// One assistant message.
@@ -65,8 +66,8 @@ struct Chat {
 
 impl Chat {
     /// The system turn and the turns of a context, within the budget.
-    fn new(context: &[Turn]) -> Self {
-        let mut chat = Self { messages: vec![Message { role: "system", content: SYSTEM.to_owned() }] };
+    fn new(context: &[Turn], system: &str) -> Self {
+        let mut chat = Self { messages: vec![Message { role: "system", content: system.to_owned() }] };
         let parts: Vec<(&str, String)> =
             context.iter().flat_map(|turn| [("user", turn.asked.clone()), ("assistant", turn.done())]).collect();
         let lengths: Vec<usize> = parts.iter().map(|(_, text)| text.chars().count()).collect();

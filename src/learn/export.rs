@@ -71,12 +71,23 @@ impl Export {
     }
 }
 
-/// The export as files of a folder. `template` is the name and text of the layout of cases.
-pub fn folder(cases: &[Case], format: Format, template: (&str, &str)) -> Result<Export> {
+/// What a vault may replace.
+#[derive(Clone, Copy, Debug)]
+pub struct Layouts<'a> {
+    /// What errors call the layout of cases.
+    pub name: &'a str,
+    /// The layout of cases.
+    pub case: &'a str,
+    /// What a model is told first.
+    pub prompt: &'a str,
+}
+
+/// The export as files of a folder.
+pub fn folder(cases: &[Case], format: Format, layouts: Layouts<'_>) -> Result<Export> {
     match format {
-        Format::Jsonl => Ok(rows(cases)),
+        Format::Jsonl => Ok(rows(cases, layouts.prompt)),
         Format::Markdown => {
-            let layout = Layout::new(template.0, template.1)?;
+            let layout = Layout::new(layouts.name, layouts.case)?;
             let mut files = Vec::new();
             for case in cases {
                 let bytes = layout.render(case, true)?.into_bytes();
@@ -85,34 +96,40 @@ pub fn folder(cases: &[Case], format: Format, template: (&str, &str)) -> Result<
             files.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(Export { files, left_out: Vec::new() })
         }
-        Format::Puzzle => Ok(samples(cases)),
+        Format::Puzzle => Ok(samples(cases, layouts.prompt)),
     }
 }
 
 /// The export as one text.
-pub fn stream(cases: &[Case], format: Format, template: (&str, &str)) -> Result<Export> {
+pub fn stream(cases: &[Case], format: Format, layouts: Layouts<'_>) -> Result<Export> {
     match format {
         Format::Jsonl => {
             let mut sheet = Sheet::default();
-            sheet.fill(cases, "cases.jsonl", row::line, |line| to_text(&(&line.prompt, &line.completion)));
+            sheet.fill(
+                cases,
+                "cases.jsonl",
+                |case| row::line(case, layouts.prompt),
+                |line| to_text(&(&line.prompt, &line.completion)),
+            );
             Ok(sheet.export())
         }
         Format::Markdown => {
-            let layout = Layout::new(template.0, template.1)?;
+            let layout = Layout::new(layouts.name, layouts.case)?;
             let texts = cases.iter().map(|case| layout.render(case, false)).collect::<Result<Vec<_>>>()?;
             let bytes = texts.join("\n---\n\n").into_bytes();
             Ok(Export { files: vec![File { name: "cases.md".into(), bytes, rows: cases.len() }], left_out: Vec::new() })
         }
-        Format::Puzzle => Ok(samples(cases)),
+        Format::Puzzle => Ok(samples(cases, layouts.prompt)),
     }
 }
 
-fn rows(cases: &[Case]) -> Export {
+fn rows(cases: &[Case], system: &str) -> Export {
     let mut sheet = Sheet::default();
-    let sft = sheet.fill(cases, "sft.jsonl", row::sft, |row| to_text(&(&row.prompt, &row.completion)));
+    let sft =
+        sheet.fill(cases, "sft.jsonl", |case| row::sft(case, system), |row| to_text(&(&row.prompt, &row.completion)));
     let pairs: Vec<Case> = cases.iter().filter(|case| case.kind() == super::Kind::Correction).cloned().collect();
     let body = |row: &row::Preference| to_text(&(&row.prompt, &row.chosen, &row.rejected));
-    let preference = sheet.fill(&pairs, "preference.jsonl", row::preference, body);
+    let preference = sheet.fill(&pairs, "preference.jsonl", |case| row::preference(case, system), body);
     let mut tables = Vec::new();
     for (config, file, about, filled) in [
         ("sft", "sft.jsonl", "supervised tuning: `prompt`, `completion`", sft),
@@ -131,9 +148,14 @@ fn rows(cases: &[Case]) -> Export {
     export
 }
 
-fn samples(cases: &[Case]) -> Export {
+fn samples(cases: &[Case], system: &str) -> Export {
     let mut sheet = Sheet::default();
-    sheet.fill(cases, "puzzles.jsonl", inspect::sample, |sample| to_text(&(&sample.input, &sample.target)));
+    sheet.fill(
+        cases,
+        "puzzles.jsonl",
+        |case| inspect::sample(case, system),
+        |sample| to_text(&(&sample.input, &sample.target)),
+    );
     sheet.export()
 }
 

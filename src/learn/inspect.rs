@@ -44,10 +44,10 @@ pub struct SampleMetadata {
 }
 
 /// The sample of a case; `None` where the record has no answer or the question already holds it.
-pub fn sample(case: &Case) -> Option<Sample> {
+pub fn sample(case: &Case, system: &str) -> Option<Sample> {
     let target = case.answer()?;
     let failure = case.failure();
-    let mut input = chat::prompt(case);
+    let mut input = chat::prompt(case, system);
     let asked = format!("{}\n{failure}", chat::flat(&input)).to_lowercase();
     if asked.contains(&target.trim().to_lowercase()) {
         return None;

@@ -133,20 +133,20 @@ pub struct Line {
 }
 
 /// The row for supervised tuning, where the record has an answer.
-pub fn sft(case: &Case) -> Option<Sft> {
+pub fn sft(case: &Case, system: &str) -> Option<Sft> {
     let completion = chat::assistant(case.answer()?);
-    Some(Sft { prompt: chat::prompt(case), completion, metadata: Metadata::of(case) })
+    Some(Sft { prompt: chat::prompt(case, system), completion, metadata: Metadata::of(case) })
 }
 
 /// The row for preference tuning: corrections with an answer that differs.
-pub fn preference(case: &Case) -> Option<Preference> {
+pub fn preference(case: &Case, system: &str) -> Option<Preference> {
     let Story::Correction(it) = &case.story else { return None };
     let answer = case.answer()?;
     let proposed: Vec<Entry> = it.behaviour.iter().map(Entry::proposed).collect();
     let rejected = entry::join(&proposed);
     let chosen = without_agreement(&answer).to_owned();
     (chosen != rejected && !rejected.is_empty()).then(|| Preference {
-        prompt: chat::prompt_before(case),
+        prompt: chat::prompt_before(case, system),
         chosen: chat::assistant(chosen),
         rejected: chat::assistant(rejected),
         metadata: Metadata::of(case),
@@ -154,8 +154,8 @@ pub fn preference(case: &Case) -> Option<Preference> {
 }
 
 /// The row of the stream, where the record has an answer.
-pub fn line(case: &Case) -> Option<Line> {
-    let Sft { prompt, completion, metadata } = sft(case)?;
+pub fn line(case: &Case, system: &str) -> Option<Line> {
+    let Sft { prompt, completion, metadata } = sft(case, system)?;
     let (title, rejected) = (case.title.clone(), case.failure());
     Some(Line { id: case.id.clone(), r#type: case.kind(), title, prompt, completion, rejected, metadata })
 }

@@ -2,6 +2,8 @@
 //!
 //! Cache reads stand apart from the other counts, because `tokens_used` does not hold them.
 
+use std::fmt::Write as _;
+
 use super::event::Usage;
 use crate::base::text::{plural, thousands};
 
@@ -21,7 +23,7 @@ pub fn table(rows: &[(String, Usage)]) -> String {
     let mut text = format!("{HEAD}\n{RULE}");
     for (model, usage) in rows {
         let counts = [usage.input, usage.output, usage.cache_write, usage.cache_read].map(thousands);
-        text.push_str(&format!("\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | ")));
+        let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
     }
     text
 }

@@ -140,3 +140,51 @@ fn is_open(bytes: &[u8]) -> bool {
     let ends = |line: &[u8]| line.ends_with(b"\n") && line.trim_ascii_end() == b"---";
     lines.next().is_some_and(ends) && !lines.any(ends)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(notes: &[(&str, String)]) -> Catalog {
+        let temp = tempfile::tempdir().unwrap();
+        for (path, text) in notes {
+            crate::base::files::create(&temp.path().join(path), text.as_bytes()).unwrap();
+        }
+        Catalog::read(&Vault::open(temp.path()).unwrap())
+    }
+
+    #[test]
+    fn reads_as_much_as_the_frontmatter_needs() {
+        let tags: String = (0..20_000).map(|number| format!("  - tag{number}\n")).collect();
+        let body = "text\n".repeat(100_000);
+        let catalog = catalog(&[
+            ("long.md", format!("---\ntype: session\nsession_id: long\ntags:\n{tags}title: At the end\n---\n{body}")),
+            ("marked.md", "\u{feff}---\r\ntype: Session\r\ntitle: Marked\r\n---\r\n".to_owned()),
+            ("none.md", body),
+            ("open.md", "---\ntype: session\nnever closed\n".to_owned()),
+            ("rule.md", format!("---\n{}", "- x\n".repeat(10_000))),
+        ]);
+        let shown: Vec<String> =
+            catalog.heads.iter().map(|head| format!("{} {} {}", head.path, head.is_session(), head.title())).collect();
+        assert_eq!(
+            shown,
+            [
+                "long.md true At the end",
+                "marked.md true Marked",
+                "none.md false none",
+                "open.md false open",
+                "rule.md false rule"
+            ]
+        );
+        assert_eq!(catalog.heads[0].meta.tags.len(), 20_000);
+    }
+
+    #[test]
+    fn a_parent_is_found_by_its_link() {
+        let note = |more: &str| format!("---\ntype: session\n{more}---\n");
+        let catalog =
+            catalog(&[("a/first.md", note("")), ("b.md", note("parent: \"[[first]]\"\n")), ("c.md", note(""))]);
+        let parent = |place: usize| catalog.parent(&catalog.heads[place]).map(|head| head.path.to_string());
+        assert_eq!([parent(0), parent(1), parent(2)], [None, Some("a/first.md".to_owned()), None]);
+    }
+}

@@ -15,6 +15,7 @@ pub mod outline;
 pub mod path;
 pub mod resolve;
 pub mod scaffold;
+pub mod template;
 pub mod walk;
 
 pub use catalog::{Catalog, Head};

@@ -11,5 +11,6 @@ fn transcripts() {
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("XDG_STATE_HOME", "/nonexistent")
         .env("HOME", "/home/mara")
-        .case("tests/cmd/*.md");
+        .case("tests/cmd/*.md")
+        .case("README.md");
 }

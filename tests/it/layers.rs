@@ -31,6 +31,8 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     walk(&src, &mut found);
+    // Files of tests may build and read what they need.
+    found.retain(|path| !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs"));
     found.sort();
     let source = |path: PathBuf| {
         let relative = path.strip_prefix(&src).unwrap();
@@ -53,7 +55,7 @@ fn imports_go_one_way() {
     let mut wrong = Vec::new();
     for (folder, path, text) in sources() {
         let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == folder) else {
-            assert!(folder.ends_with(".rs"), "src/{folder} is not in the table of layers");
+            assert!(path.components().count() == 1, "src/{folder} is not in the table of layers");
             continue;
         };
         for line in code(&text) {

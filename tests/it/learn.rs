@@ -47,7 +47,8 @@ fn exported(format: Format) -> Export {
     let note = Note { path: "sessions/tabs.md", text: note.text(), session: &session };
     let found = harvest(&[note], &Kind::ALL, &Family::default());
     assert_eq!(found.cases.len(), 2, "{found:?}");
-    export::stream(&found.cases, format, ("case.md", TEMPLATE)).expect("a layout of ours renders")
+    export::stream(&found.cases, format, export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." })
+        .expect("a layout of ours renders")
 }
 
 #[test]

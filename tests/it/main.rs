@@ -1,9 +1,14 @@
 //! The one integration test program. `every_file_is_a_module` finds a file of this folder that is not named here and so
 //! would never run.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it must be")]
+
 mod cmd;
+mod corpus;
 mod format;
+mod format_doc;
 mod frontmatter;
+mod import;
 mod layers;
 mod learn;
 mod transcripts;

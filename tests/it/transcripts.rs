@@ -71,7 +71,7 @@ impl Sink for Dump {
                 format!("COMPACTION {trigger:?} {tokens_before:?} {}", short(summary.as_deref().unwrap_or("-")))
             }
             EventKind::Meta(Meta::Title { rank, text }) => format!("TITLE {rank:?} {text}"),
-            other => format!("{}", short(&format!("{other:?}"))),
+            other => short(&format!("{other:?}")),
         };
         let dump = self.streams.get_mut(key).expect("an event only after its stream was opened");
         let _ = writeln!(dump, "{:>4} {text}", event.record);
@@ -140,7 +140,9 @@ fn write_dump(dump: &Dump, out: &Path) {
     let _ = writeln!(lines, "TOTAL {total:#?}");
     for (key, messages) in &dump.usage {
         let mut sum = Usage::default();
-        messages.values().for_each(|usage| sum.add(*usage));
+        for usage in messages.values() {
+            sum.add(*usage);
+        }
         let _ = writeln!(
             lines,
             "USAGE {key} {} {} {} {} {}",

@@ -34,7 +34,7 @@ pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options) -> Bu
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{error}{cause}")
     });
-    collector.finish(bundle, failed)
+    collector.finish(bundle, failed.as_deref())
 }
 
 /// Receives the streams of a bundle.
@@ -50,14 +50,14 @@ struct Collector {
 }
 
 impl Collector {
-    fn finish(mut self, bundle: &Bundle, failed: Option<String>) -> Bundled {
+    fn finish(mut self, bundle: &Bundle, failed: Option<&str>) -> Bundled {
         let told: BTreeSet<PathBuf> = self.accounts.iter().map(|read| read.path.clone()).collect();
         let missing = bundle.files.iter().filter(|path| !told.contains(*path));
         self.accounts.extend(missing.map(|path| Read { path: path.clone(), ..Read::default() }));
         if failed.is_some() {
             // Half of a session would be a wrong note: the whole bundle waits for the next run.
             for read in &mut self.accounts {
-                read.error.clone_from(&failed);
+                read.error = failed.map(ToOwned::to_owned);
             }
             return Bundled { drafts: Vec::new(), accounts: self.accounts };
         }

@@ -17,6 +17,7 @@ use crate::import;
 use crate::session::fold::{self, Draft};
 use crate::session::render;
 use crate::session::source::Importer;
+use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// What a person may choose.
@@ -85,9 +86,14 @@ pub fn ingest(
 /// Renders the named drafts in parallel and makes their files in order.
 fn write(vault: &Vault, drafts: &[(usize, Draft)], sessions: &mut [SessionReport], watch: &dyn Watch) -> Result<()> {
     watch.begin("Writing", drafts.len() as u64);
+    let (session, subagent) = (Template::of(vault, Kind::Session)?, Template::of(vault, Kind::Subagent)?);
+    let framed = |draft: &Draft| {
+        let template = if draft.key.agent.is_some() { &subagent } else { &session };
+        template.frame(&render::note(&draft.session), draft.session.meta.session_id.as_deref().unwrap_or_default())
+    };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {
-        let notes: Vec<String> = batch.par_iter().map(|(_, draft)| render::note(&draft.session)).collect();
+        let notes: Vec<String> = batch.par_iter().map(|(_, draft)| framed(draft)).collect::<Result<_>>()?;
         for ((row, _), note) in batch.iter().zip(notes) {
             // Rows of the plan are those of the report.
             let Some(session) = sessions.get_mut(*row) else { continue };

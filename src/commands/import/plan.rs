@@ -56,7 +56,7 @@ impl Plan {
             let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md")));
             if let Some(report) = sessions.get_mut(*row) {
                 report.note = path.map(|path| path.to_string());
-                report.title = draft.session.meta.title.clone();
+                report.title.clone_from(&draft.session.meta.title);
                 report.parent = draft.session.meta.parent.as_ref().map(|link| link.target.clone());
             }
         }

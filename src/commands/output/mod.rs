@@ -17,6 +17,22 @@ pub enum Format {
     Text,
     /// One JSON document with a `schema` version.
     Json,
+    /// A Mermaid flowchart (`graph` alone).
+    #[value(hide = true)]
+    Mermaid,
+    /// Graphviz (`graph` alone).
+    #[value(hide = true)]
+    Dot,
+    /// JSON Canvas (`graph` alone).
+    #[value(hide = true)]
+    Canvas,
+}
+
+impl Format {
+    /// Whether every command has it.
+    pub const fn is_common(self) -> bool {
+        matches!(self, Self::Text | Self::Json)
+    }
 }
 
 /// What a command gives.
@@ -26,6 +42,11 @@ pub trait Output {
 
     /// For programs: one JSON value.
     fn json(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// In a format that not every command has; `None` for the others.
+    fn export(&self, _: Format) -> Option<String> {
+        None
+    }
 
     /// Whether a terminal should page it when it is long.
     fn paged(&self) -> bool {

@@ -11,6 +11,7 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::note::Note;
 use crate::session::read;
+use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault};
 use crate::workflow::{self, Options, Workflow};
 
@@ -18,7 +19,7 @@ use crate::workflow::{self, Options, Workflow};
 ///
 /// The phases become steps with their agents and channels, the files that went from one to the next, decisions,
 /// commands that mattered, and the checks that passed in the end. SESSION is a path, a file name, a session id, or
-/// enough of one to tell it apart; without it, the session that was completed last.
+/// enough of one to tell it apart; without it, the current session, else the one that was completed last.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which session
@@ -32,11 +33,15 @@ pub struct Args {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let path = find(args.session.as_deref(), cx)?;
+    let (path, vault) = find(args.session.as_deref(), cx)?;
     let note = Note::parse(files::read(&path)?);
     let (session, _) = read::session(&note);
     let (workflow, remarks) = workflow::codify(&session, &Options { versions: args.agent_versions });
-    let markdown = workflow::render(&workflow);
+    let mut markdown = workflow::render(&workflow);
+    if let Some(vault) = vault {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        markdown = Template::of(&vault, Kind::Workflow)?.frame(&markdown, &stem)?;
+    }
     for remark in &remarks {
         match remark.severity {
             crate::base::Severity::Info => cx.ui.note(&remark.message),
@@ -53,24 +58,27 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     Ok(Box::new(Made { schema: 1, output: args.output.clone(), workflow, markdown, remarks }))
 }
 
-/// The file of the session: a path that is there, vault or not, else whatever the vault knows by that name.
-fn find(name: Option<&str>, cx: &Context<'_>) -> Result<PathBuf> {
+/// The file of the session and its vault: a path that is there, vault or not, else whatever the vault knows by that name.
+fn find(name: Option<&str>, cx: &Context<'_>) -> Result<(PathBuf, Option<Vault>)> {
     if let Some(name) = name {
         let path = cx.absolute(Path::new(name));
         if path.is_file() {
-            return Ok(path);
+            return Ok((path, Vault::find(cx.vault_arg(), cx.env).ok()));
         }
     }
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let catalog = Catalog::read(&vault);
     let head = match name {
         Some(name) => catalog.session(name, &vault, cx.env)?,
-        None => catalog.newest_completed().ok_or_else(|| {
-            Error::usage("no session of this vault is completed")
-                .with_hint("name the session: `cru session codify <session>`")
-        })?,
+        None => match catalog.current(&vault, cx.env)? {
+            Some(head) => head,
+            None => catalog.newest_completed().ok_or_else(|| {
+                Error::usage("no session of this vault is completed")
+                    .with_hint("name the session: `cru session codify <session>`")
+            })?,
+        },
     };
-    Ok(vault.file(&head.path))
+    Ok((vault.file(&head.path), Some(vault)))
 }
 
 #[derive(Debug, Serialize)]

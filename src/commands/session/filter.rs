@@ -10,30 +10,30 @@ use crate::session::{Meta, Status};
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub struct Filter {
+pub(super) struct Filter {
     /// Status; may be given again
     #[arg(long, value_name = "STATUS")]
-    pub status: Vec<String>,
+    pub(super) status: Vec<String>,
     /// An agent that took part, with or without version; may be given again
     #[arg(long, value_name = "AGENT")]
-    pub agent: Vec<String>,
+    pub(super) agent: Vec<String>,
     /// Channel; may be given again
     #[arg(long, value_name = "CHANNEL")]
-    pub channel: Vec<String>,
+    pub(super) channel: Vec<String>,
     /// Started at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`, `yesterday`
     #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
+    pub(super) since: Option<String>,
     /// Started before the end of that day, or before that time
     #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
+    pub(super) until: Option<String>,
     /// Part of the project's path; `.` is the current folder
     #[arg(long, value_name = "PATH")]
-    pub project: Option<String>,
+    pub(super) project: Option<String>,
 }
 
 /// A filter with its times read.
 #[derive(Debug)]
-pub struct Chosen {
+pub(super) struct Chosen {
     status: Vec<Status>,
     agent: Vec<String>,
     channel: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Chosen {
 
 impl Filter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
-    pub fn read(&self, env: &Env) -> Result<Chosen> {
+    pub(super) fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
         let lower = |words: &[String], mark: char| -> Vec<String> {
             words
@@ -78,7 +78,7 @@ impl Filter {
 
 impl Chosen {
     /// Whether a session with this frontmatter is meant.
-    pub fn matches(&self, meta: &Meta) -> bool {
+    pub(super) fn matches(&self, meta: &Meta) -> bool {
         let status = self.status.is_empty() || meta.status.as_ref().is_some_and(|own| self.status.contains(own));
         let agent = self.agent.is_empty()
             || meta.participants.iter().any(|own| {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{caption, mark};
 use crate::base::text;
-use crate::graph::{Body, Depth, EdgeKind, NodeId, NodeKind, Picture};
+use crate::graph::{Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use crate::session::StepStatus;
 use crate::vault::outline::heading_key;
 
@@ -213,7 +213,7 @@ impl Draft<'_, '_, '_> {
                 (Some(block), Some(path)) => {
                     Content::File { file: path.text().into_owned(), subpath: Some(format!("#^{block}")) }
                 }
-                _ => Content::Text { text: plain(&caption(graph, node)) },
+                _ => Content::Text { text: words(graph, node) },
             },
         }
     }
@@ -282,6 +282,20 @@ fn color(picture: &Picture<'_, '_>, node: NodeId) -> Option<&'static str> {
         NodeKind::Decision => Some("4"),
         NodeKind::Lesson | NodeKind::Workflow => Some("6"),
         NodeKind::Step | NodeKind::Phase | NodeKind::Block | NodeKind::File | NodeKind::Note => None,
+    }
+}
+
+/// What a callout without a place of its own says: there is more room on a card than in a box.
+fn words(graph: &Graph<'_>, node: NodeId) -> String {
+    let it = graph.node(node);
+    let label = it.label();
+    let said = plain(&text::truncate(&label, 280));
+    match it.kind() {
+        NodeKind::User => format!("“{said}”"),
+        NodeKind::Decision | NodeKind::Error | NodeKind::Lesson | NodeKind::Subagent => {
+            format!("**{}** {said}", it.kind())
+        }
+        _ => plain(&caption(graph, node)),
     }
 }
 

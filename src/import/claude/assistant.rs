@@ -140,10 +140,10 @@ impl Stream {
 
 fn usage(tokens: &Tokens) -> Usage {
     Usage {
-        input: tokens.input_tokens.or_zero(),
-        output: tokens.output_tokens.or_zero(),
-        cache_write: tokens.cache_creation_input_tokens.or_zero(),
-        cache_read: tokens.cache_read_input_tokens.or_zero(),
+        input: tokens.input.or_zero(),
+        output: tokens.output.or_zero(),
+        cache_write: tokens.cache_write.or_zero(),
+        cache_read: tokens.cache_read.or_zero(),
     }
 }
 

@@ -15,10 +15,8 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     files.dedup();
     let mut heads = Vec::with_capacity(files.len());
     for path in files {
-        // What went away since it was found is no file any more.
-        if let Ok(head) = Head::read(&path) {
-            heads.push((path, head));
-        }
+        let head = Head::read(&path)?;
+        heads.push((path, head));
     }
     // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
     let mut by_first: BTreeMap<String, String> = BTreeMap::new();

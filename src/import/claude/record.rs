@@ -169,14 +169,14 @@ pub(super) struct Message<'a> {
 /// Token counts of a message.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tokens {
-    #[serde(default)]
-    pub(super) input_tokens: Number,
-    #[serde(default)]
-    pub(super) output_tokens: Number,
-    #[serde(default)]
-    pub(super) cache_creation_input_tokens: Number,
-    #[serde(default)]
-    pub(super) cache_read_input_tokens: Number,
+    #[serde(default, rename = "input_tokens")]
+    pub(super) input: Number,
+    #[serde(default, rename = "output_tokens")]
+    pub(super) output: Number,
+    #[serde(default, rename = "cache_creation_input_tokens")]
+    pub(super) cache_write: Number,
+    #[serde(default, rename = "cache_read_input_tokens")]
+    pub(super) cache_read: Number,
 }
 
 /// What a message says: words, or a list of blocks.

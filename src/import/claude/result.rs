@@ -38,7 +38,7 @@ impl Stream {
         };
         let Some(call) = self.calls.close(host_id, made_by) else {
             let known = self.calls.knows(host_id);
-            self.refusal_words(words, host_id, out);
+            refusal_words(words, host_id, out);
             let reason = if known { "repeated answer" } else { "answer without its call" };
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
@@ -48,11 +48,8 @@ impl Stream {
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
-        let files = match failed {
-            true => proof::Files::default(),
-            false => self.files(&call, detail),
-        };
-        let fate = if denial.is_some() { Some(call.id.clone()) } else { None };
+        let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
+        let refused = denial.is_some().then(|| call.id.clone());
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
@@ -68,21 +65,14 @@ impl Stream {
         }));
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
-        } else if fate.is_some() {
-            self.refused = fate;
+        } else if refused.is_some() {
+            self.refused = refused;
         }
-        self.refusal_words(words, &call.id, out);
+        refusal_words(words, &call.id, out);
         if !failed {
             self.consequences(&call, detail, output, out);
         }
         Fate::Shown
-    }
-
-    /// What a person said when refusing.
-    fn refusal_words(&mut self, words: Option<String>, call: &str, out: &mut Out<'_>) {
-        let Some(text) = words else { return };
-        let origin = PromptOrigin::Denial { call: Cow::Borrowed(call) };
-        out.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() }));
     }
 
     fn files(&self, call: &OpenCall, detail: Option<&Detail<'_>>) -> proof::Files {
@@ -134,7 +124,7 @@ impl Stream {
     }
 
     /// What an answer says beyond itself: decisions, tasks, a commit.
-    fn consequences(&mut self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str, out: &mut Out<'_>) {
+    fn consequences(&self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str, out: &mut Out<'_>) {
         let input = call.input.as_ref();
         match (call.tool.as_str(), input) {
             ("AskUserQuestion", Some(input)) => {
@@ -173,6 +163,13 @@ impl Stream {
             _ => {}
         }
     }
+}
+
+/// Tells what a person said when refusing.
+fn refusal_words(words: Option<String>, call: &str, out: &mut Out<'_>) {
+    let Some(text) = words else { return };
+    let origin = PromptOrigin::Denial { call: Cow::Borrowed(call) };
+    out.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() }));
 }
 
 /// The text of an answer and the pictures in it.

@@ -60,6 +60,7 @@ pub(super) fn written(command: &str) -> Vec<String> {
 
 /// Where the reading of a command stands.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "five facts that hold or do not, independent of each other")]
 struct Run {
     /// Words of the simple command so far.
     word: usize,
@@ -130,13 +131,12 @@ impl Run {
         }
         self.word += 1;
         match word.as_deref() {
-            Some("cd" | "pushd" | "popd") if first => self.here = false,
+            Some("cd" | "pushd" | "popd" | "eval" | "exec" | "source" | ".") if first => self.here = false,
             Some("tee") if first => self.tee = true,
             Some("sudo" | "time" | "command") if first => self.word = 0,
             Some("if" | "while" | "until" | "for" | "case" | "select" | "function" | "{" | "!" | "[[") if first => {
                 self.compound = true;
             }
-            Some("eval" | "exec" | "source" | ".") if first => self.here = false,
             Some(option) if self.tee && option.starts_with('-') => {}
             _ if self.tee && !first => self.claim(word),
             _ => {}
@@ -341,7 +341,7 @@ impl Scanner {
                 }
                 '*' | '?' | '[' | '{' | '}' => {
                     // A lone brace opens a group; elsewhere these are patterns.
-                    literal &= c == '{' && self.at == start || c == '}' && self.at == start;
+                    literal &= self.at == start && matches!(c, '{' | '}');
                     word.push(c);
                     self.at += 1;
                 }

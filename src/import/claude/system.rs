@@ -77,11 +77,7 @@ impl Stream {
         match record.operation.str() {
             "enqueue" => self.queue.enqueue(text, out.time, self.worked),
             "dequeue" => self.queue.dequeue(self.worked),
-            "remove" => {
-                if self.queue.remove(&text, out.record) {
-                    return Fate::Shown;
-                }
-            }
+            "remove" if self.queue.remove(&text, out.record) => return Fate::Shown,
             "popAll" => self.queue.take_back(),
             _ => {}
         }

@@ -54,10 +54,8 @@ impl Stream {
         let attachments = std::mem::take(&mut gathered.attachments);
         if gathered.words.is_some() || !attachments.is_empty() {
             let text = gathered.words.take().unwrap_or_default();
-            let origin = match gathered.command {
-                true => PromptOrigin::Command,
-                false => self.origin(&text, record.prompt_source.str()),
-            };
+            let origin =
+                if gathered.command { PromptOrigin::Command } else { self.origin(&text, record.prompt_source.str()) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
             return Fate::Shown;
         }

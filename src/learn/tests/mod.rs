@@ -136,7 +136,8 @@ fn without_metadata(row: &str) -> String {
     row.to_string()
 }
 
-const LAYOUT: (&str, &str) = ("templates/case.md", TEMPLATE);
+const LAYOUT: export::Layouts<'static> =
+    export::Layouts { name: "templates/case.md", case: TEMPLATE, prompt: super::chat::SYSTEM };
 
 #[test]
 fn what_is_found() {
@@ -502,7 +503,11 @@ fn notes_to_read() {
 #[test]
 fn a_vault_may_have_its_own_layout() {
     let harvest = cases(&tokens());
-    let export =
-        export::stream(&harvest.cases[..1], Format::Markdown, ("mine", "{{ kind }}: {{ title }}")).expect("one");
+    let export = export::stream(
+        &harvest.cases[..1],
+        Format::Markdown,
+        export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" },
+    )
+    .expect("one");
     assert_eq!(text(&export, "cases.md"), "puzzle: Flaky clock in the token test\n");
 }

@@ -125,6 +125,7 @@ impl Fold {
 }
 
 /// A callout that waits for the end of the list of steps.
+#[expect(clippy::large_enum_variant, reason = "few at a time, and never moved but once")]
 enum Later {
     Run(Run),
     Item(Item),

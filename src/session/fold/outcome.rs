@@ -229,7 +229,7 @@ fn meaningful(line: &str) -> Option<String> {
         text = text.strip_prefix(&format!("<{tag}>")).unwrap_or(text);
         text = text.strip_suffix(&format!("</{tag}>")).unwrap_or(text);
     }
-    if text.starts_with("Exit code ") || text.starts_with("<system-reminder>") {
+    if OF_THE_HOST.iter().any(|start| text.starts_with(start)) {
         return None;
     }
     // Headings of a tool's report name its parts; fences and list marks say nothing.
@@ -240,6 +240,10 @@ fn meaningful(line: &str) -> Option<String> {
     let text = text.strip_prefix("- ").unwrap_or(text);
     text.chars().any(char::is_alphanumeric).then(|| text.to_owned())
 }
+
+/// Lines that hosts add to an output.
+const OF_THE_HOST: &[&str] =
+    &["Exit code ", "<system-reminder>", "Output too large", "Preview (first ", "Shell cwd was reset to "];
 
 /// Marks that hosts put around an output.
 const WRAPPERS: &[&str] = &["tool_use_error", "persisted-output", "error", "stdout", "stderr"];
@@ -273,6 +277,7 @@ mod tests {
             ("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "{ \"a\": 1, \"b\": 2 }"),
             ("\u{1b}[32mgreen\u{1b}[0m\n", "green"),
             ("     1→fn main() {}\n", "fn main() {}"),
+            ("Shell cwd was reset to /work\n", "no output"),
             ("[lint] $ run\n0 issues\n", "[lint] $ run (+1 line)"),
             ("### Result\n```js\n- /work/a\n```\n", "/work/a (+3 lines)"),
         ];

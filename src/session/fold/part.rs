@@ -74,6 +74,18 @@ pub(super) fn decision(event: &DecisionEvent<'_>, step: Option<Link>) -> Item {
     Item::Decision(Decision { callout, text, why, rejected, impact: None, rests_on })
 }
 
+/// Takes a decision's text away where `words`, which stand above it, hold all of it: an approved plan that is then
+/// given as the request.
+pub(super) fn without_repetition(item: &mut Item, words: &str) {
+    let Item::Decision(it) = item else { return };
+    if it.text.is_empty() || !words.contains(it.text.as_str()) {
+        return;
+    }
+    it.text.clear();
+    it.callout.folded = None;
+    it.callout.body = lines(&it.callout.fields);
+}
+
 /// Something that went wrong. `resolution` is its sentence and the links in it.
 pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Option<(String, Vec<Link>)>) -> Item {
     let steps: Vec<Link> = step.into_iter().collect();

@@ -60,6 +60,7 @@ pub struct Fold {
 
 /// What stands in the note, in order.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most entries are items; a box for each would cost more than it saves")]
 pub(super) enum Entry {
     /// A phase begins.
     Phase { title: String, time: Option<Timestamp>, from: Option<Link>, version: Option<String> },
@@ -218,7 +219,9 @@ impl Fold {
         let pictures = part::attachments(&prompt.attachments);
         if verdict == Verdict::Aside {
             self.set_down(Entry::Item(item));
-            pictures.into_iter().for_each(|pictures| self.set_down(Entry::Item(pictures)));
+            if let Some(pictures) = pictures {
+                self.set_down(Entry::Item(pictures));
+            }
             return;
         }
         if self.is_gap(time) {
@@ -226,6 +229,11 @@ impl Fold {
         }
         if verdict == Verdict::Starts || self.boundary.is_some() || self.phases.is_empty() {
             let title = self.heading(words, &prompt.origin);
+            for entry in &mut self.waiting {
+                if let Entry::Item(item) = entry {
+                    part::without_repetition(item, words);
+                }
+            }
             let opening = [Some(item), pictures];
             self.open_phase(title, opening.into_iter().flatten(), time, record);
         } else {
@@ -377,9 +385,9 @@ impl Fold {
     /// Puts down what opens no phase by itself.
     fn set_down(&mut self, entry: Entry) {
         if self.phases.is_empty() || self.boundary.is_some() {
-            self.waiting.push(entry)
+            self.waiting.push(entry);
         } else {
-            self.entries.push(entry)
+            self.entries.push(entry);
         }
     }
 

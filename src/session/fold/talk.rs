@@ -2,6 +2,7 @@
 
 /// The turn of the talk just before a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each a row of a rule")]
 pub(super) struct Talk {
     /// The agent was stopped and has done nothing since.
     pub(super) interrupted: bool,

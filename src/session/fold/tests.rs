@@ -376,6 +376,26 @@ fn decisions_rest_on_the_step_that_asked() {
 }
 
 #[test]
+fn a_plan_that_is_given_as_the_request_is_told_once() {
+    let mut script = Script::new();
+    script.event(EventKind::Decision(DecisionEvent {
+        title: "Plan: rotate keys".into(),
+        text: "# Rotate keys\n\nOnce a day.".into(),
+        why: None,
+        rejected: Vec::new(),
+        approval: true,
+        call: None,
+    }));
+    script.prompt("Implement the following plan:\n\n# Rotate keys\n\nOnce a day.").reply("Done.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Rotate keys @claude-code ^p-01
+    [!user]  | "Implement the following plan: /  / # Rotate keys /  / Once a day."
+    [!decision] Plan: rotate keys | 
+    Done.
+    "#);
+}
+
+#[test]
 fn subagents_stand_below_the_list_and_are_linked_by_name() {
     let child = StreamKey { session: "5e55".to_owned(), agent: Some("a1".to_owned()) };
     let run = SubagentRun {

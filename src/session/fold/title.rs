@@ -27,6 +27,7 @@ const POLITE: &[&str] = &[
     "yeah",
     "yep",
     "well",
+    "oh no",
     "oh",
     "hmm",
     "wait",
@@ -57,10 +58,8 @@ const POLITE: &[&str] = &[
     "help to",
     "help me",
     "i think we need to",
-    "i think we should",
     "i think",
     "we need to",
-    "we should",
     "let's",
     "lets",
     "now",
@@ -70,6 +69,10 @@ const POLITE: &[&str] = &[
     "also",
     "bitte",
     "kannst du",
+    "never mind",
+    "nevermind",
+    "but",
+    "i'd like to ask you to",
 ];
 
 /// The heading that `prompt` gives; `None` when it has no words.
@@ -84,7 +87,10 @@ pub(super) fn of(prompt: &str) -> Option<String> {
             title = heading;
         }
     }
-    let mut title = first_sentence(&title).to_owned();
+    // `Never mind! But please add a test.`: the sentence that counts is the first one that asks for something.
+    let lead = title.len() - without_politeness(&title).len();
+    let end = lead + first_sentence(&title[lead..]).len();
+    title.truncate(end);
     for more in lines {
         if title.chars().count() >= MIN {
             break;
@@ -319,6 +325,9 @@ mod tests {
             ("启动应用时确保环境变量已经设置。然后测试", "启动应用时确保环境变量已经设置"),
             ("/review src", "/review src"),
             ("ok", "Ok"),
+            ("Oh no, we lost the navigation", "We lost the navigation"),
+            ("Never mind! But I'd like to ask you to add a test", "Add a test"),
+            ("we should not display the file", "We should not display the file"),
             ("❯ is this legit?", "Is this legit?"),
             ("=== Step 6: Verify ===", "Step 6: Verify"),
             ("Do you think you could write a parser for the logs?", "Write a parser for the logs"),

@@ -5,6 +5,7 @@
 //! Misses of tools that look or edit, refusals and calls without a result are none.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use super::part;
 use super::step::{Draft, step_link};
@@ -75,7 +76,7 @@ fn resolution(edits: &[usize], success: usize, attempt: &Attempt) -> (String, Ve
         text = format!("fixed by {}; ", shown.join(", "));
     }
     let success = step_link(success);
-    text.push_str(&format!("{verb} in {success}"));
+    let _ = write!(text, "{verb} in {success}");
     links.push(success);
     (text, links)
 }

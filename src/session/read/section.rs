@@ -232,9 +232,9 @@ impl<'a, 'd> Walk<'a, 'd> {
     }
 
     fn list(&mut self, block: &'a Block, header: bool) {
-        // A numbered list with arrows is somebody's plan.
-        let numbered = matches!(block.kind, BlockKind::List { ordered: true });
-        if numbered || !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
+        // Numbers count somebody's points: without the line above they are no steps, whatever arrows they hold.
+        let counted = matches!(block.kind, BlockKind::List { ordered: true }) && !header;
+        if counted || !block.children.iter().any(|item| list::is_step(self.note, item, header)) {
             self.prose.push(block);
             return;
         }

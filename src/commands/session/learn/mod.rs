@@ -14,10 +14,8 @@ use crate::commands::{Context, Output, View};
 use crate::learn::{self, Export, Family, Format, Harvest, Kind, export};
 use crate::note::Note;
 use crate::session::{self, Session};
+use crate::vault::template::{self, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
-
-/// A layout of the vault's own for cases in markdown.
-const LAYOUT: &str = "templates/case.md";
 
 /// Make training and evaluation cases from sessions
 ///
@@ -80,8 +78,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if harvest.cases.is_empty() {
         return Err(Error::no("no cases to export").with_hint("`cru session learn` says what was left out and why"));
     }
-    let layout = layout(&vault)?;
-    let layout = (LAYOUT, layout.as_deref().unwrap_or(learn::TEMPLATE));
+    let (case, prompt) = (Template::of(&vault, template::Kind::Case)?, Template::of(&vault, template::Kind::Prompt)?);
+    let layout = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
     let format = Format::from(format);
     let export = match &args.output {
         Some(_) => export::folder(&harvest.cases, format, layout)?,
@@ -134,15 +132,6 @@ fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
     let note = Note::parse(files::read(&vault.file(path))?);
     let (session, _) = session::read::session(&note);
     Ok((note, session))
-}
-
-fn layout(vault: &Vault) -> Result<Option<String>> {
-    let path = vault.root().join(LAYOUT);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let bytes = files::read(&path)?;
-    String::from_utf8(bytes).map(Some).map_err(|_| Error::usage(format!("{LAYOUT} is not UTF-8")))
 }
 
 /// Says on stderr what a pipe does not show.

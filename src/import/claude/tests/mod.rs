@@ -1,5 +1,7 @@
 //! Whole bundles of small invented records.
 
+#![expect(clippy::needless_pass_by_value, reason = "a record is written where it is used")]
+
 mod agent;
 mod damage;
 mod session;
@@ -79,9 +81,11 @@ fn line(kind: &EventKind<'_>) -> String {
                 PromptOrigin::Denial { call } => format!("denial of {call}"),
                 origin => format!("{origin:?}").to_lowercase(),
             };
-            let sent: String =
-                prompt.attachments.iter().map(|sent| format!(" +{} {}", sent.media_type, sent.bytes)).collect();
-            format!("prompt ({origin}) {}{sent}", prompt.text)
+            let mut line = format!("prompt ({origin}) {}", prompt.text);
+            for sent in &prompt.attachments {
+                let _ = write!(line, " +{} {}", sent.media_type, sent.bytes);
+            }
+            line
         }
         EventKind::Reply(text) => format!("reply {text}"),
         EventKind::Thinking(text) => format!("thinking {text}"),
@@ -139,7 +143,8 @@ fn line(kind: &EventKind<'_>) -> String {
 
 /// Reads files of JSON lines, all bundles one after the other.
 fn read(files: &[(&str, &[Value])]) -> Told {
-    let text = |records: &&[Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes();
+    let text =
+        |records: &&[Value]| records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect::<Vec<u8>>();
     let files: Vec<_> = files.iter().map(|(name, records)| (*name, text(records))).collect();
     read_bytes(&files)
 }

@@ -279,23 +279,24 @@ fn tasks_titles_pulls_and_commits() {
     assert_eq!((told.skipped("unknown record type"), told.skipped("summary of another session")), (1, 1));
 }
 
+#[derive(Default)]
+struct Places(Vec<String>);
+impl Sink for Places {
+    fn open(&mut self, _: Header) {}
+    fn event(&mut self, _: &StreamKey, event: Event<'_>) {
+        if let EventKind::Meta(meta) = event.kind {
+            self.0.push(format!("{meta:?}"));
+        }
+    }
+    fn close(&mut self, _: &StreamKey, _: Consumed) {}
+    fn account(&mut self, _: &Path, _: Account) {}
+}
+
 #[test]
 fn where_it_ran() {
     let mut moved = says("b", "a", "x");
     moved["cwd"] = json!("/home/mia/api/sub");
     moved["gitBranch"] = json!("main");
-    #[derive(Default)]
-    struct Places(Vec<String>);
-    impl Sink for Places {
-        fn open(&mut self, _: Header) {}
-        fn event(&mut self, _: &StreamKey, event: Event<'_>) {
-            if let EventKind::Meta(meta) = event.kind {
-                self.0.push(format!("{meta:?}"));
-            }
-        }
-        fn close(&mut self, _: &StreamKey, _: Consumed) {}
-        fn account(&mut self, _: &Path, _: Account) {}
-    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     crate::base::files::create(&path, format!("{}\n{moved}\n", user("a", "", "x")).as_bytes()).unwrap();

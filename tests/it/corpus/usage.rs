@@ -1,0 +1,56 @@
+//! What is made of the notes: workflows and cases, the same each time.
+
+use std::collections::HashSet;
+
+use cru::base::Severity;
+use cru::learn::{Family, Format, Harvest, Kind, TEMPLATE, export, harvest};
+use cru::note::Note;
+use cru::session::read;
+use cru::workflow::{Options, codify, parse, render};
+
+use super::world::{World, world};
+
+#[test]
+fn every_session_makes_a_workflow() {
+    let Some(world) = world() else { return };
+    let options = Options { versions: true };
+    for written in &world.notes {
+        let (workflow, remarks) = codify(&written.session, &options);
+        let failed = remarks.iter().find(|remark| remark.severity == Severity::Error);
+        assert!(failed.is_none(), "{}: {failed:?}", written.path);
+        let text = render(&workflow);
+        let (again, _) = read::session(&Note::parse(written.note.bytes()));
+        assert!(render(&codify(&again, &options).0) == text, "{}: another workflow", written.path);
+        let (_, diagnostics) = parse(&Note::parse(text));
+        let failed = diagnostics.iter().find(|found| found.severity == Severity::Error);
+        assert!(failed.is_none(), "{}: {failed:?}", written.path);
+    }
+}
+
+fn cases(world: &World) -> Harvest {
+    let notes = world.notes.iter().map(|written| cru::learn::Note {
+        path: &written.path,
+        text: written.note.text(),
+        session: &written.session,
+    });
+    let family = Family::of(world.notes.iter().map(|written| (written.stem(), &written.session.meta)));
+    harvest(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
+}
+
+#[test]
+fn all_sessions_make_the_same_cases_each_time() {
+    let Some(world) = world() else { return };
+    let (one, other) = (cases(world), cases(world));
+    assert!(!one.cases.is_empty() && one.cases == other.cases && one.left_out == other.left_out);
+    let ids: HashSet<&str> = one.cases.iter().map(|case| case.id.as_str()).collect();
+    assert_eq!(ids.len(), one.cases.len());
+    for format in Format::ALL {
+        for make in [export::folder, export::stream] {
+            let layout = cru::learn::export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+            let (first, second) =
+                (make(&one.cases, format, layout).unwrap(), make(&other.cases, format, layout).unwrap());
+            assert!(first == second, "{format:?}");
+            assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");
+        }
+    }
+}
