@@ -45,7 +45,7 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
             '^' => id == Some(at),
             ':' => next == Some(':') && after[1..].chars().next().is_none_or(char::is_whitespace),
             '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) && !is_address(after),
-            '"' => place.quote && ends_quote(after),
+            '"' => place.quote && ends_quote(after, place.last),
             '-' => place.dash && before.is_none_or(|before| before == ' ') && next == Some(' '),
             _ => false,
         };
@@ -116,16 +116,17 @@ pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
 }
 
 /// The live quotes of a line of text, and whether each ends a person's words for sure.
-pub(super) fn quotes(line: &str, from: usize, table: bool) -> Vec<(usize, bool)> {
+pub(super) fn quotes(line: &str, from: usize, table: bool, last: bool) -> Vec<(usize, bool)> {
     let view = View::of(line, from, table);
     let plain = view.plain.as_str();
-    let quotes = plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..]))));
+    let quotes =
+        plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..], last))));
     quotes.filter(|&(at, _)| code::slashes_before(line, at, 0).is_multiple_of(2)).collect()
 }
 
-/// Whether the words end with a quote that `after` follows.
-fn ends_quote(after: &str) -> bool {
-    after.trim().is_empty() || after.starts_with(" - ") || after == " -"
+/// Whether the words end with a quote that `after` follows; `last`: on a line that can be their last.
+fn ends_quote(after: &str, last: bool) -> bool {
+    (last && after.trim().is_empty()) || after.starts_with(" - ") || after == " -"
 }
 
 /// Behind `#`: a tag.
