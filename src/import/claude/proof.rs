@@ -75,7 +75,7 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
         kept = at + old.len();
     }
     // Nothing was found: the record is not of this file.
-    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..16].to_owned())
+    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..8].to_owned())
 }
 
 fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {
