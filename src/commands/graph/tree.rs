@@ -194,7 +194,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
                     label.clear();
                 }
                 facts.extend(meta.status.as_ref().filter(|it| **it != Status::Completed).map(status));
-                facts.push(self.counts[id_index(self.graph(), &node.session)].words());
+                facts.push(self.counts[id_index(self.graph(), node.session)].words());
                 let when =
                     meta.started.filter(|_| depth == 0).map(|time| format!("{}  ", paint(style::DIM, minute(time))));
                 let gap = if label.is_empty() { "" } else { "  " };
@@ -379,7 +379,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
 }
 
 /// The place of a session's own node among the counts.
-fn id_index(graph: &Graph<'_>, session: &Option<u32>) -> usize {
+fn id_index(graph: &Graph<'_>, session: Option<u32>) -> usize {
     session.and_then(|session| graph.session(session)).map_or(0, NodeId::index)
 }
 
