@@ -1,5 +1,6 @@
 //! Reads a bundle: lines to records, records to streams, and the account of what became of each.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,8 @@ impl<'s> Reader<'s> {
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        let text = String::from_utf8_lossy(line);
+        // The strict reading is much the faster one, and nearly always right.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let fate = match self.passed_over(&text, line) {
             Some(fate) => Some(fate),
             None => with_record(&text, |record| self.record(record, line)),
