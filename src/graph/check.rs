@@ -74,18 +74,14 @@ pub(super) fn parents(graph: &Graph<'_>, claims: &[Claim], parents: &[(u32, Node
         let place = |name: &str| graph.sessions()[claim.child as usize].outline.property(name);
         let (child_path, by_path) = (graph.path(child), graph.path(claim.by));
         let (Some(child_path), Some(by_path)) = (child_path, by_path) else { continue };
-        let diagnostic = match parent {
-            Some(parent) => {
-                let parent = graph.key(parent);
-                let message =
-                    format!("the parent is `{parent}`, but {by_path} names this as its own sub-agent's session");
-                Diagnostic::warning("parent-disagrees", place("parent"), message)
-            }
-            None => {
-                let message = format!("{by_path} names this as a sub-agent's session, but it names no parent");
-                let help = format!("add `parent: \"[[{}]]\"` to the properties", by_path.stem());
-                Diagnostic::info("parent-missing", place("session_id"), message).help(help)
-            }
+        let diagnostic = if let Some(parent) = parent {
+            let parent = graph.key(parent);
+            let message = format!("the parent is `{parent}`, but {by_path} names this as its own sub-agent's session");
+            Diagnostic::warning("parent-disagrees", place("parent"), message)
+        } else {
+            let message = format!("{by_path} names this as a sub-agent's session, but it names no parent");
+            let help = format!("add `parent: \"[[{}]]\"` to the properties", by_path.stem());
+            Diagnostic::info("parent-missing", place("session_id"), message).help(help)
         };
         findings.push(Finding::new(child_path, diagnostic).related(by_path, claim.span, "named here"));
     }

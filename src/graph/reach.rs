@@ -50,7 +50,7 @@ impl Graph<'_> {
     /// All that `node` depends on, directly or not, each once; nearest first, then in the order of the page.
     pub fn upstream(&self, node: NodeId) -> Vec<Reached> {
         let next = |node| self.out(node).iter().filter(|edge| edge.kind.is_dependency()).map(|edge| edge.to);
-        self.reach(node, next, |component| Reverse(component))
+        self.reach(node, next, Reverse)
     }
 
     /// All that depends on `node`, directly or not, each once; nearest first, then in the order of the page.

@@ -22,13 +22,13 @@ pub(super) struct Row {
 /// All rows as lines; a row belongs to the last one before it that is less deep.
 pub(super) fn draw(rows: &[Row], view: &View) -> String {
     // Whether a later line stands at each depth before one that is nearer to the root: from the end, that is known.
-    let mut more = vec![false; DEEPEST + 2];
+    let mut more = [false; DEEPEST + 2];
     let mut lines = Vec::with_capacity(rows.len());
     for row in rows.iter().rev() {
         let depth = row.depth.min(DEEPEST);
         let mut guide = String::new();
-        for level in 1..depth {
-            guide.push_str(if more[level] { "│  " } else { "   " });
+        for open in more.iter().take(depth).skip(1) {
+            guide.push_str(if *open { "│  " } else { "   " });
         }
         if depth > 0 {
             guide.push_str(if more[depth] { "├─ " } else { "└─ " });
