@@ -10,6 +10,9 @@ use crate::base::{Span, text};
 use crate::session::{Callout, Decision, Error, Phase, Prose, Step, StepStatus, Subagent, User};
 use crate::vault::{Head, Loaded, VaultPath};
 
+/// A label is read, not replayed: a whole pasted file would only be cut again by whoever shows it.
+const LONGEST: usize = 400;
+
 /// A node's number in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
@@ -185,8 +188,6 @@ impl<'a> Node<'a> {
             Body::Note(head) => Cow::Owned(head.title()),
             Body::Attachment(path) => path.text(),
         };
-        // A label is read, not replayed: a whole pasted file would only be cut again by whoever shows it.
-        const LONGEST: usize = 400;
         let cut = &label[..crate::base::lines::floor_char_boundary(&label, LONGEST)];
         text::fold_whitespace(&text::sanitise(cut))
     }

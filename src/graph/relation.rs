@@ -17,7 +17,6 @@ pub(super) fn add(draft: &mut Draft<'_>, session: u32) {
     for number in root.0..end {
         let node = NodeId(number);
         match draft.nodes[node.index()].body.clone() {
-            Body::Session(_) | Body::Callout(_) | Body::Prose(_) | Body::User(_) => {}
             Body::Phase(phase) => {
                 join(draft, session, node, EdgeKind::After, &phase.after, &mut typed);
                 join(draft, session, node, EdgeKind::From, phase.from.as_slice(), &mut typed);
@@ -29,7 +28,13 @@ pub(super) fn add(draft: &mut Draft<'_>, session: u32) {
                 join(draft, session, node, EdgeKind::Resolves, &it.resolved_by, &mut typed);
             }
             Body::Subagent(it) => add_subagent(draft, session, node, it, &mut typed),
-            Body::File { .. } | Body::Note(_) | Body::Attachment(_) => {}
+            Body::Session(_)
+            | Body::Callout(_)
+            | Body::Prose(_)
+            | Body::User(_)
+            | Body::File { .. }
+            | Body::Note(_)
+            | Body::Attachment(_) => {}
         }
     }
     add_origin(draft, session, root, &mut typed);

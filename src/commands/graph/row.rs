@@ -27,8 +27,8 @@ pub(super) fn draw(rows: &[Row], view: &View) -> String {
     for row in rows.iter().rev() {
         let depth = row.depth.min(DEEPEST);
         let mut guide = String::new();
-        for goes_on in more.iter().take(depth).skip(1) {
-            guide.push_str(if *goes_on { "│  " } else { "   " });
+        for open in more.iter().take(depth).skip(1) {
+            guide.push_str(if *open { "│  " } else { "   " });
         }
         if depth > 0 {
             guide.push_str(if more[depth] { "├─ " } else { "└─ " });

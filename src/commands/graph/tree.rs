@@ -4,6 +4,7 @@
 //! where it says more than that: a dependency on the step just before it is not.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -165,11 +166,11 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         if let Body::Phase(phase) = &self.graph().node(phase).body
             && let Some(agent) = &phase.agent
         {
-            row.tail.push_str(&format!("  {}", paint(style::AGENT, format!("@{}", clean(&agent.to_string())))));
+            let _ = write!(row.tail, "  {}", paint(style::AGENT, format!("@{}", clean(&agent.to_string()))));
         }
         let relations = self.relations(phase);
         if !relations.is_empty() {
-            row.tail.push_str(&format!("  {relations}"));
+            let _ = write!(row.tail, "  {relations}");
         }
     }
 
@@ -189,16 +190,16 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         let head = match &node.body {
             Body::Session(loaded) => {
                 let meta = &loaded.session.meta;
-                let id = clean(&node.id);
-                if label == id {
+                let name = clean(&node.id);
+                if label == name {
                     label.clear();
                 }
                 facts.extend(meta.status.as_ref().filter(|it| **it != Status::Completed).map(status));
-                facts.push(self.counts[id_index(self.graph(), node.session)].words());
+                facts.push(self.counts[id.index()].words());
                 let when =
                     meta.started.filter(|_| depth == 0).map(|time| format!("{}  ", paint(style::DIM, minute(time))));
                 let gap = if label.is_empty() { "" } else { "  " };
-                format!("{}{}{gap}", when.unwrap_or_default(), paint(style::ID, id))
+                format!("{}{}{gap}", when.unwrap_or_default(), paint(style::ID, name))
             }
             Body::Phase(phase) => {
                 let agent =
@@ -289,7 +290,10 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         let graph = self.graph();
         let (node, other) = (graph.node(id), graph.node(from));
         let name = match &node.body {
-            Body::File { .. } | Body::Note(_) | Body::Attachment(_) => node.label(),
+            Body::Note(head) if node.kind() == NodeKind::Note => clean(&head.path.stem()),
+            // Its title may well be that of the session it was made from.
+            Body::Note(head) => format!("{} {}", node.kind(), clean(&head.path.stem())),
+            Body::File { .. } | Body::Attachment(_) => node.label(),
             _ if node.session == other.session && node.id.contains('.') => format!("“{}”", truncate(&node.label(), 30)),
             Body::Session(_) => clean(&graph.key(id)),
             _ if node.session == other.session => clean(&node.id),
@@ -324,7 +328,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         }
         let title = if self.picture.focus.is_some() { "Files" } else { "Files that several sessions touched" };
         rows.sort_by(|a, b| (b.0, b.2, b.1, &a.3).cmp(&(a.0, a.2, a.1, &b.3)));
-        out.push_str(&format!("\n{}\n", paint(style::TITLE, title)));
+        let _ = write!(out, "\n{}\n", paint(style::TITLE, title));
         let width = rows.iter().take(FILES).map(|row| row.3.width()).max().unwrap_or(0).min(60);
         for (sessions, read, written, path) in rows.iter().take(FILES) {
             let mut facts = Vec::new();
@@ -338,7 +342,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
                 facts.push(format!("by {sessions} sessions"));
             }
             let pad = " ".repeat(width.saturating_sub(path.width()));
-            out.push_str(&format!("  {path}{pad}  {}\n", paint(style::DIM, facts.join(", "))));
+            let _ = writeln!(out, "  {path}{pad}  {}", paint(style::DIM, facts.join(", ")));
         }
         if rows.len() > FILES {
             out.push_str(&paint(style::DIM, format!("  … and {} more\n", rows.len() - FILES)));
@@ -370,17 +374,12 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         if rows.is_empty() {
             return;
         }
-        out.push_str(&format!("\n{}\n", paint(style::TITLE, "Other sessions")));
+        let _ = write!(out, "\n{}\n", paint(style::TITLE, "Other sessions"));
         for (session, words) in rows {
             let key = paint(style::ID, clean(&graph.key(session)));
-            out.push_str(&format!("  {key}  {}\n", paint(style::DIM, words.join(", "))));
+            let _ = writeln!(out, "  {key}  {}", paint(style::DIM, words.join(", ")));
         }
     }
-}
-
-/// The place of a session's own node among the counts.
-fn id_index(graph: &Graph<'_>, session: Option<u32>) -> usize {
-    session.and_then(|session| graph.session(session)).map_or(0, NodeId::index)
 }
 
 fn clean(text: &str) -> String {

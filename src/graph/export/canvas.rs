@@ -4,6 +4,7 @@
 //! shows that place. All numbers are whole, as the format asks.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use serde::Serialize;
 
@@ -258,10 +259,10 @@ fn subpath(picture: &Picture<'_, '_>, node: NodeId, phase: &crate::session::Phas
     let loaded = picture.graph.sessions().get(session as usize)?;
     let mut heading = phase.title.clone();
     if let Some(agent) = &phase.agent {
-        heading.push_str(&format!(" @{agent}"));
+        let _ = write!(heading, " @{agent}");
     }
     if let Some(channel) = &phase.channel {
-        heading.push_str(&format!(" #{channel}"));
+        let _ = write!(heading, " #{channel}");
     }
     let first = loaded.outline.headings.get(&heading_key(&heading));
     if first.is_some_and(|span| span.start == phase.heading_span.start) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::caption;
+use super::{Part, caption, parts};
 use crate::graph::{EdgeKind, NodeId, NodeKind, Picture};
 use crate::session::StepStatus;
 
@@ -14,32 +14,23 @@ pub fn export(picture: &Picture<'_, '_>) -> String {
          node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10]\n  \
          edge [fontname=\"sans-serif\", fontsize=9, color=\"#7f8c8d\"]\n",
     );
-    enum Task {
-        Open(NodeId, usize),
-        Close(usize),
-    }
-    let roots = picture.nodes.iter().rev().filter(|&&id| picture.parent(id).is_none());
-    let mut tasks: Vec<Task> = roots.map(|&id| Task::Open(id, 1)).collect();
-    while let Some(task) = tasks.pop() {
-        match task {
-            Task::Close(indent) => {
-                let _ = writeln!(out, "{:1$}}}", "", indent * 2);
+    for (part, depth) in parts(picture) {
+        let (indent, inner) = (2 * (depth + 1), 2 * (depth + 2));
+        match part {
+            Part::Close => {
+                let _ = writeln!(out, "{:indent$}}}", "");
             }
-            Task::Open(node, indent) => {
+            Part::Open(node) => {
                 let (key, label) = (quote(&graph.key(node)), quote(&caption(graph, node)));
-                let children: Vec<NodeId> = picture.children(node).collect();
-                if children.is_empty() {
-                    let _ =
-                        writeln!(out, "{:1$}{key} [label={label}{look}]", "", indent * 2, look = look(picture, node));
-                    continue;
-                }
                 let name = quote(&format!("cluster {}", graph.key(node)));
-                let _ = writeln!(out, "{:1$}subgraph {name} {{", "", indent * 2);
-                let _ = writeln!(out, "{:1$}label={label}", "", indent * 2 + 2);
+                let _ = writeln!(out, "{:indent$}subgraph {name} {{", "");
+                let _ = writeln!(out, "{:inner$}label={label}", "");
                 // A cluster is no node: arrows of the phase itself need one to end at.
-                let _ = writeln!(out, "{:1$}{key} [shape=point, style=invis, width=0]", "", indent * 2 + 2);
-                tasks.push(Task::Close(indent));
-                tasks.extend(children.into_iter().rev().map(|child| Task::Open(child, indent + 1)));
+                let _ = writeln!(out, "{:inner$}{key} [shape=point, style=invis, width=0]", "");
+            }
+            Part::Leaf(node) => {
+                let (key, label) = (quote(&graph.key(node)), quote(&caption(graph, node)));
+                let _ = writeln!(out, "{:indent$}{key} [label={label}{}]", "", look(picture, node));
             }
         }
     }

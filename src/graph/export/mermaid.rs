@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{caption, plain_ids};
+use super::{Part, caption, parts, plain_ids};
 use crate::graph::{Arrow, Body, EdgeKind, NodeId, NodeKind, Picture};
 use crate::session::StepStatus;
 
@@ -28,31 +28,22 @@ pub fn export(picture: &Picture<'_, '_>) -> String {
     let ids = plain_ids(picture);
     let mut out = String::from("flowchart LR\n");
     let mut classes: HashMap<&str, Vec<&str>> = HashMap::new();
-    // Explicit stack: boxes nest as deep as the notes do.
-    enum Task {
-        Open(NodeId, usize),
-        Close(usize),
-    }
-    let roots = picture.nodes.iter().rev().filter(|&&id| picture.parent(id).is_none());
-    let mut tasks: Vec<Task> = roots.map(|&id| Task::Open(id, 1)).collect();
-    while let Some(task) = tasks.pop() {
-        match task {
-            Task::Close(indent) => {
-                let _ = writeln!(out, "{:1$}end", "", indent * 2);
+    for (part, depth) in parts(picture) {
+        let indent = 2 * (depth + 1);
+        match part {
+            Part::Close => {
+                let _ = writeln!(out, "{:indent$}end", "");
             }
-            Task::Open(node, indent) => {
+            Part::Open(node) => {
                 let (id, label) = (&ids[&node], escape(&caption(picture.graph, node)));
-                let children: Vec<NodeId> = picture.children(node).collect();
-                if children.is_empty() {
-                    let (open, close) = shape(picture, node);
-                    let _ = writeln!(out, "{:1$}{id}{open}\"{label}\"{close}", "", indent * 2);
-                    if let Some(class) = class(picture, node) {
-                        classes.entry(class).or_default().push(id);
-                    }
-                } else {
-                    let _ = writeln!(out, "{:1$}subgraph {id}[\"{label}\"]", "", indent * 2);
-                    tasks.push(Task::Close(indent));
-                    tasks.extend(children.into_iter().rev().map(|child| Task::Open(child, indent + 1)));
+                let _ = writeln!(out, "{:indent$}subgraph {id}[\"{label}\"]", "");
+            }
+            Part::Leaf(node) => {
+                let (id, label) = (&ids[&node], escape(&caption(picture.graph, node)));
+                let (open, close) = shape(picture, node);
+                let _ = writeln!(out, "{:indent$}{id}{open}\"{label}\"{close}", "");
+                if let Some(class) = class(picture, node) {
+                    classes.entry(class).or_default().push(id);
                 }
             }
         }

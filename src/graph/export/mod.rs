@@ -36,7 +36,6 @@ pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
     let label = node.label();
     let words = text::truncate(&label, BOX);
     match &node.body {
-        Body::Session(_) => words.into_owned(),
         Body::Phase(phase) => match &phase.agent {
             Some(agent) => format!("{words} @{agent}"),
             None => words.into_owned(),
@@ -48,9 +47,47 @@ pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
         Body::User(_) => format!("“{words}”"),
         Body::Subagent(_) => format!("sub-agent {words}"),
         Body::Callout(callout) => format!("{}: {words}", text::sanitise(&callout.kind)),
-        Body::Decision(_) | Body::Error(_) | Body::Prose(_) => words.into_owned(),
-        Body::File { .. } | Body::Note(_) | Body::Attachment(_) => words.into_owned(),
+        Body::Session(_)
+        | Body::Decision(_)
+        | Body::Error(_)
+        | Body::Prose(_)
+        | Body::File { .. }
+        | Body::Note(_)
+        | Body::Attachment(_) => words.into_owned(),
     }
+}
+
+/// A line of an export that draws boxes within boxes.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A node that contains nothing.
+    Leaf(NodeId),
+    /// A node whose contents follow.
+    Open(NodeId),
+    /// The end of the last one that is open.
+    Close,
+}
+
+/// All nodes of a picture, each within what contains it, with how many boxes stand around it. Needs no deep stack.
+fn parts(picture: &Picture<'_, '_>) -> Vec<(Part, usize)> {
+    let mut parts = Vec::with_capacity(picture.nodes.len());
+    let roots = picture.nodes.iter().rev().filter(|&&id| picture.parent(id).is_none());
+    let mut open: Vec<(Part, usize)> = roots.map(|&id| (Part::Leaf(id), 0)).collect();
+    while let Some((part, depth)) = open.pop() {
+        let Part::Leaf(node) = part else {
+            parts.push((part, depth));
+            continue;
+        };
+        let children: Vec<NodeId> = picture.children(node).collect();
+        if children.is_empty() {
+            parts.push((part, depth));
+        } else {
+            parts.push((Part::Open(node), depth));
+            open.push((Part::Close, depth));
+            open.extend(children.into_iter().rev().map(|child| (Part::Leaf(child), depth + 1)));
+        }
+    }
+    parts
 }
 
 /// An id of letters, digits and `_` for each shown node, made from its key; keys that would give the same id are told
