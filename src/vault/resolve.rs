@@ -311,14 +311,14 @@ mod tests {
     fn the_current_session_is_one_of_this_folder_first() {
         let world = world(&[
             ("a.md", "status: active\nproject: /elsewhere\n"),
-            ("b.md", "status: active\nproject: /work\n"),
-            ("c.md", "status: paused\nproject: /work\n"),
+            ("b.md", "status: active\nproject: /srv\n"),
+            ("c.md", "status: paused\nproject: /srv\n"),
         ]);
         let current = |cwd: &str| {
             let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, cwd, &[]);
             world.catalog.current(&world.vault, &env).map(|head| head.map(|head| head.path.to_string()))
         };
-        assert_eq!(current("/work/deep").unwrap().as_deref(), Some("b.md"));
+        assert_eq!(current("/srv/deep").unwrap().as_deref(), Some("b.md"));
         let error = current("/other").unwrap_err();
         assert_eq!(error.to_string(), "the current session could be any of 2 sessions");
     }

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_was_said_is_not_new() {
         let mut names = Names::default();
-        names.learn("Edit /work/api/src/auth.rs");
+        names.learn("Edit /srv/api/src/auth.rs");
         assert!(!names.is_new("now fix auth.rs"));
         assert!(names.is_new("now fix token.rs"));
     }

@@ -277,9 +277,9 @@ mod tests {
             ("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "{ \"a\": 1, \"b\": 2 }"),
             ("\u{1b}[32mgreen\u{1b}[0m\n", "green"),
             ("     1→fn main() {}\n", "fn main() {}"),
-            ("Shell cwd was reset to /work\n", "no output"),
+            ("Shell cwd was reset to /srv\n", "no output"),
             ("[lint] $ run\n0 issues\n", "[lint] $ run (+1 line)"),
-            ("### Result\n```js\n- /work/a\n```\n", "/work/a (+3 lines)"),
+            ("### Result\n```js\n- /srv/a\n```\n", "/srv/a (+3 lines)"),
         ];
         for (output, line_shown) in rows {
             assert_eq!(line(&result(output, false)), *line_shown, "{output}");
