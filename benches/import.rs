@@ -192,6 +192,7 @@ struct Message<'a> {
 
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "deserialised and dropped")]
+#[allow(clippy::struct_field_names, reason = "the names are those of the record")]
 struct Usage {
     #[serde(default)]
     input_tokens: u64,

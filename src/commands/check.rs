@@ -1,6 +1,6 @@
 //! `cru check`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::output::style::{self, paint};
 use super::{Context, Output, View, frame};
 use crate::base::text::plural;
-use crate::base::{Diagnostic, Error, Lines, Result, Severity, files};
+use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
 use crate::graph::Graph;
 use crate::note::Note;
 use crate::session;
@@ -49,8 +49,16 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for checked in checked {
         notes.push(checked?);
     }
+    // A missing block of the same note is told by the note itself; the graph would say it again.
+    let told: HashSet<(String, Span)> = notes
+        .iter()
+        .flat_map(|note| note.diagnostics.iter().map(move |it| (note, it)))
+        .filter(|(_, diagnostic)| diagnostic.code == "missing-block")
+        .map(|(note, diagnostic)| (note.path.clone(), diagnostic.span))
+        .collect();
     let places: HashMap<String, usize> = notes.iter().map(|note| note.path.clone()).zip(0..).collect();
-    for (path, diagnostic) in links(cx, &targets) {
+    let found = links(cx, &targets);
+    for (path, diagnostic) in found.into_iter().filter(|(path, it)| !told.contains(&(path.clone(), it.span))) {
         if let Some(note) = places.get(&path).and_then(|&place| notes.get_mut(place)) {
             note.diagnostics.push(diagnostic);
         }

@@ -73,7 +73,7 @@ fn broken_keys(note: &Note, _: &str) -> Vec<Fix> {
 
 fn session_id(note: &Note, stem: &str) -> Vec<Fix> {
     let (meta, _) = read::meta(note.text());
-    if meta.kind.as_deref() != Some("session") || meta.session_id.is_some() || stem.is_empty() {
+    if !meta.is_session() || meta.session_id.is_some() || stem.is_empty() {
         return Vec::new();
     }
     let patch = set_key(note.text(), "session_id", &Value::from(stem)).unwrap_or_default();
@@ -99,7 +99,7 @@ fn repeated_ids(note: &Note, _: &str) -> Vec<Fix> {
 /// Steps and phases without id get one.
 fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
     let (session, _) = read::session(note);
-    if session.meta.kind.as_deref() != Some("session") {
+    if !session.meta.is_session() {
         return Vec::new();
     }
     let mut names = Names::of(note, &ids(note));

@@ -79,6 +79,13 @@ pub struct Meta {
     pub extra: Vec<String>,
 }
 
+impl Meta {
+    /// Whether the note says that it is a session.
+    pub fn is_session(&self) -> bool {
+        self.kind.as_deref().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("session"))
+    }
+}
+
 /// The stored status of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {

@@ -290,3 +290,13 @@ proptest! {
         prop_assert!(again == written, "{again}\n---- was\n{written}");
     }
 }
+
+#[test]
+fn numbers_are_steps_only_below_their_line() {
+    let body = "1. you open `/a`\n2. `/a` → serves `/a/index.html`\n";
+    let read = |above: &str| read::session(&Note::parse(format!("## Do @coder\n\n{above}{body}"))).0;
+    let points = read("");
+    assert_eq!(points.steps().count(), 0);
+    assert_eq!(render::body(&points), format!("# untitled\n\n## Do @coder\n\n{body}"));
+    assert_eq!(read("**Tool calls:**\n\n").steps().count(), 1);
+}

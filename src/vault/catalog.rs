@@ -31,7 +31,7 @@ pub struct Head {
 impl Head {
     /// Whether the note is a session.
     pub fn is_session(&self) -> bool {
-        self.meta.kind.as_deref().is_some_and(|kind| kind.eq_ignore_ascii_case("session"))
+        self.meta.is_session()
     }
 
     /// `session_id`, else the file's name.

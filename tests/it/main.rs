@@ -1,10 +1,18 @@
 //! The one integration test program. `every_file_is_a_module` finds a file of this folder that is not named here and so
 //! would never run.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it must be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::inconsistent_struct_constructor,
+    reason = "a test stops where something is not as it must be, and says what it skips"
+)]
 
 mod cmd;
 mod corpus;
+mod format;
 mod format_doc;
 mod frontmatter;
 mod import;

@@ -78,10 +78,15 @@ impl Watch for Bar<'_> {
     }
 }
 
+/// The path without `..` and links, as the notes name it; as it is where that cannot be known.
+fn whole(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
+}
+
 /// The paths that were named, else the agent's own folders that exist.
 fn paths(importer: &Importer, args: &Args, cx: &Context<'_>) -> Result<Vec<PathBuf>> {
     if !args.paths.is_empty() {
-        return Ok(args.paths.iter().map(|path| cx.absolute(path)).collect());
+        return Ok(args.paths.iter().map(|path| whole(cx.absolute(path))).collect());
     }
     let home = cx.env.home().ok_or_else(|| Error::usage("no home folder is known").with_hint("name a path"))?;
     let expand = |place: &&str| match place.strip_prefix("~/") {

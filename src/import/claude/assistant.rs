@@ -35,7 +35,7 @@ const FAILURES: &[&str] = &[
 
 impl Stream {
     /// Reads an assistant line.
-    pub(super) fn assistant(&mut self, mut record: Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
+    pub(super) fn assistant(&mut self, record: &mut Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
         let Some(message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
@@ -43,7 +43,7 @@ impl Stream {
             return synthetic(&message, record.is_api_error_message.0, out);
         }
         self.worked += 1;
-        self.tokens(&message, &record, out);
+        self.tokens(&message, record, out);
         let mut unknown = false;
         match message.content {
             Content::None => {}
@@ -54,7 +54,7 @@ impl Stream {
             }
             Content::Blocks(blocks) => {
                 for block in blocks {
-                    unknown |= !self.block(block, &record, out, agents);
+                    unknown |= !self.block(block, record, out, agents);
                 }
             }
         }

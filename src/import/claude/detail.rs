@@ -48,8 +48,8 @@ pub(super) struct Detail<'a> {
     pub(super) original_file: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(super) structured_patch: List<Hunk<'a>>,
+    #[serde(default)]
+    pub(super) structured_patch: List<Hunk>,
     // searches
     #[serde(borrow, default)]
     pub(super) mode: Text<'a>,
@@ -127,19 +127,18 @@ pub(super) struct FileDetail {
 
 /// One hunk of a change.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Hunk<'a> {
-    #[serde(borrow, default)]
-    pub(super) lines: Signs<'a>,
+pub(super) struct Hunk {
+    #[serde(default)]
+    pub(super) lines: Signs,
 }
 
 /// The lines of a hunk, counted by their first character.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Signs<'a> {
+pub(super) struct Signs {
     /// Lines with `+`.
     pub(super) added: u64,
     /// Lines with `-`.
     pub(super) removed: u64,
-    lifetime: std::marker::PhantomData<&'a ()>,
 }
 
 /// What git did.
@@ -186,28 +185,51 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outcome<'a> {
     }
 }
 
+/// The first byte of a line; the line itself is not kept.
+struct Sign(Option<u8>);
+
+struct SignVisitor;
+
+impl<'de> Visitor<'de> for SignVisitor {
+    type Value = Sign;
+
+    otherwise!(Sign(None); visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
+    drained!(Sign(None); map);
+    drained!(Sign(None); seq);
+
+    fn visit_str<E: Error>(self, line: &str) -> Result<Sign, E> {
+        Ok(Sign(line.as_bytes().first().copied()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Sign {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SignVisitor)
+    }
+}
+
 struct SignsVisitor;
 
 impl<'de> Visitor<'de> for SignsVisitor {
-    type Value = Signs<'de>;
+    type Value = Signs;
 
     otherwise!(Signs::default(); visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
     drained!(Signs::default(); map);
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Signs<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Signs, A::Error> {
         let mut signs = Signs::default();
-        while let Some(line) = seq.next_element::<Text<'de>>()? {
-            match line.str().as_bytes().first() {
-                Some(b'+') => signs.added += 1,
-                Some(b'-') => signs.removed += 1,
-                _ => {}
+        while let Some(sign) = seq.next_element::<Sign>()? {
+            match sign {
+                Sign(Some(b'+')) => signs.added += 1,
+                Sign(Some(b'-')) => signs.removed += 1,
+                Sign(_) => {}
             }
         }
         Ok(signs)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Signs<'a> {
+impl<'de> Deserialize<'de> for Signs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SignsVisitor)
     }

@@ -72,7 +72,7 @@ impl Head {
                 self.forked_from = origin.map(str::to_owned);
             }
             if self.prompt.is_none() && record.kind.str() == "user" && !record.is_meta.0 {
-                let text = record.message.0.map(|message| message.content.to_string()).unwrap_or_default();
+                let text = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();
                 if let Said::Words(words) = tell(&text) {
                     self.prompt = Some(words.into_owned());
                 }

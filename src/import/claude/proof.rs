@@ -48,7 +48,7 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
             if !created {
                 files.reads.push(file(path, before.as_deref().map(hash), false));
             }
-            files.writes.push(file(path, after.as_deref().map(hash), created));
+            files.writes.push(file(path, after, created));
         }
         ("NotebookEdit", Some(path)) => {
             files.reads.push(file(path, None, false));
@@ -59,7 +59,7 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
     files
 }
 
-/// The file after the edit, where the record says all that is needed.
+/// Hash of the file after the edit, where the record says all that is needed.
 fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     let old = detail.old_string.0.as_deref().filter(|old| !old.is_empty())?;
     let new = detail.new_string.0.as_deref()?;
@@ -67,10 +67,15 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     if new.is_empty() && !old.ends_with('\n') {
         return None;
     }
-    if !before.contains(old) {
-        return None;
+    let mut hasher = blake3::Hasher::new();
+    let mut kept = 0;
+    let limit = if detail.replace_all.0 { usize::MAX } else { 1 };
+    for (at, _) in before.match_indices(old).take(limit) {
+        hasher.update(&before.as_bytes()[kept..at]).update(new.as_bytes());
+        kept = at + old.len();
     }
-    Some(if detail.replace_all.0 { before.replace(old, new) } else { before.replacen(old, new, 1) })
+    // Nothing was found: the record is not of this file.
+    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..8].to_owned())
 }
 
 fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {
@@ -85,7 +90,7 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 fn hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Reads a bundle: lines to records, records to streams, and the account of what became of each.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::record::{Envelope, Record, with_record};
 use super::said::reason;
 use super::stream::{Out, Stream};
 use super::system::BOOKKEEPING_REASON;
-use super::tree::{Node, Tree};
+use super::tree::{self, Node, Tree};
 use super::{Fate, describe};
 use crate::base::{Error, Result};
 use crate::import::lines::{Line, Lines};
@@ -47,7 +48,6 @@ struct Reader<'s> {
     /// Summaries whose record may still come: stream, record, leaf, words.
     summaries: Vec<(usize, u64, String, String, PathBuf)>,
     progress: Finder<'static>,
-    history: Finder<'static>,
     file: File,
 }
 
@@ -57,6 +57,8 @@ struct File {
     path: PathBuf,
     index: usize,
     key: StreamKey,
+    /// Its stream, once it was opened.
+    stream: Option<usize>,
     forked_from: Option<String>,
     account: Account,
 }
@@ -73,7 +75,6 @@ impl<'s> Reader<'s> {
             last_sidechain: None,
             summaries: Vec::new(),
             progress: Finder::new(br#""type":"progress""#),
-            history: Finder::new(br#""type":"file-history-"#),
             file: File::default(),
         }
     }
@@ -88,6 +89,7 @@ impl<'s> Reader<'s> {
             path: path.to_owned(),
             index: self.file.index + 1,
             key: head.key,
+            stream: None,
             forked_from: head.forked_from,
             account: Account::default(),
         };
@@ -111,7 +113,8 @@ impl<'s> Reader<'s> {
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        let text = String::from_utf8_lossy(line);
+        // The check alone is much faster than the way that can mend.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let fate = match self.passed_over(&text, line) {
             Some(fate) => Some(fate),
             None => with_record(&text, |record| self.record(record, line)),
@@ -133,23 +136,16 @@ impl<'s> Reader<'s> {
 
     /// Lines of which only the place in the chain counts, without reading the rest of them.
     fn passed_over(&mut self, text: &str, line: &[u8]) -> Option<Fate> {
-        let hinted = self.progress.find(line).is_some() || self.history.find(line).is_some();
-        if !hinted {
-            return None;
-        }
+        self.progress.find(line)?;
         let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
-        let reason = match envelope.kind.str() {
-            "progress" => "progress line",
-            "file-history-snapshot" | "file-history-delta" => "file history of the host",
-            _ => return None,
-        };
-        Some(self.link(&envelope, line, reason))
+        (envelope.kind.str() == "progress").then(|| self.link(&envelope, line))
     }
 
-    fn link(&mut self, envelope: &Envelope<'_>, line: &[u8], reason: &'static str) -> Fate {
+    fn link(&mut self, envelope: &Envelope<'_>, line: &[u8]) -> Fate {
         let uuid = envelope.uuid.str();
-        let parent = self.tree.get(envelope.parent_uuid.str());
-        if self.tree.get(uuid).is_some() || (uuid.is_empty() && self.is_copy(line)) {
+        let id = tree::id(uuid);
+        let parent = self.tree.get(tree::id(envelope.parent_uuid.str()));
+        if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
         // A progress line of an inline sub-agent's work belongs to the session that shows it.
@@ -160,18 +156,19 @@ impl<'s> Reader<'s> {
         let state = &mut self.streams[stream];
         let record = state.consume(line, uuid);
         let turn = parent.filter(|parent| parent.stream == stream).map_or(state.turn, |parent| parent.turn);
-        self.tree.insert(uuid, Node { stream, record, turn });
-        Fate::Skipped(reason)
+        self.tree.insert(id, Node { stream, record, turn });
+        Fate::Skipped("progress line")
     }
 
-    fn record(&mut self, record: Record<'_>, line: &[u8]) -> Fate {
+    fn record(&mut self, record: &mut Record<'_>, line: &[u8]) -> Fate {
         let uuid = record.uuid.0.clone().unwrap_or_default();
-        if self.tree.get(&uuid).is_some() || (uuid.is_empty() && self.is_copy(line)) {
+        let id = tree::id(&uuid);
+        if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
         let logical = record.logical_parent_uuid.str();
-        let parent = self.tree.get(record.parent_uuid.str()).or_else(|| self.tree.get(logical));
-        let stream = self.stream_of(&record, parent);
+        let parent = self.tree.get(tree::id(record.parent_uuid.str())).or_else(|| self.tree.get(tree::id(logical)));
+        let stream = self.stream_of(record, parent);
         let state = &mut self.streams[stream];
         let number = state.consume(line, &uuid);
         let parent = parent.filter(|parent| parent.stream == stream);
@@ -180,14 +177,14 @@ impl<'s> Reader<'s> {
 
         let time = record.timestamp.str().parse().ok();
         let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time);
-        state.meta(&record, &mut out);
+        state.meta(record, &mut out);
         let fate = match record.kind.str() {
             _ if copied => Fate::Skipped("copied from another session"),
             "assistant" => state.assistant(record, &mut out, &mut self.agents),
             "user" => state.user(record, parent, &mut out, &mut self.agents),
-            "system" => state.system(&record, &mut out, &self.agents),
-            "attachment" => state.attachment(&record, &mut out, &self.agents),
-            "queue-operation" => state.queue_operation(&record, &out),
+            "system" => state.system(record, &mut out, &self.agents),
+            "attachment" => state.attachment(record, &mut out, &self.agents),
+            "queue-operation" => state.queue_operation(record, &out),
             "progress" => Fate::Skipped("progress line"),
             "file-history-snapshot" | "file-history-delta" => Fate::Skipped("file history of the host"),
             "summary" => {
@@ -196,12 +193,12 @@ impl<'s> Reader<'s> {
                 Fate::Skipped(BOOKKEEPING_REASON)
             }
             "" => Fate::Skipped("no record type"),
-            _ => state.session_line(&record, &mut out),
+            _ => state.session_line(record, &mut out),
         };
         let before = parent.map(|parent| parent.turn);
         // A prompt begins a turn of its own; everything else stands in the turn it hangs on.
         let turn = if out.began_turn { state.turn } else { before.unwrap_or(state.turn) };
-        self.tree.insert(&uuid, Node { stream, record: number, turn });
+        self.tree.insert(id, Node { stream, record: number, turn });
         fate
     }
 
@@ -213,8 +210,13 @@ impl<'s> Reader<'s> {
     }
 
     fn main_stream(&mut self) -> usize {
+        if let Some(stream) = self.file.stream {
+            return stream;
+        }
         let key = self.file.key.clone();
-        self.stream(key, None)
+        let stream = self.stream(key, None);
+        self.file.stream = Some(stream);
+        stream
     }
 
     /// The stream of a record: the file's own, or that of an inline sub-agent.
@@ -262,7 +264,7 @@ impl<'s> Reader<'s> {
             return stream;
         }
         let known = self.agents.get(&key);
-        let started_by = started_by.map(|stream| self.streams[stream].key.clone());
+        let started_by = started_by.map(|stream| StreamKey::clone(&self.streams[stream].key));
         let session = StreamKey { session: key.session.clone(), agent: None };
         let origin = |session: &String| StreamKey { session: session.clone(), agent: None };
         let parent = match key.agent {
@@ -296,7 +298,7 @@ impl<'s> Reader<'s> {
         for (stream, record, leaf, words, _) in here {
             let state = &mut self.streams[stream];
             let mut out = Out::new(&mut *self.sink, state.key.clone(), record, None);
-            let ours = self.tree.get(&leaf).is_some_and(|node| node.stream == stream);
+            let ours = self.tree.get(tree::id(&leaf)).is_some_and(|node| node.stream == stream);
             let used = ours && state.title(TitleRank::Summary, &words, &mut out);
             if used {
                 account.unskip(BOOKKEEPING_REASON);

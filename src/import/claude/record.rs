@@ -327,14 +327,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
 ///
 /// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
 /// the last one counts.
-pub(super) fn with_record<T>(line: &str, then: impl FnOnce(Record<'_>) -> T) -> Option<T> {
-    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Record<'_>>>(line) {
-        return record.map(then);
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut Record<'_>) -> T) -> Option<T> {
+    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(line) {
+        return record.map(|mut record| then(&mut record));
     }
     let value: Value = serde_json::from_str(line).ok()?;
     let line = serde_json::to_string(&value).ok()?;
-    let Maybe(record) = serde_json::from_str::<Maybe<Record<'_>>>(&line).ok()?;
-    record.map(then)
+    let Maybe(record) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(&line).ok()?;
+    record.map(|mut record| then(&mut record))
 }
 
 impl fmt::Display for Content<'_> {

@@ -4,6 +4,7 @@
 //! hash of what was consumed.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use jiff::Timestamp;
 
@@ -17,7 +18,7 @@ use crate::session::source::{Consumed, Sink};
 /// The state of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    pub(super) key: StreamKey,
+    pub(super) key: Rc<StreamKey>,
     pub(super) place: Place,
     pub(super) calls: Calls,
     pub(super) queue: Queue,
@@ -42,6 +43,8 @@ pub(super) struct Stream {
     records: u64,
     last: Option<String>,
     hasher: blake3::Hasher,
+    /// Bytes that are not hashed yet: the hash is several times faster on large pieces.
+    unhashed: Vec<u8>,
 }
 
 /// What is known of a compaction before its summary.
@@ -56,16 +59,29 @@ pub(super) struct Compaction {
 impl Stream {
     /// A stream of that identity.
     pub(super) fn new(key: StreamKey) -> Self {
-        Self { key, ..Self::default() }
+        Self { key: Rc::new(key), ..Self::default() }
     }
 
     /// Takes a record's bytes into what was consumed; its number.
     pub(super) fn consume(&mut self, line: &[u8], uuid: &str) -> u64 {
-        self.hasher.update(line);
-        self.hasher.update(b"\n");
+        const PIECE: usize = 64 << 10;
+        if line.len() >= PIECE {
+            self.hasher.update(&self.unhashed);
+            self.hasher.update(line);
+            self.unhashed.clear();
+        } else {
+            self.unhashed.extend_from_slice(line);
+        }
+        self.unhashed.push(b'\n');
+        if self.unhashed.len() >= PIECE {
+            self.hasher.update(&self.unhashed);
+            self.unhashed.clear();
+        }
         self.records += 1;
         if !uuid.is_empty() {
-            self.last = Some(uuid.to_owned());
+            let last = self.last.get_or_insert_default();
+            last.clear();
+            last.push_str(uuid);
         }
         self.records
     }
@@ -77,7 +93,9 @@ impl Stream {
 
     /// What was consumed.
     pub(super) fn consumed(&self) -> Consumed {
-        Consumed { records: self.records, last: self.last.clone(), hash: self.hasher.finalize().to_hex().to_string() }
+        let mut hasher = self.hasher.clone();
+        hasher.update(&self.unhashed);
+        Consumed { records: self.records, last: self.last.clone(), hash: hasher.finalize().to_hex().to_string() }
     }
 
     /// Tells what the record says of the whole session, where it is new.
@@ -139,7 +157,7 @@ fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
 /// Where the events of one record go.
 pub(super) struct Out<'s> {
     sink: &'s mut dyn Sink,
-    key: StreamKey,
+    key: Rc<StreamKey>,
     /// Number of the record.
     pub(super) record: u64,
     /// Its time.
@@ -152,7 +170,7 @@ pub(super) struct Out<'s> {
 
 impl<'s> Out<'s> {
     /// For a record of the stream `key`.
-    pub(super) fn new(sink: &'s mut dyn Sink, key: StreamKey, record: u64, time: Option<Timestamp>) -> Self {
+    pub(super) fn new(sink: &'s mut dyn Sink, key: Rc<StreamKey>, record: u64, time: Option<Timestamp>) -> Self {
         Self { sink, key, record, time, told: false, began_turn: false }
     }
 

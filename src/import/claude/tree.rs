@@ -19,25 +19,29 @@ pub(super) struct Node {
 /// The records of a bundle by id.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    nodes: HashMap<u128, Node>,
+    nodes: HashMap<Id, Node>,
 }
 
 impl Tree {
     /// The record of that id.
-    pub(super) fn get(&self, uuid: &str) -> Option<Node> {
-        id(uuid).and_then(|id| self.nodes.get(&id)).copied()
+    pub(super) fn get(&self, id: Option<Id>) -> Option<Node> {
+        self.nodes.get(&id?).copied()
     }
 
     /// Adds a record; records without a usable id are no part of the chain.
-    pub(super) fn insert(&mut self, uuid: &str, node: Node) {
-        if let Some(id) = id(uuid) {
+    pub(super) fn insert(&mut self, id: Option<Id>, node: Node) {
+        if let Some(id) = id {
             self.nodes.insert(id, node);
         }
     }
 }
 
+/// A record's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Id(u128);
+
 /// A record's id as a number: its hex digits where it is a UUID, else a hash. Ids that a redaction tool masked are none.
-fn id(uuid: &str) -> Option<u128> {
+pub(super) fn id(uuid: &str) -> Option<Id> {
     if uuid.is_empty() || uuid == "REDACTED" {
         return None;
     }
@@ -53,13 +57,13 @@ fn id(uuid: &str) -> Option<u128> {
         number = number << 4 | u128::from(digit);
         digits += 1;
     }
-    Some(if digits == 32 { number } else { hashed(uuid) })
+    Some(if digits == 32 { Id(number) } else { hashed(uuid) })
 }
 
-fn hashed(uuid: &str) -> u128 {
+fn hashed(uuid: &str) -> Id {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&blake3::hash(uuid.as_bytes()).as_bytes()[..16]);
-    u128::from_le_bytes(bytes)
+    Id(u128::from_le_bytes(bytes))
 }
 
 #[cfg(test)]
@@ -68,9 +72,9 @@ mod tests {
 
     #[test]
     fn ids() {
-        assert_eq!(id("00000000-0000-4000-8000-00000000000a"), Some(0x4000_8000_0000_0000_000a));
+        assert_eq!(id("00000000-0000-4000-8000-00000000000a"), Some(Id(0x4000_8000_0000_0000_000a)));
         assert_ne!(id("msg-1"), id("msg-2"));
-        assert_ne!(id("a"), Some(10));
+        assert_ne!(id("a"), Some(Id(10)));
         assert_eq!(id("REDACTED"), None);
         assert_eq!(id(""), None);
     }

@@ -19,7 +19,7 @@ impl Stream {
     /// Reads a user line; `parent` is the record it hangs on.
     pub(super) fn user(
         &mut self,
-        mut record: Record<'_>,
+        record: &mut Record<'_>,
         parent: Option<Node>,
         out: &mut Out<'_>,
         agents: &mut Agents,
@@ -29,7 +29,7 @@ impl Stream {
             self.summary(Cow::Owned(message.content.to_string()), out);
             return Fate::Shown;
         }
-        let mut gathered = Gathered { meta: is_hosts(&record), ..Gathered::default() };
+        let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
         match message.content {
             Content::None => {}
             Content::Text(text) => self.text(text, &mut gathered, out, agents),
@@ -38,7 +38,7 @@ impl Stream {
                 for block in blocks {
                     match block.kind.str() {
                         "tool_result" => {
-                            let fate = self.result(block, &record, alone, out, agents);
+                            let fate = self.result(block, record, alone, out, agents);
                             gathered.note(fate);
                         }
                         "image" | "document" => gathered.attach(&block),

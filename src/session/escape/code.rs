@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn a_table_row_is_cut_before_code_is_read() {
-        assert_eq!(spans("`a|b` `c`", true), [4..7]);
-        assert_eq!(spans("`a\\|b`", true), [0..6]);
+        assert_eq!(spans("`a|b` `c`", true), vec![4..7]);
+        assert_eq!(spans("`a\\|b`", true), vec![0..6]);
     }
 
     #[test]

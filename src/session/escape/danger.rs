@@ -9,10 +9,13 @@ use super::{Place, code};
 /// Bytes without which nothing inside a line can be dangerous.
 const SPECIAL: &[u8] = b"[%#^:<$`\"@";
 
+/// Bytes that a line starts with which is dangerous at its start; a list with code in front is looked at anyway.
+const STARTS: &[u8] = b"[*\\iIoO";
+
 /// The dangers inside `line` from byte `from` on.
 pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Vec<usize> {
     let rest = line.as_bytes().get(from..).unwrap_or_default();
-    if !rest.iter().any(|byte| SPECIAL.contains(byte)) && !(place.dash && rest.contains(&b'-')) {
+    if !rest.iter().any(|byte| SPECIAL.contains(byte) || (place.dash && *byte == b'-')) {
         return Vec::new();
     }
     let view = View::of(line, from, table);
@@ -42,7 +45,7 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
             '^' => id == Some(at),
             ':' => next == Some(':') && after[1..].chars().next().is_none_or(char::is_whitespace),
             '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) && !is_address(after),
-            '"' => place.quote && ends_quote(after),
+            '"' => place.quote && ends_quote(after, place.last),
             '-' => place.dash && before.is_none_or(|before| before == ' ') && next == Some(' '),
             _ => false,
         };
@@ -56,18 +59,22 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
 
 /// The dangers at the start of a line's text, which stands at `from`; `bullet`: directly behind a bullet at top level.
 pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: Place<'_>) -> Vec<usize> {
+    let first = line.as_bytes().get(from).copied().unwrap_or_default();
+    if place.fields.is_empty() && !bullet && !STARTS.contains(&first) {
+        return Vec::new();
+    }
     let view = View::of(line, from, table);
     let plain = view.plain.as_str();
     let mut found = Vec::new();
     match plain.chars().next() {
         Some('[') if (plain[1..].starts_with('!') && !plain[2..].starts_with('[')) || is_definition(plain) => {
-            found.extend(view.raw(0))
+            found.extend(view.raw(0));
         }
         Some('*') => {
             let word = plain.trim_start_matches('*');
             let ours = ["tool calls", "inputs", "outputs"];
-            let named = |name: &&str| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-            if plain.starts_with("**") && ours.iter().any(|name| named(&name)) {
+            let named = |name: &str| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+            if plain.starts_with("**") && ours.iter().any(|name| named(name)) {
                 found.extend(view.raw(0));
                 found.extend(view.raw(1));
             } else if is_time(&plain[1..]) {
@@ -101,25 +108,25 @@ pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
     let blank = rest.len() - rest.trim_start().len();
     let slashes = rest[blank..].bytes().take_while(|byte| *byte == b'\\').count();
     let mut words = rest[blank + slashes..].split_whitespace().map(str::to_lowercase);
-    let ours = match (words.next().as_deref(), words.next().as_deref()) {
-        (Some("tasks"), _) => true,
-        (Some("yaml"), Some("memory")) => true,
-        _ => false,
-    };
+    let ours = matches!(
+        (words.next().as_deref(), words.next().as_deref()),
+        (Some("tasks"), _) | (Some("yaml"), Some("memory"))
+    );
     if ours { vec![from + blank + slashes] } else { Vec::new() }
 }
 
 /// The live quotes of a line of text, and whether each ends a person's words for sure.
-pub(super) fn quotes(line: &str, from: usize, table: bool) -> Vec<(usize, bool)> {
+pub(super) fn quotes(line: &str, from: usize, table: bool, last: bool) -> Vec<(usize, bool)> {
     let view = View::of(line, from, table);
     let plain = view.plain.as_str();
-    let quotes = plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..]))));
+    let quotes =
+        plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..], last))));
     quotes.filter(|&(at, _)| code::slashes_before(line, at, 0).is_multiple_of(2)).collect()
 }
 
-/// Whether the words end with a quote that `after` follows.
-fn ends_quote(after: &str) -> bool {
-    after.trim().is_empty() || after.starts_with(" - ") || after == " -"
+/// Whether the words end with a quote that `after` follows; `last`: on a line that can be their last.
+fn ends_quote(after: &str, last: bool) -> bool {
+    (last && after.trim().is_empty()) || after.starts_with(" - ") || after == " -"
 }
 
 /// Behind `#`: a tag.

@@ -24,11 +24,14 @@ use turn::Way;
 
 /// Where a text stands, which decides what is dangerous in it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a place")]
 pub(super) struct Place<'a> {
     /// The line above is text (the title line of a callout) and not blank.
     pub(super) below_text: bool,
-    /// `"` before a line's end or ` - ` would end the quote.
+    /// `"` before ` - ` would end the quote, and so would one at the end of its last line.
     pub(super) quote: bool,
+    /// That last line; with `quote` only.
+    pub(super) last: bool,
     /// Names that, with a colon at the start of a line, would be fields.
     pub(super) fields: &'a [&'a str],
     /// Wikilinks stay links in lines that are a field of links alone.
@@ -43,8 +46,16 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// At top level, below a blank line.
-    pub(super) const PROSE: Self =
-        Place { below_text: false, quote: false, fields: &[], links: false, keep: &[], dash: false, title: false };
+    pub(super) const PROSE: Self = Place {
+        below_text: false,
+        quote: false,
+        last: false,
+        fields: &[],
+        links: false,
+        keep: &[],
+        dash: false,
+        title: false,
+    };
 }
 
 /// `text` as top-level markdown under a phase: paragraphs, lists, tables and fences stay what they are; headings go
@@ -78,7 +89,7 @@ pub(super) fn inner_unprose(text: &str) -> String {
     unbody(text, INNER)
 }
 
-const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "At"], ..Place::PROSE };
+const INNER: Place<'static> = Place { fields: &["mode", "Task", "Summary", "Tokens", "At"], ..Place::PROSE };
 
 /// `text` as the title of a heading, before agent and channel.
 pub fn title(text: &str) -> String {

@@ -47,6 +47,7 @@ struct Fence {
 
 /// The state between lines.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about where the walk stands")]
 pub(crate) struct Outline<'a> {
     lines: &'a [&'a str],
     /// Content columns of the open list items, outermost first.
@@ -245,7 +246,7 @@ impl<'a> Outline<'a> {
                     continue;
                 }
             }
-            if table && is_delimiter(&line[at..]) && line.bytes().filter(|byte| *byte == b'|').count() > WIDEST {
+            if table && is_delimiter(&line[at..]) && memchr::memchr_iter(b'|', line.as_bytes()).count() > WIDEST {
                 force = Some(here);
             }
             let bullet = bullet && markers == 1;
@@ -375,8 +376,7 @@ fn is_underline(bare: &[u8]) -> bool {
 
 fn is_rule(rest: &[u8]) -> bool {
     let Some(&mark @ (b'-' | b'*' | b'_')) = rest.first() else { return false };
-    rest.iter().all(|byte| *byte == mark || is_blank(&[*byte]))
-        && rest.iter().filter(|byte| **byte == mark).count() >= 3
+    rest.iter().all(|byte| *byte == mark || is_blank(&[*byte])) && memchr::memchr_iter(mark, rest).count() >= 3
 }
 
 fn heading(rest: &[u8]) -> Option<usize> {

@@ -149,7 +149,7 @@ fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-fn check_blocks(note: &Note, blocks: &[Block], quoted: bool) -> Result<(), TestCaseError> {
+fn check_blocks(note: &Note, blocks: &[Block]) -> Result<(), TestCaseError> {
     for block in blocks {
         let bad = match &block.kind {
             BlockKind::Heading { level, .. } => *level < 4,
@@ -163,7 +163,7 @@ fn check_blocks(note: &Note, blocks: &[Block], quoted: bool) -> Result<(), TestC
         };
         prop_assert!(!bad, "{:?} {:?}", block.kind, block.content.of(note.text()));
         prop_assert!(block.id.is_none(), "id in {:?}", block.content.of(note.text()));
-        check_blocks(note, &block.children, quoted)?;
+        check_blocks(note, &block.children)?;
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ proptest! {
     #[test]
     fn prose_opens_nothing(text in nasty()) {
         let note = Note::parse(format!("{}\n\n**Tool calls:**\n- `x`\n", prose(&text)));
-        check_blocks(&note, note.blocks(), false)?;
+        check_blocks(&note, note.blocks())?;
         check_inlines(&note)?;
         let last = note.blocks().last().map(|block| block.content.of(note.text()));
         prop_assert_eq!(last, Some("- `x`"), "{}", note.text());
@@ -213,11 +213,10 @@ proptest! {
     #[test]
     fn words_open_nothing(text in nasty()) {
         let body = quoted(&text, None);
-        let lines: String = body.split('\n').map(|line| format!("> {line}\n")).collect();
-        let note = Note::parse(format!("> [!user]\n{lines}\nafter\n"));
+        let note = Note::parse(format!("> [!user]\n> {}\n\nafter\n", body.replace('\n', "\n> ")));
         let kinds: Vec<_> = note.blocks().iter().filter(|block| !matches!(block.kind, BlockKind::Blank)).collect();
         prop_assert_eq!(kinds.len(), 2, "{}", note.text());
-        check_blocks(&note, &kinds[0].children, true)?;
+        check_blocks(&note, &kinds[0].children)?;
         check_inlines(&note)?;
     }
 
@@ -311,4 +310,18 @@ fn words_by_hand() {
     assert_eq!(read("no quotes at all"), is("no quotes at all", ""));
     assert_eq!(read("\"open"), is("\"open", ""));
     assert_eq!(read("\"two\nlines\" -\nwrapped deed"), is("two\nlines", "wrapped deed"));
+}
+
+#[test]
+fn long_hostile_texts_come_back() {
+    for piece in [
+        "`", "``` x\n", "- ", "> ", "1. ", "[[", "%", "\\", "\\[", "\"", "#1 ", "<", "| `a|b` ", "- ```\n", "\t- ",
+        "[x]: ", "^a ",
+    ] {
+        let text = piece.repeat(20_000);
+        let written = prose(&text);
+        assert_eq!(unprose(&written), cleaned(&text), "{piece:?}");
+        assert!(written.len() <= 3 * text.len() + 16, "{piece:?}");
+        assert_eq!(split_quoted(&quoted(&text, None)).words, cleaned(&text), "{piece:?}");
+    }
 }

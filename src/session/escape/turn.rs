@@ -3,7 +3,7 @@
 use super::danger;
 use super::heading;
 use super::outline::{Line, Outline};
-use super::{Place, code};
+use super::{Place, code, words};
 
 /// Which way to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,7 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
         if index > 0 {
             out.push('\n');
         }
+        let place = Place { last: place.quote && words::may_end(&lines, index), ..place };
         match outline.next_line(index) {
             Line::Verbatim => out.push_str(line),
             Line::Heading { at, level } => {

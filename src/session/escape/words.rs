@@ -1,14 +1,15 @@
 //! A person's exact words: in quotes, and what was done behind them.
 //!
 //! `"words" - interpretation`. The quotes stand on lines of their own where the words begin or end with a block, so
-//! that a fence or list in them stays one. The closing quote is the first live `"` outside code that ends a line or
-//! that ` - ` follows; one inside the words that would be taken for it is escaped.
+//! that a fence or list in them stays one. The closing quote is the first live `"` outside code that ` - ` follows or
+//! that ends the last line; one inside the words that would be taken for it is escaped.
 
 use super::danger;
 use super::outline::{Line, Outline};
 use super::turn::{self, Way};
 use super::{Place, code};
 use crate::base::text;
+use crate::session::callout::split_field;
 
 /// Where the words stand.
 const WORDS: Place<'static> = Place { below_text: true, quote: true, ..Place::PROSE };
@@ -79,7 +80,7 @@ fn closing(inner: &str) -> Option<usize> {
     let mut last = None;
     for (index, line) in lines.iter().enumerate() {
         if let Line::Text { at, table, .. } = outline.next_line(index) {
-            let quotes = danger::quotes(line, at, table);
+            let quotes = danger::quotes(line, at, table, may_end(&lines, index));
             if let Some((sure, _)) = quotes.iter().find(|(_, sure)| *sure) {
                 return Some(start + sure);
             }
@@ -90,12 +91,20 @@ fn closing(inner: &str) -> Option<usize> {
     last
 }
 
+/// Whether a quote at the end of line `index` can end the words: nothing follows but a field.
+pub(super) fn may_end(lines: &[&str], index: usize) -> bool {
+    lines.get(index + 1).is_none_or(|next| is_field(next))
+}
+
+fn is_field(line: &str) -> bool {
+    split_field(line.trim_end(), Some(&["At"])).is_some()
+}
+
 /// What stands behind the closing quote: the words that belong to it, and the lines that are fields.
 fn tail(after: &str) -> (Option<&str>, &str) {
     let mut end = 0;
     for line in after.split_inclusive('\n') {
-        let field = crate::session::callout::split_field(line.trim_end(), Some(&["At"])).is_some();
-        if end > 0 && (field || line.trim().is_empty()) {
+        if end > 0 && (is_field(line) || line.trim().is_empty()) {
             break;
         }
         end += line.len();

@@ -1,16 +1,16 @@
 //! What is odd about a session as a whole.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::base::{Diagnostic, Span};
 use crate::note::frontmatter::Values;
-use crate::note::{Block, Note};
+use crate::note::{Block, BlockKind, Note};
 use crate::session::model::Session;
 
-use super::meta;
+use super::{link, meta};
 
 pub(super) fn check(note: &Note, values: &Values, session: &mut Session, diagnostics: &mut Vec<Diagnostic>) {
-    if session.meta.kind.as_deref() == Some("session") {
+    if session.meta.is_session() {
         let place = meta::place(note.split());
         let mut lacks = |key: &str, help: &'static str| {
             diagnostics
@@ -34,6 +34,52 @@ pub(super) fn check(note: &Note, values: &Values, session: &mut Session, diagnos
         diagnostics.push(Diagnostic::warning("resume-point", values.span("resume_point"), message));
     }
     duplicate_ids(note, diagnostics);
+    missing_blocks(note, session, diagnostics);
+    lost_headings(note, diagnostics);
+}
+
+/// Links into this very note that lead nowhere; those into other notes are the graph's business.
+fn missing_blocks(note: &Note, session: &Session, diagnostics: &mut Vec<Diagnostic>) {
+    fn collect(blocks: &[Block], note: &Note, ids: &mut HashSet<String>) {
+        for block in blocks {
+            ids.extend(note.id(block).map(str::to_lowercase));
+            collect(&block.children, note, ids);
+        }
+    }
+    let links = link::all(note, Span::new(0, note.text().len()));
+    let mut links = links.iter().filter(|link| link.target.is_empty() && link.block.is_some()).peekable();
+    if links.peek().is_none() {
+        return;
+    }
+    // A phase may be named by the id it would get.
+    let mut ids: HashSet<String> = session.phases.iter().map(|phase| phase.id.to_lowercase()).collect();
+    collect(note.blocks(), note, &mut ids);
+    for link in links {
+        let id = link.block.as_deref().unwrap_or_default();
+        if !ids.contains(&id.to_lowercase()) {
+            let message = format!("no block of this note has the id `{id}`");
+            diagnostics.push(
+                Diagnostic::warning("missing-block", link.span, message)
+                    .help("an id stands at the end of its line, or alone below a callout: `^n-001`"),
+            );
+        }
+    }
+}
+
+/// `##Build @coder`: meant as a phase, and text.
+fn lost_headings(note: &Note, diagnostics: &mut Vec<Diagnostic>) {
+    for block in note.blocks().iter().filter(|block| matches!(block.kind, BlockKind::Paragraph)) {
+        let line = block.content.of(note.text()).lines().next().unwrap_or_default();
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        if (2..=3).contains(&level) && title.starts_with(char::is_alphanumeric) && title.contains(" @") {
+            let span = Span::new(block.content.start, block.content.start + line.len());
+            diagnostics.push(
+                Diagnostic::warning("lost-heading", span, "a phase needs a blank behind its `#`")
+                    .help("write `## Title @agent`"),
+            );
+        }
+    }
 }
 
 fn has_id(blocks: &[Block], note: &Note, id: &str) -> bool {

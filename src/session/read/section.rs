@@ -32,6 +32,12 @@ pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
             BlockKind::Paragraph if walk.is_fresh() && walk.opens_phase(block) => {
                 if let Some(open) = session.phases.last_mut() {
                     line_under_heading(note, block, open);
+                    if open.started.is_none() && block.content.of(note.text()).starts_with('*') {
+                        walk.diagnostics.push(
+                            Diagnostic::warning("bad-time", block.content, "the phase's time cannot be read")
+                                .help("write it as `*2026-11-20T09:31:04Z*`"),
+                        );
+                    }
                     walk.begin(open.started);
                     walk.past_line();
                 }
@@ -179,7 +185,7 @@ impl<'a, 'd> Walk<'a, 'd> {
         let line = block.content.of(self.note.text());
         let timed = line.strip_prefix('*').and_then(|rest| rest.split_once('*'));
         let linked = ["from: [[", "after: [["].iter().any(|start| line.starts_with(start));
-        let timed = timed.is_some_and(|(text, _)| time::parse(text).is_some());
+        let timed = timed.is_some_and(|(text, _)| time::parse(text).is_some() || is_bad_time(text));
         !line.contains('\n') && (timed || linked || line.starts_with('^'))
     }
 
@@ -284,6 +290,12 @@ impl<'a, 'd> Walk<'a, 'd> {
         self.flush();
         std::mem::take(&mut self.items)
     }
+}
+
+/// A date that is none, as in `*2026-13-40T09:00:00Z*`.
+fn is_bad_time(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    digits == 4 && text[digits..].starts_with('-') && !text.contains(char::is_whitespace) && time::parse(text).is_none()
 }
 
 fn is_header(line: &str) -> bool {

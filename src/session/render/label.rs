@@ -10,7 +10,8 @@ pub(super) fn agent(agent: &Agent) -> String {
     }
     match agent.version.as_deref().filter(|version| !version.is_empty()) {
         Some(version) => {
-            let version: String = version.chars().map(|c| if is_agent(c) { c } else { '-' }).collect();
+            let plain = |c: char| is_agent(c) || c == '+';
+            let version: String = version.chars().map(|c| if plain(c) { c } else { '-' }).collect();
             format!("{name}@{version}")
         }
         None => name,

@@ -27,6 +27,8 @@ fn every_session_makes_a_workflow() {
     }
 }
 
+const LAYOUT: export::Layouts<'static> = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+
 fn cases(world: &World) -> Harvest {
     let notes = world.notes.iter().map(|written| cru::learn::Note {
         path: &written.path,
@@ -46,9 +48,8 @@ fn all_sessions_make_the_same_cases_each_time() {
     assert_eq!(ids.len(), one.cases.len());
     for format in Format::ALL {
         for make in [export::folder, export::stream] {
-            let layout = cru::learn::export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
-            let (first, second) =
-                (make(&one.cases, format, layout).unwrap(), make(&other.cases, format, layout).unwrap());
+            let made = |cases| make(cases, format, LAYOUT).unwrap();
+            let (first, second) = (made(&one.cases), made(&other.cases));
             assert!(first == second, "{format:?}");
             assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");
         }

@@ -258,6 +258,8 @@ fn markdown(text: &str) -> String {
     options.extension.ofm_comments = true;
     options.extension.wikilinks_title_after_pipe = true;
     options.render.escape = true;
+    // Obsidian shows a line end as one.
+    options.render.hardbreaks = true;
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
 }

@@ -159,7 +159,8 @@ impl Page<'_> {
         let mut before_step = false;
         for item in items {
             let is_step = matches!(item, Item::Step(_));
-            if !(is_step && before_step) && !matches!(item, Item::Tasks(_)) {
+            let joins = is_step && before_step;
+            if !joins && !matches!(item, Item::Tasks(_)) {
                 self.blank();
             }
             before_step = is_step;
