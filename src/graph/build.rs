@@ -22,7 +22,7 @@ pub struct Graph<'a> {
     by_key: HashMap<String, u32>,
     nodes: Vec<Node<'a>>,
     edges: Edges,
-    index: Index,
+    index: Index<'a>,
     files: HashMap<Cow<'a, str>, NodeId>,
     dependencies: Components,
     /// Sessions that another one names as its sub-agent's.

@@ -38,7 +38,7 @@ pub(super) struct Draft<'a> {
     pub(super) sessions: &'a [Loaded],
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) edges: Vec<Edge>,
-    pub(super) index: Index,
+    pub(super) index: Index<'a>,
     pub(super) accesses: Vec<Access<'a>>,
     pub(super) claims: Vec<Claim>,
     /// The node that each session's frontmatter names as its parent.

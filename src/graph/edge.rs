@@ -107,7 +107,7 @@ pub(super) struct Edges {
 impl Edges {
     /// Sorts and de-duplicates; of two that say the same, the written one stays.
     pub(super) fn new(mut all: Vec<Edge>, nodes: usize) -> Self {
-        all.sort_by_key(|edge| (edge.from, edge.kind, edge.to, edge.written.is_none(), edge.written));
+        all.sort_unstable_by_key(|edge| (edge.from, edge.kind, edge.to, edge.written.is_none(), edge.written));
         all.dedup_by_key(|edge| (edge.from, edge.kind, edge.to));
         let out = starts(nodes, all.iter().map(|edge| edge.from));
         let ends = starts(nodes, all.iter().map(|edge| edge.to));

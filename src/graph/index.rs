@@ -1,5 +1,6 @@
 //! Look-ups from names and places to nodes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Node, NodeId};
@@ -24,18 +25,18 @@ pub(super) enum Found<'a> {
 
 /// Names and places of all sessions' nodes.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct Index<'a> {
     /// The node of each session.
     pub(super) sessions: Vec<NodeId>,
     /// The session that each head of the catalogue was loaded as.
     of_head: Vec<Option<u32>>,
     /// Nodes by session and id.
-    ids: HashMap<(u32, String), NodeId>,
+    ids: HashMap<(u32, Cow<'a, str>), NodeId>,
     /// Nodes of each session by where they start.
     places: Vec<Vec<(Span, NodeId)>>,
 }
 
-impl Index {
+impl<'a> Index<'a> {
     pub(super) fn new(catalog: &Catalog, sessions: &[Loaded]) -> Self {
         let mut of_head = vec![None; catalog.heads.len()];
         for (number, loaded) in (0_u32..).zip(sessions) {
@@ -48,14 +49,18 @@ impl Index {
     }
 
     /// Takes in a session's nodes, which stand in the order of the page.
-    pub(super) fn add(&mut self, session: u32, first: NodeId, nodes: &[Node<'_>]) {
+    pub(super) fn add(&mut self, session: u32, first: NodeId, nodes: &[Node<'a>]) {
         let mut places = Vec::with_capacity(nodes.len());
         for (number, node) in (first.0..).zip(nodes) {
             let id = NodeId(number);
             if id == first {
                 self.sessions.push(id);
             } else {
-                self.ids.entry((session, key(&node.id))).or_insert(id);
+                let key = match &node.id {
+                    Cow::Borrowed(id) => key(id),
+                    Cow::Owned(id) => Cow::Owned(key(id).into_owned()),
+                };
+                self.ids.entry((session, key)).or_insert(id);
             }
             if !node.span().is_empty() {
                 places.push((node.span(), id));
@@ -131,6 +136,11 @@ pub(super) struct World<'w, 'a> {
     pub(super) nodes: &'w [Node<'a>],
 }
 
-fn key(id: &str) -> String {
-    id.trim_start_matches('^').to_lowercase().replace('_', "-")
+fn key(id: &str) -> Cow<'_, str> {
+    let id = id.trim_start_matches('^');
+    // Nearly all ids are written as they are compared.
+    if id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) {
+        return Cow::Borrowed(id);
+    }
+    Cow::Owned(id.to_lowercase().replace('_', "-"))
 }

@@ -4,7 +4,7 @@
 //! between steps is one between their phases. Files are shown where they tell something: all of them for the steps of
 //! one session, elsewhere those that several sessions touched.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::{Body, EdgeKind, Graph, NodeId, NodeKind};
 
@@ -74,7 +74,7 @@ impl<'g, 'a> Picture<'g, 'a> {
     }
 
     fn draw(&mut self, is_inside: impl Fn(u32) -> bool) {
-        let mut arrows: BTreeMap<(NodeId, EdgeKind, NodeId), (bool, u32)> = BTreeMap::new();
+        let mut arrows: HashMap<(NodeId, EdgeKind, NodeId), (bool, u32)> = HashMap::new();
         for edge in self.graph.edges().iter().filter(|edge| edge.kind != EdgeKind::Contains) {
             let inside = |node: NodeId| self.graph.node(node).session.is_some_and(&is_inside);
             if !inside(edge.from) && !inside(edge.to) {
@@ -89,6 +89,8 @@ impl<'g, 'a> Picture<'g, 'a> {
             arrow.0 |= edge.written.is_some();
             arrow.1 += 1;
         }
+        let mut arrows: Vec<_> = arrows.into_iter().collect();
+        arrows.sort_unstable_by_key(|(ends, _)| *ends);
         for ((from, kind, to), (written, count)) in arrows {
             for end in [from, to] {
                 if !std::mem::replace(&mut self.shown[end.index()], true) && self.graph.node(end).session.is_some() {
