@@ -14,6 +14,7 @@ pub mod workflow;
 
 pub mod import;
 pub mod learn;
+pub mod live;
 
 pub mod commands;
 

@@ -11,6 +11,7 @@ pub mod file_ref;
 pub mod fix;
 pub mod fold;
 pub mod model;
+pub mod op;
 pub mod read;
 pub mod render;
 #[cfg(test)]

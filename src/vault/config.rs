@@ -27,8 +27,61 @@ pub struct Config {
     pub exclude: Globs,
     /// `[session] channel`: for sessions that name none.
     pub channel: Option<String>,
+    /// `[session]`: how a session is written while the work happens.
+    pub session: SessionConfig,
+    /// `[resume]`.
+    pub resume: ResumeConfig,
+    /// `[hooks]`.
+    pub hooks: HooksConfig,
     /// `[import]`.
     pub import: ImportConfig,
+}
+
+/// `[session]`: how a session is written while the work happens.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SessionConfig {
+    /// Agent of phases that name none, `coder@2.0`.
+    pub agent: Option<String>,
+    /// How sub-agents are shown: `link` (default), `inline`, `embed`.
+    pub subagents: Option<String>,
+    /// When hooks write the note: `phase` (default), `step`, `20 events`, `30 s`.
+    pub save: Option<String>,
+    /// Minutes without an event after which the next contact pauses an active session; 60, and 0 for never.
+    pub idle: Option<u64>,
+}
+
+/// `[resume]`: how a session is taken up again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ResumeConfig {
+    /// Tokens of the resume pack; 8000.
+    pub budget: Option<u64>,
+    /// Host for sessions that have none, a key of `hosts` or a built-in one.
+    pub host: Option<String>,
+    /// Commands by host (`claude-code`).
+    pub hosts: std::collections::BTreeMap<String, HostConfig>,
+}
+
+/// `[resume.hosts.<host>]`: programs with their arguments; `{host_session}`, `{session}` and `{pack}` are filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HostConfig {
+    /// Goes on with the host's own session.
+    pub resume: Vec<String>,
+    /// Starts a new one that is given the pack.
+    pub start: Vec<String>,
+}
+
+/// `[hooks]`: what hosts' hooks do beside the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HooksConfig {
+    /// Print the resume pack at `session-start`, which the host takes for context.
+    pub resume: bool,
+    /// Who writes the note when the save policy says so: `background` (default, a process of its own), `inline`, or
+    /// `never` (only `cru flush`).
+    pub flush: Option<String>,
 }
 
 /// `[import]`: what is brought in, and under which names.
@@ -51,6 +104,9 @@ impl Default for Config {
             include: Globs::default(),
             exclude: Globs::default(),
             channel: None,
+            session: SessionConfig::default(),
+            resume: ResumeConfig::default(),
+            hooks: HooksConfig::default(),
             import: ImportConfig::default(),
         }
     }
@@ -63,7 +119,9 @@ fn default_sessions() -> VaultPath {
 /// The sections and keys of `.cru/config.toml`.
 const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("vault", &["id", "sessions", "include", "exclude"]),
-    ("session", &["channel"]),
+    ("session", &["channel", "agent", "subagents", "save", "idle"]),
+    ("resume", &["budget", "host", "hosts"]),
+    ("hooks", &["resume", "flush"]),
     ("import", &["exclude", "agent", "channel"]),
 ];
 
@@ -72,6 +130,8 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
 struct Raw {
     vault: RawVault,
     session: RawSession,
+    resume: ResumeConfig,
+    hooks: HooksConfig,
     import: ImportConfig,
 }
 
@@ -88,6 +148,8 @@ struct RawVault {
 #[serde(default)]
 struct RawSession {
     channel: Option<String>,
+    #[serde(flatten)]
+    live: SessionConfig,
 }
 
 impl Config {
@@ -111,6 +173,9 @@ impl Config {
             include: Globs::read(&raw.vault.include, &source)?,
             exclude: Globs::read(&raw.vault.exclude, &source)?,
             channel: raw.session.channel,
+            session: raw.session.live,
+            resume: raw.resume,
+            hooks: raw.hooks,
             import: raw.import,
         };
         Ok((config, unknown_keys(text, VAULT_KEYS)))
@@ -296,7 +361,8 @@ mod tests {
     fn reads_all_keys() {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
-                    [session]\nchannel = \"dev\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n";
+                    [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
+                    [resume]\nbudget = 9000\nhost = \"x\"\nhosts = {}\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
         for (section, keys) in VAULT_KEYS {
@@ -319,7 +385,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_warn_in_order() {
-        let (_, warnings) = parse("[vaults]\nx = 1\n[vault]\nsesions = \"a\"\n[hooks.deep]\nk = 2\n").unwrap();
+        let (_, warnings) = parse("[vaults]\nx = 1\n[vault]\nsesions = \"a\"\n[deep.er]\nk = 2\n").unwrap();
         let lines: Vec<String> = warnings
             .iter()
             .map(|warning| format!("{} | {} | {:?}", warning.message, warning.help.as_deref().unwrap(), warning.span))
@@ -327,7 +393,7 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @r"
         unknown key 'vaults' | did you mean 'vault'? | Span { start: 1, end: 7 }
         unknown key [vault] 'sesions' | did you mean 'sessions'? | Span { start: 23, end: 30 }
-        unknown key 'hooks' | it is ignored; this version does not know it | Span { start: 38, end: 43 }
+        unknown key 'deep' | it is ignored; this version does not know it | Span { start: 38, end: 43 }
         ");
     }
 

@@ -13,7 +13,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("import", &["base", "session"]),
     ("workflow", &["base", "note", "session", "graph"]),
     ("learn", &["base", "session", "graph"]),
-    ("commands", &["base", "note", "session", "vault", "graph", "import", "workflow", "learn"]),
+    ("live", &["base", "note", "session", "vault"]),
+    ("commands", &["base", "note", "session", "vault", "graph", "import", "workflow", "learn", "live"]),
     ("cli", &["base", "commands"]),
 ];
 
