@@ -393,7 +393,7 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @r"
         unknown key 'vaults' | did you mean 'vault'? | Span { start: 1, end: 7 }
         unknown key [vault] 'sesions' | did you mean 'sessions'? | Span { start: 23, end: 30 }
-        unknown key 'deep' | it is ignored; this version does not know it | Span { start: 38, end: 43 }
+        unknown key 'deep' | it is ignored; this version does not know it | Span { start: 38, end: 42 }
         ");
     }
 
