@@ -1,6 +1,9 @@
 //! Operations on notes, by example.
 
+mod again;
+mod conflict;
 mod place;
+mod task;
 
 use super::*;
 
