@@ -16,9 +16,11 @@ mod format;
 mod format_doc;
 mod frontmatter;
 mod import;
+mod kill;
 mod layers;
 mod learn;
 mod transcripts;
+mod writing;
 
 #[test]
 fn every_file_is_a_module() {
