@@ -4,6 +4,7 @@
 //! Names no importer and no command; writes through [`crate::vault::Writer`] and [`crate::vault::Journal`] alone.
 
 pub mod entry;
+pub mod file;
 pub mod git;
 pub mod log;
 pub mod open;

@@ -51,7 +51,8 @@ impl Target {
         })
     }
 
-    fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
+    /// The session in the file of that name in the folder of sessions; nothing where there is none.
+    pub fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']) && !name.ends_with(".md");
         let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{name}.md"))).filter(|_| plain)?;
         let file = vault.file(&path);
