@@ -107,7 +107,11 @@ impl Catalog {
 
 /// A note that cannot be read is still there: links to it are whole.
 fn head(vault: &Vault, path: VaultPath) -> Head {
-    let (meta, diagnostics) = match read_head(&vault.file(&path)) {
+    let text = match vault.overlay(&path) {
+        Some(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        None => read_head(&vault.file(&path)),
+    };
+    let (meta, diagnostics) = match text {
         Ok(text) => session::read::meta(&text),
         Err(error) => {
             let message = format!("could not read this: {error}");

@@ -1,5 +1,7 @@
 //! The vault itself: its folder and configuration, and how it is found.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::config::expand_home;
@@ -15,6 +17,7 @@ pub struct Vault {
     root: PathBuf,
     config: Config,
     warnings: Vec<Finding>,
+    overlay: BTreeMap<VaultPath, Vec<u8>>,
 }
 
 impl Vault {
@@ -62,7 +65,24 @@ impl Vault {
         };
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
-        Ok(Self { root: root.to_owned(), config, warnings })
+        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new() })
+    }
+
+    /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.
+    #[must_use]
+    pub fn overlaid(mut self, overlay: BTreeMap<VaultPath, Vec<u8>>) -> Self {
+        self.overlay = overlay;
+        self
+    }
+
+    /// The bytes that a note reads as, where they are not those on disk.
+    pub(super) fn overlay(&self, path: &VaultPath) -> Option<&[u8]> {
+        self.overlay.get(path).map(Vec::as_slice)
+    }
+
+    /// A note's bytes.
+    pub fn read(&self, path: &VaultPath) -> Result<Cow<'_, [u8]>> {
+        self.overlay(path).map_or_else(|| files::read(&self.file(path)).map(Cow::Owned), |bytes| Ok(bytes.into()))
     }
 
     /// Its folder.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::outline::Outline;
 use super::{Catalog, Finding, Vault, VaultPath};
-use crate::base::{Diagnostic, Result, Span, files};
+use crate::base::{Diagnostic, Result, Span};
 use crate::note::Note;
 use crate::session::{self, Session};
 
@@ -40,7 +40,7 @@ impl Loaded {
 impl Vault {
     /// Reads one note. An error of I/O is an error here; odd content is not.
     pub fn load(&self, path: &VaultPath) -> Result<Loaded> {
-        Ok(Loaded::parse(path.clone(), files::read(&self.file(path))?))
+        Ok(Loaded::parse(path.clone(), self.read(path)?))
     }
 
     /// Reads all sessions of `catalog`, in parallel, in the order of their paths; what could not be read is told.
