@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::base::{Error, Result, text};
+use crate::base::{Result, text};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::live::log::{Log, Target};
@@ -42,10 +42,7 @@ pub(in crate::commands) fn tell(
     }
     if let Err(error) = changed.written {
         cx.ui.warn(&format!("it is kept in {} until then", log.journal(target).path().display()));
-        return Err(match error {
-            Error::Io { action, path, source } => Error::Io { action, path, source },
-            other => other,
-        });
+        return Err(error);
     }
     Ok(Box::new(Told {
         schema: 1,

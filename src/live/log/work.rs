@@ -6,7 +6,8 @@ use super::item;
 use super::page::Page;
 use crate::base::text::{sanitise, thousands};
 use crate::live::entry;
-use crate::note::Note;
+use crate::note::patch::{Edit, Patch};
+use crate::note::{BlockKind, Note};
 use crate::session::{self, Item, Link, Prose, Subagent, SubagentMode, render};
 
 impl Page<'_> {
@@ -112,21 +113,21 @@ fn inline(it: &entry::SubagentDone) -> Item {
     with(vec![Item::Prose(Prose { text, ..Prose::default() })])
 }
 
+/// The text read as a note, its headings made smaller so that none of them begins a phase.
 fn items_of(text: &str) -> Vec<Item> {
-    let mut quoted = String::from("> [!subagent] @agent\n> mode: inline\n>\n");
-    for line in text.lines() {
-        quoted.push_str("> ");
-        quoted.push_str(line);
-        quoted.push('\n');
+    let note = Note::parse(format!("\n{text}\n"));
+    let mut edits = Vec::new();
+    for block in note.blocks() {
+        let BlockKind::Heading { level, text } = block.kind else { continue };
+        let marks = "#".repeat(usize::from(level.saturating_add(3)).min(6));
+        edits.push(Edit { span: block.content, text: format!("{marks} {}", text.of(note.text())) });
     }
-    let (session, _) = session::read::session(&Note::parse(quoted));
-    let mut preface = session.preface.into_iter();
-    match (preface.next(), preface.next()) {
-        (Some(Item::Subagent(it)), None) if it.summary.is_none() && it.task.is_none() => {
-            it.items.into_iter().map(without_ids).collect()
-        }
-        _ => Vec::new(),
+    let Ok(patch) = Patch::new(edits) else { return Vec::new() };
+    let (session, _) = session::read::session(&Note::parse(patch.apply(note.bytes())));
+    if session.phases.is_empty() && session.memory.is_empty() && session.heading.is_none() {
+        return session.preface.into_iter().map(without_ids).collect();
     }
+    Vec::new()
 }
 
 /// Blocks inside carry no ids, so what points at one of them points nowhere.
