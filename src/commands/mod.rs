@@ -6,10 +6,12 @@
 mod check;
 mod completions;
 mod context;
+mod flush;
 mod frame;
 mod graph;
 pub mod import;
 mod init;
+mod log;
 mod man;
 pub mod output;
 pub mod session;
@@ -67,6 +69,8 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Log(log::Args),
+    Flush(flush::Args),
     Graph(graph::Args),
     Check(check::Args),
     Completions(completions::Args),
@@ -84,6 +88,8 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Log(args) => log::run(args, cx),
+            Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),

@@ -2,3 +2,11 @@
 //! that a session is taken up again with.
 //!
 //! Names no importer and no command; writes through [`crate::vault::Writer`] and [`crate::vault::Journal`] alone.
+
+pub mod entry;
+pub mod file;
+pub mod git;
+pub mod log;
+pub mod open;
+pub mod start;
+pub mod status;

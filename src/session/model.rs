@@ -443,7 +443,7 @@ pub struct User {
 }
 
 /// How a sub-agent's work is shown in its parent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubagentMode {
     /// All of it inside the callout.

@@ -5,15 +5,30 @@ mod filter;
 mod learn;
 mod list;
 mod show;
+mod start;
+mod status;
 
 use super::{Context, Output};
 use crate::base::{Error, Result};
+use crate::session::Status;
 use crate::vault::{Catalog, Head, Vault};
 
 /// Commands on sessions.
 #[derive(Debug, clap::Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
+    Start(start::Args),
+    /// Pause a session
+    ///
+    /// What was begun and has no result is written as a failure, the totals are brought up to date, and `resume_point` says
+    /// where the work goes on.
+    Pause(status::Args),
+    /// Close a session that is done
+    Complete(status::Args),
+    /// Close a session that did not reach its goal
+    Fail(status::Args),
+    /// Close a session that nobody will go on with
+    Abandon(status::Args),
     Codify(codify::Args),
     List(list::Args),
     Show(show::Args),
@@ -23,6 +38,11 @@ pub enum Command {
 impl Command {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
+            Self::Start(args) => start::run(&args, cx),
+            Self::Pause(args) => status::run(&args, &Status::Paused, cx),
+            Self::Complete(args) => status::run(&args, &Status::Completed, cx),
+            Self::Fail(args) => status::run(&args, &Status::Failed, cx),
+            Self::Abandon(args) => status::run(&args, &Status::Abandoned, cx),
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),

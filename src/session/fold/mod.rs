@@ -20,4 +20,5 @@ mod title;
 mod trouble;
 
 pub use draft::{Child, Draft, Linked};
+pub use place::{channel, shorten};
 pub use stream::{Fold, Options};

@@ -25,7 +25,7 @@ pub(super) fn home_of(path: &str) -> Option<&str> {
 }
 
 /// `path` with `~` in the place of `home`.
-pub(super) fn shorten(path: &str, home: Option<&str>) -> String {
+pub fn shorten(path: &str, home: Option<&str>) -> String {
     let rest = home.and_then(|home| path.strip_prefix(home));
     match rest {
         Some("") => "~".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn shorten(path: &str, home: Option<&str>) -> String {
 }
 
 /// The last folder of `path` as a tag: letters, digits, `_` and `-`, not digits alone. `None` when nothing is left.
-pub(super) fn channel(path: &str) -> Option<String> {
+pub fn channel(path: &str) -> Option<String> {
     let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()?;
     let tag = squeeze(name, |c| c.is_alphanumeric() || c == '_');
     if tag.is_empty() {

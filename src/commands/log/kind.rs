@@ -1,0 +1,411 @@
+//! The verbs of `cru log`: one for each kind of entry, with its arguments.
+
+use super::text;
+use crate::base::Result;
+use crate::live::entry::{self, Entry};
+use crate::session::SubagentMode;
+
+/// What is logged.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Kind {
+    /// A phase begins
+    Phase {
+        /// Its title
+        title: Vec<String>,
+        /// Who works: `coder@2.0`; else the session's agent
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+        /// Channel; else the session's
+        #[arg(long, value_name = "CHANNEL")]
+        channel: Option<String>,
+        /// As part of the phase before
+        #[arg(long)]
+        sub: bool,
+    },
+    /// A tool was called or a command run; prints the step's id
+    ///
+    /// Files are hashed as they are now. With --start the step is only begun: it prints a handle, and --finish with that
+    /// handle writes it with its result; what is never finished is written as a failure when the session is paused or
+    /// closed.
+    Tool(Tool),
+    /// Something was decided
+    Decision {
+        /// The decision
+        title: Vec<String>,
+        /// More of it
+        #[arg(long, value_name = "TEXT")]
+        text: Option<String>,
+        /// The reason
+        #[arg(long, value_name = "TEXT")]
+        why: Option<String>,
+        /// What was not taken, and why
+        #[arg(long, value_name = "TEXT")]
+        rejected: Option<String>,
+        /// What follows from it
+        #[arg(long, value_name = "TEXT")]
+        impact: Option<String>,
+        /// Steps it rests on: `n-002`
+        #[arg(long, value_name = "STEP", value_delimiter = ',')]
+        rests_on: Vec<String>,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// Something went wrong, or was mended; prints the error's id
+    Error {
+        /// What went wrong; with --resolve how it was mended
+        title: Vec<String>,
+        /// More of it
+        #[arg(long, value_name = "TEXT")]
+        text: Option<String>,
+        /// The steps that failed: `n-002`
+        #[arg(long, value_name = "STEP", value_delimiter = ',')]
+        step: Vec<String>,
+        /// How it was mended
+        #[arg(long, value_name = "TEXT")]
+        resolution: Option<String>,
+        /// Mend an earlier one: its id, its title, or `last`
+        #[arg(long, value_name = "ERROR", conflicts_with_all = ["text", "step", "resolution", "after"])]
+        resolve: Option<String>,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// A person said something
+    User {
+        /// The exact words
+        words: Vec<String>,
+        /// What was done about it
+        #[arg(long, value_name = "TEXT")]
+        action: Option<String>,
+        /// They corrected the agent
+        #[arg(long)]
+        correction: bool,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// A sub-agent begins, or is done; prints the name to use with --done
+    ///
+    /// `link` and `embed` give it a session of its own, whose id is printed: log its steps with `--session`. `inline` puts
+    /// all of its work into the callout when it is done.
+    Subagent(Subagent),
+    /// Tasks: add, start, done; prints the task's id
+    #[command(subcommand)]
+    Task(Task),
+    /// Something was learned
+    Lesson {
+        /// The claim
+        text: Vec<String>,
+        /// How far it holds: `project`, `language`, `always`
+        #[arg(long, value_name = "WORD")]
+        level: Option<String>,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// Prose, as markdown
+    Note {
+        /// The text
+        text: Vec<String>,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// Something is open, or was answered; prints the question's id
+    Question {
+        /// The question; with --answer the answer
+        text: Vec<String>,
+        /// Answer an earlier one: its id, its words, or `last`
+        #[arg(long, value_name = "QUESTION", conflicts_with = "after")]
+        answer: Option<String>,
+        /// Put it behind this step
+        #[arg(long, value_name = "STEP")]
+        after: Option<String>,
+    },
+    /// Where the work stands: open tasks and questions; prints its id
+    Checkpoint {
+        /// What for
+        title: Vec<String>,
+        /// `manual`, `task`, `risk`, `recovery`
+        #[arg(long, default_value = "manual", value_name = "KIND")]
+        kind: String,
+        /// What the work waits for
+        #[arg(long, value_name = "TEXT")]
+        blocked: Option<String>,
+    },
+    /// Tokens were used; the session's table adds them up
+    Usage {
+        /// By which model
+        #[arg(long, value_name = "MODEL")]
+        model: String,
+        /// Input tokens
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        input: u64,
+        /// Output tokens
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        output: u64,
+        /// Tokens written to the cache
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        cache_write: u64,
+        /// Tokens read from the cache
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        cache_read: u64,
+        /// Dollars
+        #[arg(long, value_name = "N")]
+        cost: Option<f64>,
+    },
+    /// Events from stdin as JSON, the same as --json
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Tool {
+    /// The tool: `Bash`, `Read`
+    #[arg(required_unless_present = "finish")]
+    tool: Option<String>,
+    /// Its arguments, or the command; options of the command stand behind `--` or in quotes
+    args: Vec<String>,
+    /// What came of it; shown up to 100 characters
+    #[arg(long, value_name = "TEXT")]
+    result: Option<String>,
+    /// It failed
+    #[arg(long)]
+    failed: bool,
+    /// Exit code; other than 0 is a failure
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    exit: Option<i32>,
+    /// Seconds it took
+    #[arg(long, value_name = "SECONDS")]
+    duration: Option<f64>,
+    /// Files it read
+    #[arg(long, value_name = "PATH")]
+    read: Vec<String>,
+    /// Files it wrote
+    #[arg(long, value_name = "PATH")]
+    write: Vec<String>,
+    /// Files it made
+    #[arg(long, value_name = "PATH")]
+    created: Vec<String>,
+    /// Steps it depends on: `n-001`
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
+    after: Vec<String>,
+    /// Begin it; prints a handle
+    #[arg(long, conflicts_with_all = ["result", "failed", "exit", "duration", "finish"])]
+    pub(super) start: bool,
+    /// Finish what was begun under this handle
+    #[arg(long, value_name = "HANDLE", conflicts_with_all = ["tool", "args"])]
+    pub(super) finish: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Subagent {
+    /// Who: `reviewer@1.0`
+    #[arg(required_unless_present = "done")]
+    agent: Option<String>,
+    /// Its model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// What it was asked
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// How its work is shown; else `[session] subagents` of the configuration, else `link`
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<Mode>,
+    /// Put its callout behind this step
+    #[arg(long, value_name = "STEP")]
+    after: Option<String>,
+    /// It is done: the name that was printed when it began
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "mode", "after"])]
+    done: Option<String>,
+    /// What came of it
+    #[arg(long, value_name = "TEXT", requires = "done")]
+    summary: Option<String>,
+    /// Its own tokens; else those of its session
+    #[arg(long, value_name = "N", requires = "done")]
+    tokens: Option<u64>,
+    /// All of its work as markdown (inline)
+    #[arg(long, value_name = "TEXT", requires = "done")]
+    text: Option<String>,
+    /// It failed
+    #[arg(long, requires = "done")]
+    pub(super) failed: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mode {
+    /// A session of its own, linked
+    Link,
+    /// A session of its own, shown in place when it is done
+    Embed,
+    /// All of it in the callout when it is done
+    Inline,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Task {
+    /// Add one
+    Add {
+        /// What to do
+        content: Vec<String>,
+        /// How urgent it is
+        #[arg(long, value_parser = ["high", "medium", "low"], value_name = "PRIORITY")]
+        priority: Option<String>,
+    },
+    /// Work on it now
+    Start {
+        /// `TASK-001`, `1`, or words that only it has
+        task: String,
+    },
+    /// It is done
+    Done {
+        /// `TASK-001`, `1`, or words that only it has
+        task: String,
+    },
+}
+
+impl Kind {
+    /// The entry that was asked for; text is read from stdin where that is meant.
+    pub(super) fn entry(&self) -> Result<Entry> {
+        Ok(match self {
+            Self::Phase { title, agent, channel, sub } => Entry::Phase(entry::Phase {
+                title: text::of_words(title, "the title")?,
+                agent: agent.clone(),
+                channel: channel.clone(),
+                sub: *sub,
+                ..Default::default()
+            }),
+            Self::Tool(it) => Entry::Tool(it.entry()?),
+            Self::Decision { title, text, why, rejected, impact, rests_on, after } => Entry::Decision(entry::Decision {
+                title: text::of_words(title, "the decision")?,
+                text: text::of_option(text.as_ref())?.unwrap_or_default(),
+                why: why.clone(),
+                rejected: rejected.clone(),
+                impact: impact.clone(),
+                rests_on: rests_on.clone(),
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::Error { title, resolve: Some(error), .. } => Entry::Resolve(entry::Resolve {
+                error: error.clone(),
+                text: text::of_words(title, "how it was mended")?,
+                ..Default::default()
+            }),
+            Self::Error { title, text, step, resolution, after, resolve: None } => Entry::Error(entry::Error {
+                title: text::of_words(title, "the error")?,
+                text: text::of_option(text.as_ref())?.unwrap_or_default(),
+                step: step.clone(),
+                resolution: resolution.clone(),
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::User { words, action, correction, after } => Entry::User(entry::User {
+                words: text::of_words(words, "what they said")?,
+                action: action.clone(),
+                correction: *correction,
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::Subagent(it) => it.entry()?,
+            Self::Task(Task::Add { content, priority }) => Entry::Task(entry::Task {
+                content: Some(text::of_words(content, "the task")?),
+                priority: priority.clone(),
+                ..Default::default()
+            }),
+            Self::Task(Task::Start { task }) => task_is(task, "in_progress"),
+            Self::Task(Task::Done { task }) => task_is(task, "completed"),
+            Self::Lesson { text, level, after } => Entry::Lesson(entry::Lesson {
+                text: text::of_words(text, "the lesson")?,
+                level: level.clone(),
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::Note { text, after } => Entry::Note(entry::Note {
+                text: text::of_words(text, "the text")?,
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::Question { text, answer: Some(question), .. } => Entry::Answer(entry::Answer {
+                question: question.clone(),
+                text: text::of_words(text, "the answer")?,
+                ..Default::default()
+            }),
+            Self::Question { text, answer: None, after } => Entry::Question(entry::Question {
+                text: text::of_words(text, "the question")?,
+                after: after.clone(),
+                ..Default::default()
+            }),
+            Self::Checkpoint { title, kind, blocked } => Entry::Checkpoint(entry::Checkpoint {
+                kind: Some(kind.clone()),
+                title: title.join(" "),
+                blocked: blocked.clone(),
+                ..Default::default()
+            }),
+            Self::Usage { model, input, output, cache_write, cache_read, cost } => Entry::Usage(entry::Usage {
+                model: model.clone(),
+                input: *input,
+                output: *output,
+                cache_write: *cache_write,
+                cache_read: *cache_read,
+                cost: *cost,
+                ..Default::default()
+            }),
+            // Read as a stream before it comes here.
+            Self::Json => Entry::Note(entry::Note::default()),
+        })
+    }
+}
+
+impl Tool {
+    fn entry(&self) -> Result<entry::Tool> {
+        Ok(entry::Tool {
+            // The one that was begun has a name.
+            tool: self.tool.clone().unwrap_or_else(|| "tool".to_owned()),
+            args: match self.args.as_slice() {
+                [one] if one == "-" => text::stdin()?,
+                words => words.join(" "),
+            },
+            result: text::of_option(self.result.as_ref())?,
+            failed: self.failed,
+            exit: self.exit,
+            duration: self.duration,
+            reads: self.read.clone(),
+            writes: self.write.clone(),
+            created: self.created.clone(),
+            after: self.after.clone(),
+            ..Default::default()
+        })
+    }
+}
+
+impl Subagent {
+    fn entry(&self) -> Result<Entry> {
+        let mode = self.mode.map(|mode| match mode {
+            Mode::Link => SubagentMode::Link,
+            Mode::Embed => SubagentMode::Embed,
+            Mode::Inline => SubagentMode::Inline,
+        });
+        let Some(done) = &self.done else {
+            return Ok(Entry::Subagent(entry::Subagent {
+                agent: self.agent.clone().unwrap_or_default(),
+                model: self.model.clone(),
+                task: text::of_option(self.task.as_ref())?,
+                mode,
+                after: self.after.clone(),
+                ..Default::default()
+            }));
+        };
+        Ok(Entry::SubagentDone(entry::SubagentDone {
+            session: Some(done.clone()),
+            model: self.model.clone(),
+            summary: text::of_option(self.summary.as_ref())?,
+            tokens: self.tokens,
+            text: text::of_option(self.text.as_ref())?,
+            ..Default::default()
+        }))
+    }
+}
+
+fn task_is(task: &str, status: &str) -> Entry {
+    Entry::Task(entry::Task { task: Some(task.to_owned()), status: Some(status.to_owned()), ..Default::default() })
+}

@@ -1,0 +1,69 @@
+//! Events from stdin, one JSON object a line.
+
+use jiff::Timestamp;
+
+use super::output::Logged;
+use super::{prepare, text};
+use crate::base::{Error, Result};
+use crate::commands::{Context, Output};
+use crate::live::entry::Entry;
+use crate::live::log::{Log, Target};
+use crate::live::open::Open;
+
+/// Logs every line that can be read, in one write; tells the others by line and column.
+pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let input = text::stdin()?;
+    let mut logged = Logged::of(target);
+    logged.stream = true;
+    // One event may be spread over lines.
+    let whole = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&input).is_ok();
+    let lines: Vec<(usize, &str)> =
+        if whole { vec![(1, input.as_str())] } else { input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect() };
+    let mut read = Vec::new();
+    for (number, line) in lines.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
+        match Entry::parse(line) {
+            Ok(mut entry) => {
+                if let Some(at) = at {
+                    entry.set_at(at);
+                }
+                read.push((number, entry));
+            }
+            Err(bad) => logged.refuse(number, bad.column, &bad.message, cx),
+        }
+    }
+    if read.is_empty() && logged.refused == 0 {
+        return Err(Error::usage("there is no event on stdin")
+            .with_hint(r#"one JSON object a line: {"event":"note","text":"…"}"#));
+    }
+    let entries: Vec<Entry> = read.iter().map(|(_, entry)| entry.clone()).collect();
+    for ((number, entry), missing) in read.into_iter().zip(log.missing(target, &entries)) {
+        if let Some(missing) = missing {
+            logged.refuse(number, 0, &format!("{} ({})", missing.message, missing.hint), cx);
+            continue;
+        }
+        let prepared = match prepare::whole(entry, log, target, cx) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                logged.refuse(number, 0, &error.to_string(), cx);
+                continue;
+            }
+        };
+        match prepared.entry {
+            Some(entry) => {
+                let id = log.add(target, &entry)?;
+                if let Some(ends) = prepared.ends {
+                    Open::of(log.state, &target.key()).end(&ends)?;
+                }
+                logged.push(entry.name(), Some(id));
+            }
+            None => logged.push("begun", None),
+        }
+        if let Some(handle) = prepared.handle {
+            logged.name(handle);
+        }
+    }
+    if logged.any() {
+        logged.settle(log.flush(target, "log"), log, target, cx);
+    }
+    Ok(Box::new(logged))
+}

@@ -1,0 +1,76 @@
+//! `cru session pause|complete|fail|abandon`.
+
+use serde::Serialize;
+
+use crate::base::{Result, text};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View};
+use crate::live::log::{Log, Target};
+use crate::live::status::{self, Changed};
+use crate::session::Status;
+use crate::vault::{State, Vault};
+
+/// Which session, and why.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which session; else `CRU_SESSION`, the host's session, the only active one of this folder
+    session: Option<String>,
+    /// Why, for the note
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let state = State::of(&vault, cx.env)?;
+    let log = Log::new(&vault, &state, cx.env.now())?;
+    let target = Target::find(args.session.as_deref(), &vault, cx.env)?;
+    let changed = status::change(&log, &target, status, args.reason.as_deref())?;
+    tell(changed, &log, &target, cx)
+}
+
+/// What became of the session, for people and programs.
+pub(in crate::commands) fn tell(
+    changed: Changed,
+    log: &Log<'_>,
+    target: &Target,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
+    if changed.unfinished > 0 {
+        let steps = text::plural(changed.unfinished as u64, "step");
+        cx.ui.note(&format!("{steps} had no result and are written as failures"));
+    }
+    if let Err(error) = changed.written {
+        cx.ui.warn(&format!("it is kept in {} until then", log.journal(target).path().display()));
+        return Err(error);
+    }
+    Ok(Box::new(Told {
+        schema: 1,
+        session: target.id.clone(),
+        note: target.path.to_string(),
+        before: changed.before,
+        status: changed.after,
+        changed: changed.changed,
+    }))
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    schema: u32,
+    session: String,
+    note: String,
+    before: Option<Status>,
+    status: Status,
+    changed: bool,
+}
+
+impl Output for Told {
+    fn text(&self, _: &View) -> String {
+        let already = if self.changed { "" } else { " already" };
+        format!("{} is {}{already}\n", paint(style::ID, &self.session), self.status.as_str())
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

@@ -1,0 +1,178 @@
+//! Entries into the journal, and what is pending of it into the note.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::known::Missing;
+use super::page::{Defaults, Page};
+use crate::base::{Env, Error, Result, files};
+use crate::live::entry::Entry;
+use crate::note::Note;
+use crate::session::{self, Agent, Meta, SubagentMode};
+use crate::vault::state::key;
+use crate::vault::writer::{Plan, Written};
+use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
+
+/// The session that is logged to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its note.
+    pub path: VaultPath,
+    /// `session_id`, else the file's name.
+    pub id: String,
+    /// What its frontmatter says.
+    pub meta: Meta,
+}
+
+impl Target {
+    /// That of a note whose head is at hand.
+    pub fn of(head: &Head) -> Self {
+        Self { path: head.path.clone(), id: head.id(), meta: head.meta.clone() }
+    }
+
+    /// The session that `named` or `CRU_SESSION` names, else the current one.
+    ///
+    /// A plain name of a file in the folder of sessions is looked at first: no other note is then read.
+    pub fn find(named: Option<&str>, vault: &Vault, env: &Env) -> Result<Self> {
+        let name = named.or_else(|| env.var("CRU_SESSION"));
+        if let Some(found) = name.and_then(|name| Self::by_stem(name, vault)) {
+            return Ok(found);
+        }
+        let catalog = Catalog::read(vault);
+        let head = match name {
+            Some(name) => Some(catalog.session(name, vault, env)?),
+            None => catalog.current(vault, env)?,
+        };
+        head.map(Self::of).ok_or_else(|| {
+            Error::usage("no session is active here").with_hint(
+                "`cru session start TITLE` begins one; --session or CRU_SESSION name another",
+            )
+        })
+    }
+
+    /// The session in the file of that name in the folder of sessions; nothing where there is none.
+    pub fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
+        let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']) && !name.ends_with(".md");
+        let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{name}.md"))).filter(|_| plain)?;
+        let file = vault.file(&path);
+        if !file.is_file() {
+            return None;
+        }
+        let bytes = files::read(&file).ok()?;
+        let (meta, _) = session::read::meta(&String::from_utf8_lossy(&bytes));
+        let id = meta.session_id.clone().unwrap_or_else(|| name.to_owned());
+        meta.is_session().then_some(Self { path, id, meta })
+    }
+
+    /// The name of its files in the machine's state.
+    pub fn key(&self) -> String {
+        key(&self.id)
+    }
+}
+
+/// What was written of a session's journal.
+#[derive(Debug, Default)]
+pub struct Flushed {
+    /// Entries that were taken in.
+    pub entries: usize,
+    /// Ids that were given, by entry.
+    pub made: BTreeMap<String, String>,
+    /// Whether the note changed.
+    pub changed: bool,
+    /// Entries that named what is not there; they stand in the note in another way.
+    pub lost: Vec<Missing>,
+    /// Lines of the journal that could not be read.
+    pub odd: usize,
+}
+
+/// Logs to the sessions of one vault.
+#[derive(Debug)]
+pub struct Log<'a> {
+    /// The vault.
+    pub vault: &'a Vault,
+    /// Its machine state.
+    pub state: &'a State,
+    /// When this is.
+    pub now: Timestamp,
+    defaults: Defaults,
+}
+
+impl<'a> Log<'a> {
+    /// For a vault. Error: its configuration names a mode of sub-agents that does not exist.
+    pub fn new(vault: &'a Vault, state: &'a State, now: Timestamp) -> Result<Self> {
+        let config = &vault.config().session;
+        let mode = match config.subagents.as_deref() {
+            None | Some("link") => SubagentMode::Link,
+            Some("inline") => SubagentMode::Inline,
+            Some("embed") => SubagentMode::Embed,
+            Some(other) => {
+                return Err(Error::usage(format!("`subagents = \"{other}\"` in .cru/config.toml is no mode"))
+                    .with_hint("link, inline or embed"));
+            }
+        };
+        let agent = config.agent.as_deref().map(Agent::parse).filter(|agent| !agent.name.is_empty());
+        Ok(Self { vault, state, now, defaults: Defaults { agent, mode } })
+    }
+
+    /// How sub-agents are shown where nobody says.
+    pub const fn mode(&self) -> SubagentMode {
+        self.defaults.mode
+    }
+
+    /// Agent where nobody says.
+    pub fn agent(&self) -> Option<&Agent> {
+        self.defaults.agent.as_ref()
+    }
+
+    /// The session's journal.
+    pub fn journal(&self, target: &Target) -> Journal {
+        Journal::at(self.state.journal(&target.key()))
+    }
+
+    /// Puts an entry into the journal: from here on it is safe. Its id.
+    pub fn add(&self, target: &Target, entry: &Entry) -> Result<String> {
+        self.journal(target).append(entry, self.now)
+    }
+
+    /// The first thing that each of `entries` names and the session does not have. Nothing where the note cannot be
+    /// read: the entries are kept all the same.
+    pub fn missing(&self, target: &Target, entries: &[Entry]) -> Vec<Option<Missing>> {
+        let Ok(bytes) = files::read(&self.vault.file(&target.path)) else { return vec![None; entries.len()] };
+        let mut page = Page::of(&Note::parse(bytes), &self.defaults, std::iter::empty());
+        let check = |entry: &Entry| {
+            let missing = page.missing(entry);
+            page.entry("", self.now, entry);
+            missing
+        };
+        entries.iter().map(check).collect()
+    }
+
+    /// Writes all that is pending. An error leaves it in the journal.
+    pub fn flush(&self, target: &Target, label: &str) -> Result<Flushed> {
+        let key = target.key();
+        let journal = self.journal(target);
+        let mut flushed = Flushed::default();
+        let Written { changed, made, .. } =
+            Writer::new(self.vault, self.state, self.now).write(&key, &target.path, &mut |note, known| {
+                let read = journal.read(known.consumed.get(&key))?;
+                let mut page = Page::of(note, &self.defaults, known.made.values().map(String::as_str));
+                let mut odd = read.odd;
+                for line in &read.entries {
+                    match Entry::parse(line.event.get()) {
+                        Ok(entry) => page.entry(&line.id, line.time, &entry),
+                        Err(_) => odd += 1,
+                    }
+                }
+                flushed.entries = read.entries.len();
+                flushed.odd = odd;
+                flushed.lost = std::mem::take(&mut page.lost);
+                let (ops, made) = page.finish();
+                let consumed = BTreeMap::from([(key.clone(), read.mark)]);
+                Ok(Plan { ops, consumed, made, label: label.to_owned(), ..Plan::default() })
+            })?;
+        flushed.made = made;
+        flushed.changed = changed;
+        Ok(flushed)
+    }
+}
