@@ -4,6 +4,7 @@ mod codify;
 mod filter;
 mod learn;
 mod list;
+mod resume;
 mod show;
 
 use super::{Context, Output};
@@ -16,6 +17,7 @@ use crate::vault::{Catalog, Head, Vault};
 pub enum Command {
     Codify(codify::Args),
     List(list::Args),
+    Resume(resume::Args),
     Show(show::Args),
     Learn(learn::Args),
 }
@@ -25,6 +27,7 @@ impl Command {
         match self {
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
+            Self::Resume(args) => resume::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
             Self::Learn(args) => learn::run(&args, cx),
         }
