@@ -6,6 +6,8 @@ use super::point::Point;
 use super::{text, token};
 use crate::session::{Callout, Item, Session, StepStatus, Task};
 
+/// Kind of a host's own summary, which stands where it compacted its context.
+pub(super) const SUMMARY: &str = "summary";
 /// Words in a checkpoint's field that mean: nothing.
 const NOTHING: &[&str] = &["", "-", "–", "—", "none", "no", "nothing", "n/a"];
 /// Tokens of what went wrong, in a list; the phase has all of it.
@@ -19,7 +21,7 @@ pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
         let open = tasks.iter().filter(|task| is_open(task) && is_begun(task) == wanted);
         entries.extend(open.map(|task| Entry::new(task.content.as_str(), line(task))));
     }
-    if let Some((_, checkpoint)) = checkpoint(point) {
+    if let Some((_, checkpoint)) = checkpoint(point).filter(|(_, it)| it.kind != SUMMARY) {
         for (index, (name, value)) in checkpoint.fields.iter().enumerate() {
             let answered =
                 checkpoint.fields.get(index + 1).is_some_and(|(next, _)| next.eq_ignore_ascii_case("answer"));
@@ -79,15 +81,19 @@ fn line(task: &Task) -> String {
     format!("- [ ] {id}{}{words} ({})", if id.is_empty() || words.is_empty() { "" } else { " " }, facts.join(", "))
 }
 
-/// The newest checkpoint up to the resume point.
+/// The newest checkpoint up to the resume point, or a newer summary that the host went on from.
 pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(Place, &'a Callout)> {
     let phases = point.before().iter().enumerate().rev();
     phases
         .flat_map(|(index, phase)| phase.items.iter().enumerate().rev().map(move |(at, item)| (index, at, item)))
         .find_map(|(index, at, item)| match item {
-            Item::Callout(it) if it.kind == "checkpoint" => Some(((Some(index), at), it)),
+            Item::Callout(it) if it.kind == "checkpoint" || is_compaction(it) => Some(((Some(index), at), it)),
             _ => None,
         })
+}
+
+fn is_compaction(callout: &Callout) -> bool {
+    callout.kind == SUMMARY && callout.title.trim_start().to_lowercase().starts_with("compaction")
 }
 
 /// What a checkpoint says, within `room` tokens.
@@ -107,7 +113,10 @@ pub(super) fn written(checkpoint: &Callout, session: &Session, place: Place, roo
     }
     let left = room.checked_sub(token::count(&head) + 20)?;
     // A quote costs a mark a line.
-    let (body, _) = text::cut(&text::clean(&checkpoint.body), left * 2 / 3);
+    let body = text::clean(&checkpoint.body);
+    // A summary ends with what was being done.
+    let cut = if checkpoint.kind == SUMMARY { text::tail } else { text::cut };
+    let (body, _) = cut(&body, left * 3 / 4);
     let short = phase::remark(&head, &body, Detail::Full);
     (token::count(&short) <= room).then(|| Entry::new(title, short).cut(true))
 }
@@ -115,5 +124,5 @@ pub(super) fn written(checkpoint: &Callout, session: &Session, place: Place, roo
 /// The working memory, as written.
 pub(super) fn memory(session: &Session) -> Vec<Entry> {
     let fences = session.memory.iter().filter(|fence| !fence.body.trim().is_empty());
-    fences.map(|fence| Entry::new("", text::quote(&fence.body, "").trim_end())).filter(|it| it.tokens > 0).collect()
+    fences.map(|fence| Entry::new("", text::fence(&fence.body, "").trim_end())).filter(|it| it.tokens > 0).collect()
 }

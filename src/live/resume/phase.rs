@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{decision, text, token};
 use crate::base::text::plural;
-use crate::session::{Callout, Item, Phase, Step, StepStatus, Subagent, User};
+use crate::session::{Agent, Callout, Item, Meta, Phase, Step, StepStatus, Subagent, User};
 
 /// Kinds that say nothing about how to go on.
 const LEFT_OUT: &[&str] = &["usage", "segment"];
@@ -29,6 +29,21 @@ impl Detail {
             Self::Full => u64::MAX,
             Self::Short => short,
         }
+    }
+}
+
+/// What holds for the whole session, and so need not stand at each phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usual<'a> {
+    agent: Option<&'a Agent>,
+    channel: Option<&'a str>,
+}
+
+impl<'a> Usual<'a> {
+    /// The only participant and the session's channel.
+    pub(super) fn of(meta: &'a Meta) -> Self {
+        let agent = Some(&meta.participants).filter(|all| all.len() == 1).and_then(|all| all.first());
+        Self { agent, channel: meta.channel.as_deref() }
     }
 }
 
@@ -70,9 +85,9 @@ pub(super) struct Drawn {
 }
 
 /// Draws the phase at `index`.
-pub(super) fn draw(phase: &Phase, index: usize, above: &Above, detail: Detail) -> Drawn {
+pub(super) fn draw(phase: &Phase, index: usize, usual: Usual<'_>, above: &Above, detail: Detail) -> Drawn {
     let heading = format!("### {}", name(phase));
-    let facts = facts(phase);
+    let facts = facts(phase, usual);
     let head = Block::new(if facts.is_empty() { heading } else { format!("{heading}\n\n{facts}") });
     let mut blocks = Vec::new();
     let mut asked = 0;
@@ -81,7 +96,7 @@ pub(super) fn draw(phase: &Phase, index: usize, above: &Above, detail: Detail) -
         if matches!(item, Item::User(_)) && asked == blocks.len() {
             asked += 1;
         }
-        blocks.extend(block(item, place, above, detail));
+        blocks.extend(block(item, place, phase.agent.is_some(), above, detail));
     }
     Drawn { head, asked: asked.min(blocks.len()), blocks }
 }
@@ -140,8 +155,8 @@ fn join<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
 }
 
 /// One line: what the phase was, who did it, how much, when.
-pub(super) fn line(phase: &Phase) -> String {
-    let facts = facts(phase);
+pub(super) fn line(phase: &Phase, usual: Usual<'_>) -> String {
+    let facts = facts(phase, usual);
     format!("- {}{}{facts}", name(phase), if facts.is_empty() { "" } else { ": " })
 }
 
@@ -152,10 +167,12 @@ pub(super) fn name(phase: &Phase) -> String {
 }
 
 /// Agent, time, steps.
-fn facts(phase: &Phase) -> String {
+fn facts(phase: &Phase, usual: Usual<'_>) -> String {
     let mut facts = Vec::new();
-    let agent = phase.agent.as_ref().map(|agent| format!("@{}", text::short(&agent.to_string(), 40)));
-    let channel = phase.channel.as_ref().map(|channel| format!("#{}", text::short(channel, 40)));
+    let agent = phase.agent.as_ref().filter(|agent| usual.agent != Some(*agent));
+    let agent = agent.map(|agent| format!("@{}", text::short(&agent.to_string(), 40)));
+    let channel = phase.channel.as_deref().filter(|channel| usual.channel != Some(*channel));
+    let channel = channel.map(|channel| format!("#{}", text::short(channel, 40)));
     let who: Vec<String> = [agent, channel].into_iter().flatten().collect();
     if !who.is_empty() {
         facts.push(who.join(" "));
@@ -202,7 +219,7 @@ fn lasted(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-fn block(item: &Item, place: Place, above: &Above, detail: Detail) -> Option<Block> {
+fn block(item: &Item, place: Place, of_agent: bool, above: &Above, detail: Detail) -> Option<Block> {
     match item {
         Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, detail)) }),
         Item::User(it) => Some(Block::new(user(it, above.words.contains(&place), detail))),
@@ -225,7 +242,8 @@ fn block(item: &Item, place: Place, above: &Above, detail: Detail) -> Option<Blo
         Item::Prose(it) => {
             let (said, _) = text::cut(&text::clean(&it.text), detail.most(120));
             let quote = text::quote(&said, "");
-            (!quote.is_empty()).then(|| Block::new(format!("Text:\n{quote}")))
+            let who = if of_agent { "The agent" } else { "Text" };
+            (!quote.is_empty()).then(|| Block::new(format!("{who}:\n{quote}")))
         }
     }
 }
@@ -285,8 +303,9 @@ fn step(step: &Step, detail: Detail) -> String {
         StepStatus::Pending => "(pending) ",
         StepStatus::Running => "(running) ",
     };
-    let command = format!("{} {}", step.tool, step.args);
-    let mut line = format!("- {mark}{}", text::code(command.trim(), COMMAND));
+    let whole = step.command.as_deref().filter(|_| detail == Detail::Full);
+    let args = if whole.is_some() { "" } else { &step.args };
+    let mut line = format!("- {mark}{}", text::code(format!("{} {args}", step.tool).trim(), COMMAND));
     if let Some(result) = step.result.as_deref().map(|result| text::short(result, RESULT)).filter(|it| !it.is_empty()) {
         line.push_str(&format!(" → {result}"));
     }
@@ -301,9 +320,9 @@ fn step(step: &Step, detail: Detail) -> String {
     if !written.is_empty() {
         line.push_str(&format!(", wrote {}", written.join(", ")));
     }
-    if let Some(command) = step.command.as_deref().filter(|_| detail == Detail::Full) {
+    if let Some(command) = whole {
         let (command, _) = text::cut(&text::clean(command), 150);
-        line.push_str(&format!("\n{}", text::quote(&command, "  ").trim_end()));
+        line.push_str(&format!("\n{}", text::fence(&command, "  ").trim_end()));
     }
     line
 }

@@ -95,7 +95,7 @@ pub(super) fn quote(text: &str, indent: &str) -> String {
         }
         gap = false;
         out.push_str(indent);
-        out.push_str("> ");
+        out.push_str(if line.is_empty() { ">" } else { "> " });
         let at = content(line);
         match (fence_of(&line[at..]), fence) {
             (Some((mark, len, bare)), Some((open, least))) if mark == open && len >= least && bare => fence = None,
@@ -113,6 +113,45 @@ pub(super) fn quote(text: &str, indent: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+/// `text` in a fence that nothing in it can close: for commands, where every sign counts.
+pub(super) fn fence(text: &str, indent: &str) -> String {
+    let text = clean(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let marks = "`".repeat((longest + 1).max(3));
+    let mut out = format!("{indent}{marks}\n");
+    for line in text.trim_matches('\n').lines() {
+        if !line.is_empty() {
+            out.push_str(indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out.push_str(indent);
+    out.push_str(&marks);
+    out.push('\n');
+    out
+}
+
+/// The end of `text` that costs at most `max` tokens, in whole lines, and whether something was cut.
+pub(super) fn tail(text: &str, max: u64) -> (String, bool) {
+    if token::count(text) <= max {
+        return (text.to_owned(), false);
+    }
+    let mut room = max.saturating_sub(4);
+    let mut kept: Vec<&str> = Vec::new();
+    for line in text.lines().rev() {
+        let cost = token::line(line) + u64::from(!line.trim().is_empty());
+        if cost > room {
+            break;
+        }
+        room -= cost;
+        kept.push(line);
+    }
+    kept.push("…");
+    kept.reverse();
+    (kept.join("\n"), true)
 }
 
 /// Where the text of a line begins, behind the marks of quotes and lists.

@@ -1,20 +1,20 @@
 //! The sliding window over phases: the newest in full, then as many before it as fit, the last of them shortened.
 
 use super::pack::Entry;
-use super::phase::{self, Above, Detail};
+use super::phase::{self, Above, Detail, Usual};
 use super::point::Point;
 
 /// What was worth showing of a phase that does not fit.
 const LEAST: u64 = 200;
 
 /// Phases, newest first, within `room` tokens; and the index of the oldest of them.
-pub(super) fn recent(point: &Point<'_>, above: &Above, room: u64) -> (Vec<Entry>, usize) {
+pub(super) fn recent(point: &Point<'_>, usual: Usual<'_>, above: &Above, room: u64) -> (Vec<Entry>, usize) {
     let mut left = room;
     let mut entries = Vec::new();
     let mut from = point.end;
     for (index, it) in point.before().iter().enumerate().rev() {
-        let full = phase::draw(it, index, above, Detail::Full);
-        let short = (full.tokens() > left).then(|| phase::draw(it, index, above, Detail::Short));
+        let full = phase::draw(it, index, usual, above, Detail::Full);
+        let short = (full.tokens() > left).then(|| phase::draw(it, index, usual, above, Detail::Short));
         let newest = entries.is_empty();
         let (text, cut, last) = match &short {
             None => (full.text(), false, false),
