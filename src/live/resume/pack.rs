@@ -191,8 +191,6 @@ impl Pack {
     pub fn of(session: &Session, options: &Options) -> Self {
         let point = Point::of(session);
         let made = decision::all(session, &point);
-        let head = head(session, options);
-        let place = place(&point, Usual::of(&session.meta));
         let mut pack = Self {
             session: text::clean(session.meta.session_id.as_deref().unwrap_or_default()),
             budget: options.budget,
@@ -206,17 +204,17 @@ impl Pack {
             pack.notices
                 .push(format!("no phase has the id `{}` of `resume_point`; the last one goes on", text::clean(lost)));
         }
-        let fixed = head.tokens + place.as_ref().map_or(0, |part| part.tokens);
         let whole = decisions(&made, decision::full(&made));
-        if fixed + whole.tokens <= options.budget {
-            pack.parts.push(head);
-            pack.parts.extend(place);
+        let heads = heads(session, options, &point);
+        let cost = |parts: &[Part]| parts.iter().map(|part| part.tokens).sum::<u64>();
+        if let Some(head) = heads.iter().find(|head| cost(head) + whole.tokens <= options.budget) {
+            pack.parts.clone_from(head);
             if !made.is_empty() {
                 pack.parts.push(whole);
             }
             pack.rest(session, &point);
         } else {
-            pack.shorten(session, &made, head, place, whole.tokens);
+            pack.shorten(&made, heads, whole.tokens);
         }
         pack.tokens = pack.parts.iter().map(|part| part.tokens).sum();
         pack
@@ -246,7 +244,7 @@ impl Pack {
 
     /// The decisions alone do not fit: their reasons are shortened; where even their titles do not fit, the budget is
     /// exceeded.
-    fn shorten(&mut self, session: &Session, made: &[Made<'_>], head: Part, place: Option<Part>, need: u64) {
+    fn shorten(&mut self, made: &[Made<'_>], heads: Vec<Vec<Part>>, need: u64) {
         let why = format!(
             "The decisions alone take {} tokens of a budget of {}: their reasons are shortened here, the note has all \
              of them.",
@@ -254,21 +252,15 @@ impl Pack {
             thousands(self.budget)
         );
         let titles = decisions(made, decision::titles(made)).note(why.as_str());
-        let least = Part::new(Kind::Session, heading(session), Vec::new());
-        let fixed = head.tokens + place.as_ref().map_or(0, |part| part.tokens);
+        let cost = |parts: &[Part]| parts.iter().map(|part| part.tokens).sum::<u64>();
+        let need = if made.is_empty() { 0 } else { titles.tokens };
+        let fits = heads.iter().position(|head| cost(head) + need <= self.budget).unwrap_or(heads.len() - 1);
+        self.parts.extend(heads.into_iter().nth(fits).unwrap_or_default());
         if made.is_empty() {
-            // Nothing but the head is too much.
-            let part = if head.tokens <= self.budget { head } else { least };
-            self.over = part.tokens.saturating_sub(self.budget);
+            // Even the title is too much.
+            self.over = cost(&self.parts).saturating_sub(self.budget);
             self.notices.push(format!("a budget of {} tokens holds nothing of the session", thousands(self.budget)));
-            self.parts.push(part);
             return;
-        }
-        if fixed + titles.tokens <= self.budget {
-            self.parts.push(head);
-            self.parts.extend(place);
-        } else {
-            self.parts.push(least);
         }
         if titles.tokens <= self.left() {
             let room = self.left() - titles.tokens;
@@ -405,6 +397,20 @@ fn decisions(made: &[Made<'_>], entries: Vec<Entry>) -> Part {
 
 fn heading(session: &Session) -> String {
     format!("# {}", phase::or(text::short(session.title(), 120), "Untitled"))
+}
+
+/// The first parts of a pack, the richest first: all facts and the resume point, the most needed of them, the title.
+fn heads(session: &Session, options: &Options, point: &Point<'_>) -> Vec<Vec<Part>> {
+    let full = head(session, options);
+    let place = place(point, Usual::of(&session.meta));
+    let id = session.meta.session_id.as_deref().map(|id| text::code(id, 120));
+    let facts = [id, session.meta.project.as_deref().map(text::inline)];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let line = format!("- Session: {}", facts.join(", "));
+    let lean = Part::new(Kind::Session, heading(session), vec![Entry::new("", line)]);
+    let bare = Part::new(Kind::Session, heading(session), Vec::new());
+    let with_place = |part: &Part| std::iter::once(part.clone()).chain(place.clone()).collect::<Vec<_>>();
+    vec![with_place(&full), with_place(&lean), vec![lean], vec![bare]]
 }
 
 /// What the frontmatter says.

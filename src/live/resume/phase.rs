@@ -66,12 +66,14 @@ struct Block {
     tokens: u64,
     /// A line of a list, which needs no blank line to the next.
     tight: bool,
+    /// The user's.
+    words: bool,
 }
 
 impl Block {
     fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { tokens: token::count(&text), text, tight: false }
+        Self { tokens: token::count(&text), text, tight: false, words: false }
     }
 }
 
@@ -112,33 +114,65 @@ impl Drawn {
         join(std::iter::once(&self.head).chain(&self.blocks))
     }
 
-    /// Its beginning (what was asked) and its end, within `room` tokens; `None` where that is too little to say
-    /// anything.
+    /// Its beginning (what was asked) and its end, with what the user said between, within `room` tokens; `None` where
+    /// that is too little to say anything.
     pub(super) fn trimmed(&self, room: u64) -> Option<String> {
+        // What a line costs that says how much was left out.
         const GAP: u64 = 20;
+        let count = self.blocks.len();
         let mut left = room.checked_sub(self.head.tokens + GAP)?;
-        let mut first = 0;
-        while first < self.asked && self.blocks[first].tokens <= left / 2 {
-            left -= self.blocks[first].tokens;
-            first += 1;
+        let mut kept = vec![false; count];
+        for (index, block) in self.blocks[..self.asked].iter().enumerate() {
+            if block.tokens > left / 2 {
+                break;
+            }
+            left -= block.tokens;
+            kept[index] = true;
         }
-        let mut last = self.blocks.len();
-        while last > first && self.blocks[last - 1].tokens <= left {
-            last -= 1;
-            left -= self.blocks[last].tokens;
+        let mut words = left / 4;
+        for index in (self.asked..count).rev().filter(|&index| self.blocks[index].words) {
+            let cost = self.blocks[index].tokens + GAP;
+            if cost > words {
+                break;
+            }
+            words -= cost;
+            left -= cost;
+            kept[index] = true;
         }
-        if last == self.blocks.len() {
+        for index in (0..count).rev() {
+            if !kept[index] {
+                if self.blocks[index].tokens > left {
+                    break;
+                }
+                left -= self.blocks[index].tokens;
+                kept[index] = true;
+            }
+        }
+        if !kept.last().copied().unwrap_or(false) {
             return None;
         }
-        let steps = self.blocks[first..last].iter().filter(|block| block.tight).count() as u64;
-        let others = (last - first) as u64 - steps;
-        let words = [(steps, "step"), (others, "remark")];
-        let words: Vec<_> = words.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(*n, noun)).collect();
-        let gap = Block::new(format!("… {} left out here …", words.join(" and ")));
-        let head = std::iter::once(&self.head).chain(&self.blocks[..first]);
-        let gap = (first < last).then_some(&gap);
-        Some(join(head.chain(gap).chain(&self.blocks[last..])))
+        let mut shown = vec![self.head.clone()];
+        let mut index = 0;
+        while index < count {
+            let gap = kept[index..].iter().take_while(|kept| !**kept).count();
+            if gap > 0 {
+                shown.push(left_out(&self.blocks[index..index + gap]));
+            }
+            index += gap;
+            shown.extend(self.blocks.get(index).cloned());
+            index += 1;
+        }
+        Some(join(shown.iter()))
     }
+}
+
+/// A line that says what does not stand here.
+fn left_out(blocks: &[Block]) -> Block {
+    let steps = blocks.iter().filter(|block| block.tight).count() as u64;
+    let others = blocks.len() as u64 - steps;
+    let words = [(steps, "step"), (others, "remark")];
+    let words: Vec<_> = words.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(*n, noun)).collect();
+    Block::new(format!("… {} left out here …", words.join(" and ")))
 }
 
 fn join<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
@@ -222,7 +256,9 @@ fn lasted(from: Timestamp, to: Timestamp) -> String {
 fn block(item: &Item, place: Place, of_agent: bool, above: &Above, detail: Detail) -> Option<Block> {
     match item {
         Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, detail)) }),
-        Item::User(it) => Some(Block::new(user(it, above.words.contains(&place), detail))),
+        Item::User(it) => {
+            Some(Block { words: true, ..Block::new(user(it, above.words.contains(&place), detail)) })
+        }
         Item::Decision(it) => Some(Block::new(format!("Decided: **{}** (above)", decision::title(it)))),
         Item::Error(it) => {
             let mut body = it.text.trim().to_owned();
