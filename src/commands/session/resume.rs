@@ -151,7 +151,6 @@ fn write(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Resul
 struct Resumed {
     schema: u32,
     path: String,
-    title: String,
     status: Option<Status>,
     #[serde(flatten)]
     pack: Pack,
@@ -196,7 +195,6 @@ impl Resumed {
         Self {
             schema: 1,
             path: loaded.path.text().into_owned(),
-            title: loaded.session.title().to_owned(),
             status: loaded.session.meta.status.clone(),
             markdown: pack.markdown(),
             pack,
@@ -270,7 +268,8 @@ impl Output for Resumed {
         if self.show == Show::Pack {
             return self.markdown.clone();
         }
-        let mut text = format!("{}\n{}\n\n", paint(style::TITLE, crate::base::text::sanitise(&self.title)), self.path);
+        let mut text =
+            format!("{}\n{}\n\n", paint(style::TITLE, crate::base::text::sanitise(&self.pack.title)), self.path);
         for part in &self.pack.parts {
             let heading = part.heading.trim_start_matches('#').trim();
             if part.heading.starts_with("##") {

@@ -121,7 +121,7 @@ mod tests {
         session.meta.resume_point = None;
         let begin = Begin { title: Some("Test # it".into()), agent: Some(Agent::parse("tester")), channel: None };
         insta::assert_snapshot!(told(&phase(&session, &begin, now).0), @r###"
-        {"op":"phase","text":"## Test # it @tester #dev\n\n*2026-11-21T12:00:00Z* ^p-08\n"}
+        {"op":"phase","text":"## Test \\# it @tester #dev\n\n*2026-11-21T12:00:00Z* ^p-08\n"}
         {"op":"set","key":"resume_point","old":null,"new":"p-08"}
         "###);
     }

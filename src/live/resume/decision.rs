@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_newest_keep_most() {
         assert_eq!(shares(&[100, 100, 100], 120), [30, 40, 50]);
-        assert_eq!(shares(&[100, 10, 100], 120), [41, 10, 69]);
+        assert_eq!(shares(&[100, 10, 100], 120), [42, 10, 68]);
         assert_eq!(shares(&[10, 10], 120), [10, 10]);
         assert_eq!(shares(&[10, 10], 0), [0, 0]);
         assert_eq!(shares(&[], 9), [0; 0]);

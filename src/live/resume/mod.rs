@@ -22,6 +22,9 @@ pub use pack::{Entry, Kind, Options, Pack, Part};
 
 use crate::session::Session;
 
+#[cfg(test)]
+mod tests;
+
 /// Tokens of a pack where nobody says otherwise.
 pub const BUDGET: u64 = 8_000;
 /// Tokens of [`brief`].

@@ -40,6 +40,8 @@ impl Default for Options {
 pub struct Pack {
     /// Id of the session.
     pub session: String,
+    /// Its title.
+    pub title: String,
     /// What it may have.
     pub budget: u64,
     /// What it has, counted by [`token::count`].
@@ -193,13 +195,14 @@ impl Pack {
         let made = decision::all(session, &point);
         let mut pack = Self {
             session: text::clean(session.meta.session_id.as_deref().unwrap_or_default()),
+            title: text::clean(session.title()).trim().to_owned(),
             budget: options.budget,
             tokens: 0,
             over: 0,
             notices: Vec::new(),
             parts: Vec::new(),
         };
-        pack.notices.extend(options.missing.iter().cloned());
+        pack.notices.extend(options.missing.iter().map(|notice| text::clean(notice)));
         if let Some(lost) = point.lost {
             pack.notices
                 .push(format!("no phase has the id `{}` of `resume_point`; the last one goes on", text::clean(lost)));
@@ -347,15 +350,18 @@ impl Pack {
         above.words = said.iter().map(|(place, _)| *place).collect();
         let mut left = left - spent;
         let usual = Usual::of(&session.meta);
-        let lines: Vec<Entry> = point.before().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
-        let behind: Vec<Entry> = point.behind().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
+        let lines: Vec<Entry> =
+            point.before().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
+        let behind: Vec<Entry> =
+            point.behind().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
         let cost = |lines: &[Entry]| lines.iter().map(|it| it.tokens).sum::<u64>();
         let reserve = (cost(&lines) + cost(&behind)).min(left / 4);
         let (recent, from) = window::recent(point, usual, &above, left - reserve);
         left -= cost(&recent);
         // What was asked first stands in its phase, if that is shown and the words are few.
         said.retain(|(place, entry)| {
-            let twice = place.0.is_some_and(|index| index >= from) && entry.tokens < 40 && !entry.text.starts_with("- Corr");
+            let twice =
+                place.0.is_some_and(|index| index >= from) && entry.tokens < 40 && !entry.text.starts_with("- Corr");
             if twice {
                 left += entry.tokens;
             }
@@ -427,7 +433,8 @@ fn head(session: &Session, options: &Options) -> Part {
     let id = meta.session_id.as_deref().map(|id| text::code(id, 120));
     line("Session", vec![id, meta.status.as_ref().map(|status| text::short(status.as_str(), 30))]);
     let more = options.path.as_ref().and(meta.session_id.as_deref());
-    let more = more.map(|id| format!("more of it by {}", text::code(&format!("cru session show {id} --phase <id>"), 200)));
+    let more =
+        more.map(|id| format!("more of it by {}", text::code(&format!("cru session show {id} --phase <id>"), 200)));
     line("Note", vec![options.path.as_deref().map(|path| text::code(path, 200)), more]);
     let last = session.steps().filter_map(|(_, step)| step.time).max();
     line(

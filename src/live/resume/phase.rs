@@ -256,9 +256,7 @@ fn lasted(from: Timestamp, to: Timestamp) -> String {
 fn block(item: &Item, place: Place, of_agent: bool, above: &Above, detail: Detail) -> Option<Block> {
     match item {
         Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, detail)) }),
-        Item::User(it) => {
-            Some(Block { words: true, ..Block::new(user(it, above.words.contains(&place), detail)) })
-        }
+        Item::User(it) => Some(Block { words: true, ..Block::new(user(it, above.words.contains(&place), detail)) }),
         Item::Decision(it) => Some(Block::new(format!("Decided: **{}** (above)", decision::title(it)))),
         Item::Error(it) => {
             let mut body = it.text.trim().to_owned();

@@ -122,6 +122,7 @@ pub(super) fn fence(text: &str, indent: &str) -> String {
     let marks = "`".repeat((longest + 1).max(3));
     let mut out = format!("{indent}{marks}\n");
     for line in text.trim_matches('\n').lines() {
+        let line = line.trim_end();
         if !line.is_empty() {
             out.push_str(indent);
             out.push_str(line);
@@ -274,7 +275,7 @@ mod tests {
             assert!(token::count(&text) <= max.max(3), "{max}: {text}");
             assert_eq!(short, text.ends_with('…'));
         }
-        assert_eq!(cut(long, 12).0, "one two three four\n…");
+        assert_eq!(cut(long, 12).0, "one two three four\nfive …");
         assert_eq!(cut(long, 3).0, "…");
     }
 
