@@ -2,6 +2,7 @@
 //!
 //! Nothing else writes to stdout or stderr. stdout is data, stderr is talk.
 
+mod launch;
 mod pager;
 mod terminal;
 
@@ -38,7 +39,10 @@ pub fn main() -> ExitCode {
         Ok(output) => {
             let code = output.exit_code();
             match print(output.as_ref(), cli.global.format, choice, &env) {
-                Ok(()) => ExitCode::from(code),
+                Ok(()) => match output.handover() {
+                    Some(program) => launch::run(&program).unwrap_or_else(|error| fail(&ui, &error)),
+                    None => ExitCode::from(code),
+                },
                 // The reader has gone (`cru … | head`): that is its right.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
                 Err(error) => fail(&ui, &Error::io("write", "the output", error)),

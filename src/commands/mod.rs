@@ -19,7 +19,7 @@ pub mod session;
 use clap::{Parser, Subcommand};
 
 pub use context::{Context, Progress, Ui};
-pub use output::{Format, Output, Raw, View};
+pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};
 

@@ -10,3 +10,4 @@ pub mod log;
 pub mod open;
 pub mod start;
 pub mod status;
+pub mod resume;

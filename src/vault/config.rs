@@ -224,7 +224,7 @@ impl UserConfig {
 }
 
 /// `~` and `~/…` as the home folder; anything else as it is.
-pub(super) fn expand_home(text: &str, env: &Env) -> Option<PathBuf> {
+pub fn expand_home(text: &str, env: &Env) -> Option<PathBuf> {
     match text.strip_prefix('~') {
         Some("") => env.home().map(Path::to_owned),
         Some(rest) if rest.starts_with('/') => Some(env.home()?.join(&rest[1..])),

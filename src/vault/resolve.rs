@@ -93,6 +93,24 @@ impl Catalog {
         }
     }
 
+    /// The session to take up again where none is named: the current one, else the only paused one of this folder, else
+    /// the only paused one at all. `Ok(None)` where there is none; an error where there are several.
+    pub fn resumable(&self, vault: &Vault, env: &Env) -> Result<Option<&Head>> {
+        if let Some(head) = self.current(vault, env)? {
+            return Ok(Some(head));
+        }
+        let mut paused: Vec<&Head> = self.sessions().filter(|head| head.meta.status == Some(Status::Paused)).collect();
+        // The newest stands first, where somebody has to choose.
+        paused.sort_by_key(|head| std::cmp::Reverse((head.meta.started, &head.path)));
+        let here: Vec<&Head> = paused.iter().copied().filter(|head| is_here(head, env)).collect();
+        let found = if here.is_empty() { paused } else { here };
+        match self.foremost(&found) {
+            Some(head) => Ok(Some(head)),
+            None if found.is_empty() => Ok(None),
+            None => Err(ambiguous("the session to resume", &found)),
+        }
+    }
+
     /// The session that was completed last; sub-agents' are left out while there is any other.
     pub fn newest_completed(&self) -> Option<&Head> {
         let completed = self.sessions().filter(|head| head.meta.status == Some(Status::Completed));

@@ -87,7 +87,7 @@ fn only_one_place_touches_the_world() {
         ("fs::remove_", &["base/files"]),
         ("create_dir", &["base/files", "vault/scaffold.rs"]),
         ("env::var", &["base/env.rs"]),
-        ("current_dir", &["base/env.rs"]),
+        ("env::current_dir", &["base/env.rs"]),
         ("SystemTime::now", &["base/env.rs"]),
         ("Timestamp::now", &["base/env.rs"]),
         ("process::Command", &["cli/"]),

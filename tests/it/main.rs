@@ -19,6 +19,7 @@ mod import;
 mod kill;
 mod layers;
 mod learn;
+mod resume;
 mod transcripts;
 mod writing;
 

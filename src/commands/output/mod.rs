@@ -35,6 +35,19 @@ impl Format {
     }
 }
 
+/// A program to start: no shell is asked, and the arguments are passed as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Launch {
+    /// The program.
+    pub program: std::path::PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it starts.
+    pub cwd: std::path::PathBuf,
+    /// Variables it is given beside ours.
+    pub vars: Vec<(String, String)>,
+}
+
 /// What a command gives.
 pub trait Output {
     /// For people: text that may hold ANSI styles; `cli` takes them out where they are not wanted.
@@ -51,6 +64,11 @@ pub trait Output {
     /// Whether a terminal should page it when it is long.
     fn paged(&self) -> bool {
         false
+    }
+
+    /// A program that takes over when the output is written; its exit code is then the command's.
+    fn handover(&self) -> Option<Launch> {
+        None
     }
 
     /// The exit code when nothing failed: 0, or 1 for the answer "no".

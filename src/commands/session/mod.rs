@@ -4,6 +4,7 @@ mod codify;
 mod filter;
 mod learn;
 mod list;
+mod resume;
 mod show;
 mod start;
 mod status;
@@ -31,6 +32,7 @@ pub enum Command {
     Abandon(status::Args),
     Codify(codify::Args),
     List(list::Args),
+    Resume(resume::Args),
     Show(show::Args),
     Learn(learn::Args),
 }
@@ -45,6 +47,7 @@ impl Command {
             Self::Abandon(args) => status::run(&args, &Status::Abandoned, cx),
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
+            Self::Resume(args) => resume::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
             Self::Learn(args) => learn::run(&args, cx),
         }

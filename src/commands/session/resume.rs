@@ -1,0 +1,314 @@
+//! `cru session resume`.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::base::text::{plural, thousands};
+use crate::base::{Error, Result};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Format, Launch, Output, View};
+use crate::live::resume::activate::{self, Begin};
+use crate::live::resume::{self, BUDGET, Options, Pack, host};
+use crate::session::op::Op;
+use crate::session::{Agent, Status, read};
+use crate::vault::writer::Plan;
+use crate::vault::{Catalog, Head, Loaded, State, Vault, Writer, state};
+
+/// The most bytes of a pack that are given to a program as an argument; systems take 128 KiB.
+const LARGEST_ARGUMENT: usize = 120_000;
+
+/// Take a session up again
+///
+/// Makes the pack that the next agent needs: what the session is, where it stopped, all decisions, open tasks and
+/// questions, the last checkpoint, what the user said, and the newest phases, within a budget of tokens. Then sets the
+/// session active and starts its host: with the host's own session where its transcript is still there, else with a new
+/// one that gets the pack as its prompt. SESSION is a path, a file name, a session id, or enough of one; without it,
+/// the current session, else the only paused one.
+///
+/// Tokens are estimated by a rule of words and marks; on notes it gives 5 to 35 % more than public encoders count, so
+/// a pack is rather too short than too long.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which session
+    session: Option<String>,
+    /// Print the pack, write nothing and start nothing
+    #[arg(long, conflicts_with_all = ["no_start", "dry_run", "phase", "agent"])]
+    print: bool,
+    /// Tokens of the pack; else `[resume] budget` of the vault, else 8000
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+    /// Set the session active and print the pack, but start no program
+    #[arg(long)]
+    no_start: bool,
+    /// Say what would be written and started, and do neither
+    #[arg(long, conflicts_with = "no_start")]
+    dry_run: bool,
+    /// Begin a phase of this title; without it, one is begun only for hosts that do not write their phases themselves
+    #[arg(long, value_name = "TITLE")]
+    phase: Option<String>,
+    /// Agent of the phase that is begun: `coder@2.0`
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+}
+
+pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let catalog = Catalog::read(&vault);
+    let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
+    let loaded = vault.load(&head.path)?;
+    let config = &vault.config().resume;
+    let options = Options {
+        budget: args.budget.or(config.budget).unwrap_or(BUDGET),
+        path: Some(loaded.path.text().into_owned()),
+        missing: resume::missing(&loaded, &catalog, &vault, cx.env),
+    };
+    let pack = Pack::of(&loaded.session, &options);
+    for notice in &pack.notices {
+        cx.ui.warn(notice);
+    }
+    if args.print {
+        return Ok(Box::new(Resumed::new(&loaded, pack, None)));
+    }
+    let prompt = prompt(&loaded, &options);
+    let meta = &loaded.session.meta;
+    let id = loaded.id();
+    let command = host::command(meta, config, cx.env, host::Filling { session: &id, pack: &prompt });
+    let mut done = Resumed::new(&loaded, pack, command);
+    done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
+    if !args.dry_run {
+        done.phase = write(args, &loaded, &vault, cx)?;
+    }
+    done.written = !args.dry_run;
+    done.next(args, cx, &loaded, &vault);
+    Ok(Box::new(done))
+}
+
+fn find<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
+    if let Some(name) = name {
+        return catalog.session(name, vault, cx.env);
+    }
+    catalog.resumable(vault, cx.env)?.ok_or_else(|| {
+        Error::no("no session of this vault is active or paused").with_hint(
+            "name the one to take up again: `cru session resume <session>`; `cru session list` shows them all",
+        )
+    })
+}
+
+/// The pack as an argument of a program: shorter where a system would refuse it.
+fn prompt(loaded: &Loaded, options: &Options) -> String {
+    let mut options = options.clone();
+    loop {
+        let text = format!(
+            "Go on with this session of work. First read what it says, then look at the present state of the files.\n\n{}",
+            Pack::of(&loaded.session, &options).markdown()
+        );
+        if text.len() <= LARGEST_ARGUMENT || options.budget < 100 {
+            return text;
+        }
+        options.budget = options.budget.min(60_000) * 3 / 4;
+    }
+}
+
+/// The operations that begin a phase, where one is to be begun, and its id.
+fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Option<(Vec<Op>, String)> {
+    let config = vault.config();
+    let by_host = host::name(&loaded.session.meta, &config.resume).and_then(host::known);
+    let wanted = args.phase.is_some() || args.agent.is_some() || !by_host.is_some_and(|host| host.writes_phases);
+    wanted.then(|| {
+        let agent = args.agent.as_deref().map(Agent::parse);
+        let own = config.session.agent.as_deref().map(Agent::parse);
+        let has_one = loaded.session.phases.iter().any(|phase| phase.agent.is_some());
+        let begin = Begin {
+            title: args.phase.clone(),
+            agent: agent.or_else(|| own.filter(|_| !has_one)),
+            channel: config.channel.clone(),
+        };
+        activate::phase(&loaded.session, &begin, cx.env.now())
+    })
+}
+
+/// Sets the session active, and begins a phase where one is due; its id.
+fn write(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Result<Option<String>> {
+    let state = State::of(vault, cx.env)?;
+    let writer = Writer::new(vault, &state, cx.env.now());
+    let mut made = None;
+    writer.write(&state::key(&loaded.id()), &loaded.path, &mut |note, _| {
+        let mut ops = activate::status(note);
+        let (session, _) = read::session(note);
+        let newest = Loaded { session, ..loaded.clone() };
+        made = begun(args, &newest, vault, cx).map(|(phase, id)| {
+            ops.extend(phase);
+            id
+        });
+        Ok(Plan { ops, label: "session resume".to_owned(), ..Plan::default() })
+    })?;
+    Ok(made)
+}
+
+/// What was done, and what is done next.
+#[derive(Debug, Serialize)]
+struct Resumed {
+    schema: u32,
+    path: String,
+    status: Option<Status>,
+    #[serde(flatten)]
+    pack: Pack,
+    markdown: String,
+    /// Whether the session was set active.
+    written: bool,
+    /// The phase that was begun.
+    phase: Option<String>,
+    /// What goes on with it.
+    command: Option<Started>,
+    #[serde(skip)]
+    show: Show,
+    #[serde(skip)]
+    launch: Option<Launch>,
+}
+
+#[derive(Debug, Serialize)]
+struct Started {
+    program: String,
+    args: Vec<String>,
+    cwd: String,
+    native: bool,
+}
+
+/// What people see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    /// The pack.
+    Pack,
+    /// What is in it.
+    Summary,
+}
+
+impl Resumed {
+    fn new(loaded: &Loaded, pack: Pack, command: Option<host::Command>) -> Self {
+        let command = command.map(|it| Started {
+            program: it.program,
+            args: it.args,
+            cwd: it.cwd.to_string_lossy().into_owned(),
+            native: it.native,
+        });
+        Self {
+            schema: 1,
+            path: loaded.path.text().into_owned(),
+            status: loaded.session.meta.status.clone(),
+            markdown: pack.markdown(),
+            pack,
+            written: false,
+            phase: None,
+            command,
+            show: Show::Pack,
+            launch: None,
+        }
+    }
+
+    /// Decides what is started and what is printed, and says why nothing is started.
+    fn next(&mut self, args: &Args, cx: &Context<'_>, loaded: &Loaded, vault: &Vault) {
+        let Some(command) = &self.command else {
+            let name = host::name(&loaded.session.meta, &vault.config().resume);
+            let name = name
+                .map_or_else(|| "this session names no host".to_owned(), |it| format!("the host '{it}' is not known"));
+            cx.ui
+                .note(&format!("{name}, so here is the pack; `[resume.hosts]` in .cru/config.toml can name a command"));
+            return;
+        };
+        if args.no_start {
+            return;
+        }
+        if args.dry_run {
+            self.show = Show::Summary;
+            return;
+        }
+        // JSON is read by a program, which may start the command itself.
+        if cx.global.format == Format::Json {
+            return;
+        }
+        let Some(program) = host::find(&command.program, cx.env) else {
+            let line = command.line();
+            cx.ui.warn(&format!(
+                "{} is not installed here, so nothing was started; it would have been: {line}",
+                command.program
+            ));
+            return;
+        };
+        self.show = Show::Summary;
+        self.launch = Some(Launch {
+            program,
+            args: command.args.clone(),
+            cwd: command.cwd.clone().into(),
+            vars: vec![("CRU_SESSION".to_owned(), loaded.id())],
+        });
+    }
+}
+
+impl Started {
+    /// For people, who need not see the pack again.
+    fn line(&self) -> String {
+        let word = |word: &String| {
+            if word.contains('\n') {
+                return "<the pack>".to_owned();
+            }
+            let plain = |c: char| c.is_alphanumeric() || "-_./:=@~".contains(c);
+            if !word.is_empty() && word.chars().all(plain) {
+                word.clone()
+            } else {
+                format!("'{}'", word.replace('\'', r"'\''"))
+            }
+        };
+        std::iter::once(&self.program).chain(&self.args).map(word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Output for Resumed {
+    fn text(&self, _: &View) -> String {
+        if self.show == Show::Pack {
+            return self.markdown.clone();
+        }
+        let mut text =
+            format!("{}\n{}\n\n", paint(style::TITLE, crate::base::text::sanitise(&self.pack.title)), self.path);
+        for part in &self.pack.parts {
+            let heading = part.heading.trim_start_matches('#').trim();
+            if part.heading.starts_with("##") {
+                let more = if part.left_out > 0 { format!(", {} left out", part.left_out) } else { String::new() };
+                let _ = writeln!(text, "  {:28} {:>6} tokens{more}", heading, thousands(part.tokens));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "  {:28} {:>6} of {}",
+            "all",
+            thousands(self.pack.tokens),
+            plural(self.pack.budget, "token")
+        );
+        let verb = if self.written { "is" } else { "would be" };
+        if self.status != Some(Status::Active) {
+            let was = self.status.as_ref().map_or("without a status", Status::as_str);
+            let _ = writeln!(text, "\nThe session was {was} and {verb} active.");
+        }
+        if let Some(phase) = &self.phase {
+            let _ = writeln!(text, "The phase {phase} {} begun.", if self.written { "is" } else { "would be" });
+        }
+        if let Some(command) = &self.command {
+            let how = if command.native { "goes on with its own session" } else { "starts with the pack" };
+            let _ =
+                writeln!(text, "{}  {} in {}", paint(style::ID, command.line()), paint(style::DIM, how), command.cwd);
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        self.show == Show::Pack
+    }
+
+    fn handover(&self) -> Option<Launch> {
+        self.launch.clone()
+    }
+}
