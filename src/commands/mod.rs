@@ -8,6 +8,8 @@ mod completions;
 mod context;
 mod frame;
 mod graph;
+pub mod hook;
+mod hooks;
 pub mod import;
 mod init;
 mod man;
@@ -69,6 +71,10 @@ pub enum Command {
     Session(session::Command),
     Graph(graph::Args),
     Check(check::Args),
+    Hook(hook::Args),
+    /// Connect agents: have their hooks call `cru`
+    #[command(subcommand)]
+    Hooks(hooks::Command),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -86,6 +92,8 @@ impl Command {
             Self::Session(command) => command.run(cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Hook(args) => Ok(hook::run(&args, cx)),
+            Self::Hooks(command) => command.run(cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -36,9 +36,18 @@ pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<b
 
 /// Writes a file of our own that no person edits (cache, state), whatever stood there. Folders above are made.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o666)
+}
+
+/// Like [`put`], readable by its owner alone.
+pub fn put_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o600)
+}
+
+fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     create_dir(parent(path))?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, 0o666, false).map_err(failed)?;
+    let temp = filled(parent(path), bytes, mode, false).map_err(failed)?;
     temp.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

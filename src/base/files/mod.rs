@@ -8,10 +8,12 @@ mod bulk;
 mod create;
 mod lock;
 mod read;
+mod regular;
 mod replace;
 
 pub use bulk::Bulk;
-pub use create::{append, create, create_dir, put, remove, sync_dir};
+pub use create::{append, create, create_dir, put, put_private, remove, sync_dir};
 pub use lock::{Lock, lock, try_lock};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
+pub use regular::read_regular;
 pub use replace::{replace, replace_within, within};
