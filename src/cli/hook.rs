@@ -32,17 +32,20 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     // The message of a panic is not for the host.
     panic::set_hook(Box::new(|_| {}));
     let env = Env::real();
-    let event = || args.iter().skip_while(|arg| *arg != OsStr::new("hook")).nth(1).and_then(|arg| arg.to_str());
-    match panic::catch_unwind(AssertUnwindSafe(|| work(args, &env))) {
-        Ok(Ok(())) => {}
-        Ok(Err(message)) => hook::trouble(&env, event().unwrap_or("?"), &message),
-        Err(panic) => {
-            let words = panic.downcast_ref::<String>().map(String::as_str);
-            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-            hook::trouble(&env, event().unwrap_or("?"), &format!("a defect of cru: {words}"));
-        }
+    if let Err(message) = guarded(|| work(args, &env)) {
+        let event = args.iter().skip_while(|arg| *arg != OsStr::new("hook")).nth(1).and_then(|arg| arg.to_str());
+        hook::trouble(&env, event.unwrap_or("?"), &message);
     }
     ExitCode::SUCCESS
+}
+
+/// Does `work`; a panic is an error like another.
+fn guarded(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(format!("a defect of cru: {words}"))
+    })
 }
 
 fn work(args: &[OsString], env: &Env) -> Result<(), String> {
@@ -66,6 +69,13 @@ fn work(args: &[OsString], env: &Env) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_a_line_of_trouble() {
+        assert_eq!(guarded(|| Ok(())), Ok(()));
+        assert_eq!(guarded(|| panic!("odd {}", 1)), Err("a defect of cru: odd 1".to_owned()));
+        assert_eq!(guarded(|| panic!("plain")), Err("a defect of cru: plain".to_owned()));
+    }
 
     #[test]
     fn the_verb_is_found_behind_options() {

@@ -231,3 +231,121 @@ impl Output for Printed {
         Ok(serde_json::json!({ "schema": 1, "context": self.0 }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::sync::Mutex;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::commands::{Global, Progress, Ui};
+
+    /// Remembers what would have been started.
+    #[derive(Default)]
+    struct Fake {
+        started: Mutex<Vec<Vec<String>>>,
+    }
+
+    impl Ui for Fake {
+        fn warn(&self, _: &str) {}
+        fn note(&self, _: &str) {}
+        fn detail(&self, _: &str) {}
+        fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
+            unreachable!("a hook shows no bar")
+        }
+        fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
+            let args = args.iter().map(|arg| arg.to_str().unwrap().to_owned()).collect();
+            self.started.lock().unwrap().push(args);
+            Ok(())
+        }
+    }
+
+    /// A vault with its state, and hooks that are called there second by second.
+    struct World {
+        temp: tempfile::TempDir,
+        ui: Fake,
+    }
+
+    impl World {
+        fn new(config: &str) -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            files::create(&temp.path().join("vault/.cru/config.toml"), config.as_bytes()).unwrap();
+            Self { temp, ui: Fake::default() }
+        }
+
+        fn vault(&self) -> PathBuf {
+            self.temp.path().join("vault")
+        }
+
+        /// The troubles of an event at a second, and what was started after it.
+        fn call(&self, event: &str, second: i64) -> (Vec<String>, usize) {
+            let state = self.temp.path().join("state");
+            let env = self.temp.path().join("env");
+            let vars = [("XDG_STATE_HOME", state.to_str().unwrap()), ("CLAUDE_ENV_FILE", env.to_str().unwrap())];
+            let env = Env::fixed(Timestamp::from_second(second).unwrap(), self.temp.path(), &vars);
+            let global = Global::default();
+            let cx = Context { env: &env, global: &global, ui: &self.ui };
+            let args = Args { event: event.to_owned(), host: "claude-code".to_owned() };
+            let mut call = Call { args: &args, cx: &cx, log: None, troubles: Vec::new() };
+            let input = serde_json::json!({"session_id": "-949d", "cwd": self.vault()});
+            let failed = call.take(input.to_string().as_bytes()).err();
+            call.troubles.extend(failed);
+            let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
+            for args in &started {
+                assert_eq!(args[..3], ["flush", "--session=-949d", "--quiet"]);
+                assert_eq!(args[3], format!("--vault={}", self.vault().display()));
+            }
+            (call.troubles, started.len())
+        }
+    }
+
+    const FINE: Vec<String> = Vec::new();
+
+    #[test]
+    fn the_note_is_written_when_the_policy_says_so() {
+        let world = World::new("");
+        assert_eq!(world.call("post-tool", 0), (FINE, 0));
+        assert_eq!(world.call("post-tool", 29), (FINE, 0));
+        assert_eq!(world.call("post-tool", 30), (FINE, 1), "thirty seconds after the first");
+        assert_eq!(world.call("post-tool", 31), (FINE, 0), "this one is the first now");
+        assert_eq!(world.call("post-tool", 60), (FINE, 0));
+        assert_eq!(world.call("post-tool", 61), (FINE, 1));
+        for event in ["stop", "prompt", "subagent-stop", "pre-compact", "session-end"] {
+            assert_eq!(world.call(event, 62), (FINE, 1), "{event}");
+        }
+        let every = World::new("[session]\nsave = \"2 events\"\n");
+        assert_eq!((0..6).map(|second| every.call("pre-tool", second).1).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn one_that_waits_is_enough() {
+        let world = World::new("");
+        world.call("pre-tool", 0);
+        let states = std::fs::read_dir(world.temp.path().join("state/cru")).unwrap();
+        let state = State::at(states.map(|entry| entry.unwrap().path()).next().unwrap());
+        let _waiting = files::try_lock(&state.lock("claude-code---949d.wait")).unwrap().unwrap();
+        assert_eq!(world.call("stop", 1), (FINE, 0));
+    }
+
+    #[test]
+    fn never_and_inline_start_nothing() {
+        for flush in ["never", "inline"] {
+            let world = World::new(&format!("[hooks]\nflush = \"{flush}\"\n"));
+            assert_eq!(world.call("stop", 0), (FINE, 0));
+        }
+    }
+
+    #[test]
+    fn odd_settings_are_told_once_and_the_default_holds() {
+        let world = World::new("[session]\nsave = \"often\"\n[hooks]\nflush = \"later\"\nresum = true\n");
+        let (troubles, started) = world.call("session-start", 0);
+        assert_eq!(troubles.len(), 3, "{troubles:?}");
+        assert!(troubles[0].contains("resum") && troubles[1].contains("often") && troubles[2].contains("later"));
+        assert_eq!(started, 0);
+        assert_eq!(world.call("stop", 1), (FINE, 1));
+        let shell = files::read(&world.temp.path().join("env")).unwrap();
+        assert_eq!(shell, b"export CRU_SESSION=-949d\n");
+    }
+}
