@@ -45,6 +45,17 @@ impl Env {
         &self.cwd
     }
 
+    /// The same world, as seen from another folder.
+    #[must_use]
+    pub fn at(&self, cwd: impl Into<PathBuf>) -> Self {
+        Self { cwd: cwd.into(), ..self.clone() }
+    }
+
+    /// The file of the running program.
+    pub fn program(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()
+    }
+
     /// The user's home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()

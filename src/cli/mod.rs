@@ -2,10 +2,13 @@
 //!
 //! Nothing else writes to stdout or stderr. stdout is data, stderr is talk.
 
+mod hook;
 mod launch;
 mod pager;
+mod spawn;
 mod terminal;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -19,7 +22,11 @@ use terminal::Terminal;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if hook::is_asked(&args) {
+        return hook::main(&args);
+    }
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are data on stdout; a usage error is talk on stderr. clap knows which.

@@ -1,5 +1,6 @@
 //! Talk on stderr: messages and progress bars.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Mutex;
 
@@ -65,6 +66,22 @@ impl Ui for Terminal {
         bar.set_prefix(label.to_owned());
         *self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(bar.clone());
         Box::new(Bar(bar))
+    }
+
+    fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
+        super::spawn::detached(args)
+    }
+
+    fn confirm(&self, question: &str) -> Option<bool> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return None;
+        }
+        let mut stderr = AutoStream::new(io::stderr().lock(), self.choice);
+        let _ = write!(stderr, "{} [y/N] ", sanitise(question));
+        let _ = stderr.flush();
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).ok()?;
+        Some(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a command is given: the world, the common options, and a way to talk while it works.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 
 use super::Global;
@@ -37,6 +39,16 @@ pub trait Ui: Sync {
     fn detail(&self, message: &str);
     /// A bar of `total` steps on a terminal; nothing elsewhere.
     fn progress(&self, label: &str, total: u64) -> Box<dyn Progress>;
+    /// Starts this program once more with `args`: nobody waits for it, it says nothing, and it outlives this process.
+    fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
+        let _ = args;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Asks a person for `y` or `n`, where one can answer; `None` where there is no terminal.
+    fn confirm(&self, question: &str) -> Option<bool> {
+        let _ = question;
+        None
+    }
 }
 
 /// A running progress bar; it goes away when dropped.

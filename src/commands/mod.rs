@@ -9,6 +9,8 @@ mod context;
 mod flush;
 mod frame;
 mod graph;
+pub mod hook;
+mod hooks;
 pub mod import;
 mod init;
 mod log;
@@ -73,6 +75,10 @@ pub enum Command {
     Flush(flush::Args),
     Graph(graph::Args),
     Check(check::Args),
+    Hook(hook::Args),
+    /// Connect agents: have their hooks call `cru`
+    #[command(subcommand)]
+    Hooks(hooks::Command),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -92,6 +98,8 @@ impl Command {
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Hook(args) => Ok(hook::run(&args, cx)),
+            Self::Hooks(command) => command.run(cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -6,8 +6,11 @@
 pub mod entry;
 pub mod file;
 pub mod git;
+pub mod hook;
 pub mod log;
 pub mod open;
+pub mod policy;
+pub mod resume;
 pub mod start;
 pub mod status;
-pub mod resume;
+pub mod turn;

@@ -15,6 +15,7 @@ mod corpus;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod hooks;
 mod import;
 mod kill;
 mod layers;

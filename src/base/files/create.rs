@@ -46,9 +46,18 @@ pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<b
 
 /// Writes a file of our own that no person edits (cache, state), whatever stood there. Folders above are made.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o666)
+}
+
+/// Like [`put`], readable by its owner alone.
+pub fn put_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o600)
+}
+
+fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     create_dir(parent(path))?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, 0o666, false, None).map_err(failed)?;
+    let temp = filled(parent(path), bytes, mode, false, None).map_err(failed)?;
     fault::point().map_err(failed)?;
     temp.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
@@ -83,13 +92,7 @@ pub fn sync_dir(dir: &Path) {
 
 /// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
 /// chance unless it is given.
-pub(super) fn filled(
-    dir: &Path,
-    bytes: &[u8],
-    mode: u32,
-    sync: bool,
-    name: Option<&str>,
-) -> io::Result<NamedTempFile> {
+pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     match name {
         Some(name) => builder.prefix(name).rand_bytes(0),

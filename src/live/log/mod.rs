@@ -19,4 +19,3 @@ mod write;
 pub use known::Missing;
 pub use page::{Defaults, Page};
 pub use write::{Flushed, Log, Target};
-

@@ -230,7 +230,8 @@ impl<'a> Page<'a> {
     fn agent(&self) -> Agent {
         let participants = self.values.get("participants");
         let first = participants.and_then(|value| value.as_array().map_or(value.as_str(), |all| all.first()?.as_str()));
-        let named = first.map(Agent::parse).or_else(|| self.defaults.agent.clone()).or_else(|| self.agents.last().cloned());
+        let named =
+            first.map(Agent::parse).or_else(|| self.defaults.agent.clone()).or_else(|| self.agents.last().cloned());
         let named = named.or_else(|| self.host.as_deref().map(Agent::parse));
         named.filter(|agent| !agent.name.is_empty()).unwrap_or_else(|| Agent::parse("agent"))
     }
@@ -308,7 +309,8 @@ impl<'a> Page<'a> {
     fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
         let Some(index) = Known::find(&self.known.errors, &it.error, is_open) else {
             // Named before somebody deleted it: what was done about it is still told.
-            let entry = entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
+            let entry =
+                entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
             self.lose(format!("no error '{}'; its resolution stands as an error of its own", it.error));
             let id = self.known.next("e", 3);
             let mut item = item::error(&entry, &id);
@@ -344,7 +346,8 @@ impl<'a> Page<'a> {
         };
         let old = self.known.questions[index].clone();
         let mut whole = old.callout();
-        whole.body = [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        whole.body =
+            [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
         let more = Callout { body, ..item::callout("question", String::new(), it.at) };
         let mut new = old.with(&Item::Callout(more), 1, Item::Callout(whole.clone()));
         whole.fields.push(("Answer".to_owned(), it.text.clone()));
@@ -369,7 +372,8 @@ impl<'a> Page<'a> {
         // `2026-11-20-100212`: the date's dashes go.
         let stamp = stamp.replacen('-', "", 2);
         let id = self.known.claim(format!("cp-{stamp}"));
-        let callout = Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
+        let callout =
+            Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
         self.put(Item::Callout(callout));
         id
     }
@@ -443,7 +447,8 @@ impl Page<'_> {
         if self.usage.is_empty() && self.cost == 0.0 && !moves {
             return;
         }
-        let mut callout = old.as_ref().map(Block::callout).unwrap_or_else(|| item::callout(usage::KIND, String::new(), None));
+        let mut callout =
+            old.as_ref().map(Block::callout).unwrap_or_else(|| item::callout(usage::KIND, String::new(), None));
         let mut rows = usage::read(&callout.body);
         for (model, used) in std::mem::take(&mut self.usage) {
             match rows.iter_mut().find(|(name, _)| *name == model) {
@@ -454,7 +459,8 @@ impl Page<'_> {
         let cost = self.written_cost() + std::mem::take(&mut self.cost);
         callout.title = usage::title(&rows);
         // What somebody wrote around the table stays there.
-        let others = callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
+        let others =
+            callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
         let others = others.collect::<Vec<_>>().join("\n");
         let cost = (cost > 0.0).then(|| format!("Cost: {cost:.4} USD"));
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];

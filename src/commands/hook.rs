@@ -1,0 +1,351 @@
+//! `cru hook`.
+//!
+//! The agent waits for it: one line is appended to the session's journal, and writing the note is left to another
+//! process. It never fails; what went wrong stands in a log.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::{Context, Output, View};
+use crate::base::{Env, Error, files};
+use crate::live::hook::{Entry, Event, HOSTS, Host, Input, input, shell, trouble};
+use crate::live::policy::Save;
+use crate::live::turn::{self, Turn};
+use crate::vault::state::key;
+use crate::vault::{Journal, State, Vault};
+
+/// Take an event from an agent's hook
+///
+/// Called by the agent's program, with its JSON on stdin; `cru hooks install` sets that up. Appends one line to the
+/// session's journal, prints nothing and exits with 0 whatever happens; trouble is in `hook.log`, which `cru hooks
+/// status` names. Events: session-start, prompt, pre-tool, post-tool, post-tool-failure, stop, subagent-start,
+/// subagent-stop, pre-compact, post-compact, session-end and others; the host's own names do as well.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What happened
+    event: String,
+    /// Whose hook it is
+    #[arg(long, default_value = HOSTS[0].id)]
+    host: String,
+}
+
+/// Does it; never fails.
+pub fn run(args: &Args, cx: &Context<'_>) -> Box<dyn Output> {
+    let mut call = Call { args, cx, log: trouble::without_vault(cx.env), troubles: Vec::new() };
+    let printed = stdin().and_then(|bytes| call.take(&bytes)).unwrap_or_else(|message| {
+        call.troubles.push(message);
+        None
+    });
+    if let Some(log) = &call.log {
+        for message in &call.troubles {
+            // Where not even this can be written there is nobody left to tell.
+            let _ = trouble::note(log, cx.env.now(), &args.event, message);
+        }
+    }
+    Box::new(Printed(printed))
+}
+
+/// Notes trouble that came before a vault was looked for.
+pub fn trouble(env: &Env, event: &str, message: &str) {
+    if let Some(log) = trouble::without_vault(env) {
+        let _ = trouble::note(&log, env.now(), event, message);
+    }
+}
+
+/// All of stdin, up to what a hook may be given.
+fn stdin() -> Result<Vec<u8>, String> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Err("stdin is a terminal: this is for an agent's hook, see `cru hooks install`".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let mut stdin = stdin.lock();
+    stdin.by_ref().take(input::MAX + 1).read_to_end(&mut bytes).map_err(|error| format!("stdin: {error}"))?;
+    if bytes.len() as u64 > input::MAX {
+        // A host that cannot write all of it may take that for an error of the hook.
+        let _ = io::copy(&mut stdin, &mut io::sink());
+        return Err(format!("more than {} MiB on stdin", input::MAX >> 20));
+    }
+    Ok(bytes)
+}
+
+/// One call of a hook.
+struct Call<'a> {
+    args: &'a Args,
+    cx: &'a Context<'a>,
+    log: Option<PathBuf>,
+    troubles: Vec<String>,
+}
+
+impl Call<'_> {
+    /// Puts the event in the journal, and gives what the host is to read.
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, String> {
+        let host = Host::find(&self.args.host).ok_or_else(|| format!("no host '{}' is known", self.args.host))?;
+        let input = Input::read(bytes);
+        let cwd = input.as_ref().ok().and_then(|input| input.cwd(host));
+        let vault = self.vault(cwd).map_err(|error| words(&error))?;
+        let state = State::of(&vault, self.cx.env).map_err(|error| words(&error))?;
+        self.log = Some(state.hook_log());
+        let input = input?;
+        let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
+        let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
+        let session = input.session(host).ok_or("the input names no session")?;
+        let key = key(&format!("{}--{session}", host.id));
+        let now = self.cx.env.now();
+        let journal = Journal::at(state.journal(&key));
+        journal.append(&Entry::new(host, event, input), now).map_err(|error| words(&error))?;
+
+        let mut printed = None;
+        if event == Event::SessionStart {
+            self.tell_shell(host, &session);
+            self.look_over(&vault);
+            if vault.config().hooks.resume {
+                printed = print_pack(&vault, &state, host, &session, self.cx);
+            }
+        }
+        let save = vault.config().session.save.as_deref().and_then(Save::parse).unwrap_or_default();
+        if save.due(event, journal.path(), turn::handed_over(&state, &key), now) {
+            self.flush(&vault, &state, &key, &session);
+        }
+        Ok(printed)
+    }
+
+    /// As named by an option or variable; else found from the folder the agent works in.
+    fn vault(&self, cwd: Option<PathBuf>) -> Result<Vault, Error> {
+        let env = self.cx.env;
+        match (self.cx.vault_arg(), env.var("CRU_VAULT"), cwd) {
+            (None, None, Some(cwd)) => Vault::find(None, &env.at(cwd)),
+            (explicit, ..) => Vault::find(explicit, env),
+        }
+    }
+
+    /// Has the agent's shell know the session, so that `cru log` there writes to it.
+    fn tell_shell(&mut self, host: &Host, session: &str) {
+        let Some(path) =
+            host.env_file.and_then(|name| self.cx.env.var(name)).map(|path| self.cx.absolute(Path::new(path)))
+        else {
+            return;
+        };
+        let vault = self.cx.vault_arg().map(|path| self.cx.absolute(path));
+        let vault = vault.as_ref().and_then(|path| shell::export("CRU_VAULT", path.to_str()?));
+        let Some(line) = shell::export("CRU_SESSION", session) else {
+            return self.troubles.push("the session's id is none that a shell is told".to_owned());
+        };
+        if std::fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+            return self.troubles.push(format!("{} is no file", path.display()));
+        }
+        if let Err(error) = files::append(&path, format!("{line}{}", vault.unwrap_or_default()).as_bytes()) {
+            self.troubles.push(words(&error));
+        }
+    }
+
+    /// Looks for what is odd in the configuration, once for each start of a session.
+    fn look_over(&mut self, vault: &Vault) {
+        let config = vault.config();
+        for warning in vault.warnings() {
+            self.troubles.push(format!(".cru/config.toml: {}", warning.diagnostic.message));
+        }
+        if let Some(save) = config.session.save.as_deref().filter(|save| Save::parse(save).is_none()) {
+            self.troubles.push(format!("[session] save = '{save}': `phase`, `step`, `20 events` or `30 s`"));
+        }
+        if let Some(flush) = config.hooks.flush.as_deref().filter(|&flush| Flush::parse(flush).is_none()) {
+            self.troubles.push(format!("[hooks] flush = '{flush}': `background`, `inline` or `never`"));
+        }
+    }
+
+    /// Has the note written.
+    fn flush(&mut self, vault: &Vault, state: &State, key: &str, session: &str) {
+        let how = vault.config().hooks.flush.as_deref().and_then(Flush::parse).unwrap_or(Flush::Background);
+        let done = match how {
+            Flush::Never => return,
+            Flush::Background if Turn::is_awaited(state, key) => return,
+            Flush::Background => self.spawn(vault, session).map_err(|error| format!("cru flush: {error}")),
+            Flush::Inline => flush_inline(vault, state, session, self.cx).map_err(|error| words(&error)),
+        };
+        let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
+        self.troubles.extend(done.err());
+    }
+
+    fn spawn(&self, vault: &Vault, session: &str) -> io::Result<()> {
+        let mut root = OsString::from("--vault=");
+        root.push(vault.root());
+        let session = OsString::from(format!("--session={session}"));
+        self.cx.ui.spawn_detached(&["flush".as_ref(), session.as_ref(), "--quiet".as_ref(), root.as_ref()])
+    }
+}
+
+/// `[hooks] flush`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flush {
+    Background,
+    Inline,
+    Never,
+}
+
+impl Flush {
+    fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "background" => Some(Self::Background),
+            "inline" => Some(Self::Inline),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+/// Writes the session's note in this process.
+#[expect(clippy::unnecessary_wraps, reason = "a seam: writing the note can fail")]
+fn flush_inline(_: &Vault, _: &State, _: &str, _: &Context<'_>) -> Result<(), Error> {
+    Ok(())
+}
+
+/// What the session is taken up again with, for the host to read.
+fn print_pack(_: &Vault, _: &State, _: &Host, _: &str, _: &Context<'_>) -> Option<String> {
+    None
+}
+
+/// An error with its causes and what to do, in one line.
+fn words(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        words.push_str(&format!(": {source}"));
+        cause = source.source();
+    }
+    if let Some(hint) = error.hint() {
+        words.push_str(&format!(" ({hint})"));
+    }
+    words
+}
+
+/// What the host reads; mostly nothing.
+struct Printed(Option<String>);
+
+impl Output for Printed {
+    fn text(&self, _: &View) -> String {
+        self.0.clone().unwrap_or_default()
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::json!({ "schema": 1, "context": self.0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::sync::Mutex;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::commands::{Global, Progress, Ui};
+
+    /// Remembers what would have been started.
+    #[derive(Default)]
+    struct Fake {
+        started: Mutex<Vec<Vec<String>>>,
+    }
+
+    impl Ui for Fake {
+        fn warn(&self, _: &str) {}
+        fn note(&self, _: &str) {}
+        fn detail(&self, _: &str) {}
+        fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
+            unreachable!("a hook shows no bar")
+        }
+        fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
+            let args = args.iter().map(|arg| arg.to_str().unwrap().to_owned()).collect();
+            self.started.lock().unwrap().push(args);
+            Ok(())
+        }
+    }
+
+    /// A vault with its state, and hooks that are called there second by second.
+    struct World {
+        temp: tempfile::TempDir,
+        ui: Fake,
+    }
+
+    impl World {
+        fn new(config: &str) -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            files::create(&temp.path().join("vault/.cru/config.toml"), config.as_bytes()).unwrap();
+            Self { temp, ui: Fake::default() }
+        }
+
+        fn vault(&self) -> PathBuf {
+            self.temp.path().join("vault")
+        }
+
+        /// The troubles of an event at a second, and what was started after it.
+        fn call(&self, event: &str, second: i64) -> (Vec<String>, usize) {
+            let state = self.temp.path().join("state");
+            let env = self.temp.path().join("env");
+            let vars = [("XDG_STATE_HOME", state.to_str().unwrap()), ("CLAUDE_ENV_FILE", env.to_str().unwrap())];
+            let env = Env::fixed(Timestamp::from_second(second).unwrap(), self.temp.path(), &vars);
+            let global = Global::default();
+            let cx = Context { env: &env, global: &global, ui: &self.ui };
+            let args = Args { event: event.to_owned(), host: "claude-code".to_owned() };
+            let mut call = Call { args: &args, cx: &cx, log: None, troubles: Vec::new() };
+            let input = serde_json::json!({"session_id": "-949d", "cwd": self.vault()});
+            let failed = call.take(input.to_string().as_bytes()).err();
+            call.troubles.extend(failed);
+            let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
+            for args in &started {
+                assert_eq!(args[..3], ["flush", "--session=-949d", "--quiet"]);
+                assert_eq!(args[3], format!("--vault={}", self.vault().display()));
+            }
+            (call.troubles, started.len())
+        }
+    }
+
+    const FINE: Vec<String> = Vec::new();
+
+    #[test]
+    fn the_note_is_written_when_the_policy_says_so() {
+        let world = World::new("");
+        assert_eq!(world.call("post-tool", 0), (FINE, 0));
+        assert_eq!(world.call("post-tool", 29), (FINE, 0));
+        assert_eq!(world.call("post-tool", 30), (FINE, 1), "thirty seconds after the first");
+        assert_eq!(world.call("post-tool", 31), (FINE, 0), "this one is the first now");
+        assert_eq!(world.call("post-tool", 60), (FINE, 0));
+        assert_eq!(world.call("post-tool", 61), (FINE, 1));
+        for event in ["stop", "prompt", "subagent-stop", "pre-compact", "session-end"] {
+            assert_eq!(world.call(event, 62), (FINE, 1), "{event}");
+        }
+        let every = World::new("[session]\nsave = \"2 events\"\n");
+        assert_eq!((0..6).map(|second| every.call("pre-tool", second).1).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn one_that_waits_is_enough() {
+        let world = World::new("");
+        world.call("pre-tool", 0);
+        let states = std::fs::read_dir(world.temp.path().join("state/cru")).unwrap();
+        let state = State::at(states.map(|entry| entry.unwrap().path()).next().unwrap());
+        let _waiting = files::try_lock(&state.lock("claude-code---949d.wait")).unwrap().unwrap();
+        assert_eq!(world.call("stop", 1), (FINE, 0));
+    }
+
+    #[test]
+    fn never_and_inline_start_nothing() {
+        for flush in ["never", "inline"] {
+            let world = World::new(&format!("[hooks]\nflush = \"{flush}\"\n"));
+            assert_eq!(world.call("stop", 0), (FINE, 0));
+        }
+    }
+
+    #[test]
+    fn odd_settings_are_told_once_and_the_default_holds() {
+        let world = World::new("[session]\nsave = \"often\"\n[hooks]\nflush = \"later\"\nresum = true\n");
+        let (troubles, started) = world.call("session-start", 0);
+        assert_eq!(troubles.len(), 3, "{troubles:?}");
+        assert!(troubles[0].contains("resum") && troubles[1].contains("often") && troubles[2].contains("later"));
+        assert_eq!(started, 0);
+        assert_eq!(world.call("stop", 1), (FINE, 1));
+        let shell = files::read(&world.temp.path().join("env")).unwrap();
+        assert_eq!(shell, b"export CRU_SESSION=-949d\n");
+    }
+}

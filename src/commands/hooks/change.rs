@@ -1,0 +1,156 @@
+//! A change of a settings file: shown, agreed to, written.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::place::Place;
+use super::record;
+use crate::base::text::sanitise;
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View};
+
+/// Whether it is written.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Consent {
+    /// Show the change and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write it without asking
+    #[arg(short, long, conflicts_with = "dry_run")]
+    yes: bool,
+}
+
+/// A text and what it becomes; `None` for no file.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) place: Place,
+    pub(super) old: Option<String>,
+    pub(super) new: Option<String>,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    schema: u32,
+    settings: PathBuf,
+    /// `written`, `unchanged`, `shown`.
+    result: &'static str,
+    /// In words.
+    message: String,
+    diff: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+impl Change {
+    /// Writes it if that is wanted. `done` and `already` say what it means.
+    pub(super) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<Report> {
+        let diff = self.diff();
+        let report = |result, message: &str, backup| Report {
+            schema: 1,
+            settings: self.place.path.clone(),
+            result,
+            message: message.to_owned(),
+            diff: diff.clone(),
+            backup,
+            notes: Vec::new(),
+        };
+        if self.old == self.new {
+            return Ok(report("unchanged", already, None));
+        }
+        if consent.dry_run {
+            return Ok(report("shown", "nothing was written", None));
+        }
+        let mut shown = false;
+        if !consent.yes {
+            cx.ui.note(&diff);
+            match cx.ui.confirm("Write this?") {
+                Some(true) => shown = true,
+                Some(false) => return Err(Error::no("nothing was written")),
+                None => {
+                    return Err(Error::usage("nobody is here to agree to the change")
+                        .with_hint("--yes writes it, --dry-run shows it"));
+                }
+            }
+        }
+        let backup = self.old.as_deref().map(|old| record::back_up(&self.place, old, cx.env)).transpose()?;
+        self.write()?;
+        let mut report = report("written", done, backup);
+        if shown {
+            report.diff.clear();
+        }
+        Ok(report)
+    }
+
+    fn write(&self) -> Result<()> {
+        let path = &self.place.path;
+        match (&self.old, &self.new) {
+            (None, None) => Ok(()),
+            (None, Some(new)) if files::create(path, new.as_bytes())? => Ok(()),
+            (None, Some(_)) => Err(Error::Changed { path: path.clone() }),
+            (Some(old), Some(new)) => files::replace(path, old.as_bytes(), new.as_bytes()),
+            (Some(_), None) => files::remove(path).map(drop),
+        }
+    }
+
+    fn diff(&self) -> String {
+        let (old, new) = (self.old.as_deref().unwrap_or(""), self.new.as_deref().unwrap_or(""));
+        if old == new {
+            return String::new();
+        }
+        let path = self.place.path.display().to_string();
+        let name = |text: &Option<String>| if text.is_some() { path.clone() } else { "/dev/null".to_owned() };
+        let diff = similar::TextDiff::from_lines(old, new);
+        let mut unified = diff.unified_diff();
+        sanitise(&unified.context_radius(2).header(&name(&self.old), &name(&self.new)).to_string()).into_owned()
+    }
+}
+
+impl Report {
+    /// With something a person should know.
+    pub(super) fn note(mut self, note: Option<String>) -> Self {
+        self.notes.extend(note);
+        self
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.result == "written"
+    }
+}
+
+impl Output for Report {
+    fn text(&self, _: &View) -> String {
+        let mut text = String::new();
+        for line in self.diff.lines() {
+            let style = match line.as_bytes() {
+                [b'+', b'+', ..] | [b'-', b'-', ..] => style::DIM,
+                [b'+', ..] => style::GOOD,
+                [b'-', ..] => style::BAD,
+                [b'@', ..] => style::CHANNEL,
+                _ => anstyle::Style::new(),
+            };
+            let _ = writeln!(text, "{}", paint(style, line));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let path = sanitise(&self.settings.to_string_lossy()).into_owned();
+        let _ = writeln!(text, "{path}: {}", self.message);
+        if let Some(backup) = &self.backup {
+            let _ = writeln!(text, "{}", paint(style::DIM, format!("What it was: {}", backup.display())));
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "{} {}", paint(style::WARN, "note:"), sanitise(note));
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

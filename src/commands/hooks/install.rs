@@ -1,0 +1,100 @@
+//! `cru hooks install`.
+
+use std::path::{Path, PathBuf};
+
+use super::change::{Change, Consent};
+use super::handler::Program;
+use super::place::{Level, Place, Which};
+use super::record::Record;
+use super::settings;
+use crate::base::{Env, Error, Result};
+use crate::commands::{Context, Output};
+use crate::live::hook::{HOSTS, Host};
+
+/// Have an agent's hooks call `cru`
+///
+/// Adds one command for each event to the settings of Claude Code and leaves everything else in them as it is, to the
+/// byte. Shows the change first. Running it again renews the commands where they stand, or changes nothing.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    consent: Consent,
+    /// The program that the hooks call; else this one (`cru` for --project)
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<String>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let host = HOSTS[0];
+    let place = args.which.place(cx)?;
+    let old = place.read()?;
+    let text = old.as_deref().unwrap_or("");
+    let found = settings::find(text).map_err(|refused| place.refuse(&refused))?;
+    // A vault that was named once stays, until another is.
+    let vault = match cx.vault_arg() {
+        Some(path) => Some(utf8(&cx.absolute(path))?),
+        None => found.iter().find_map(|found| found.ours.program.vault.clone()),
+    };
+    let path = match &args.program {
+        Some(path) => path.clone(),
+        None if place.level == Level::Project => "cru".to_owned(),
+        None => utf8(&this_program(cx.env)?)?,
+    };
+    let program = Program { path, vault };
+    let new = settings::install(text, host, &program).map_err(|refused| place.refuse(&refused))?;
+    let before = if found.is_empty() {
+        old.clone()
+    } else if let Some(record) = Record::read(&place, text, cx.env) {
+        record.into_before()
+    } else {
+        Some(settings::uninstall(text).map_err(|refused| place.refuse(&refused))?)
+    };
+    let done = if found.is_empty() { "installed" } else { "renewed" };
+    let change = Change { place: place.clone(), old, new: Some(new.clone()) };
+    let report = change.make(args.consent, done, "already installed", cx)?;
+    if report.is_written() {
+        Record::write(&place, before.as_deref(), &new, cx.env);
+    }
+    Ok(Box::new(report.note(plugin_note(&new)).note(disabled_note(&new)).note(own_name_note(&place, &program, host))))
+}
+
+/// Both would send each event twice.
+pub(super) fn plugin_note(text: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    let plugins = value.get("enabledPlugins")?.as_object()?;
+    let plugin = plugins.iter().find(|(name, on)| name.split('@').next() == Some("cru") && **on == true)?;
+    Some(format!("the plugin {} brings the same hooks: disable it or uninstall these, or events come twice", plugin.0))
+}
+
+/// Installed and yet never called.
+pub(super) fn disabled_note(text: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    (value.get("disableAllHooks")? == true)
+        .then(|| "`disableAllHooks` is set in these settings: no hook is called".to_owned())
+}
+
+fn own_name_note(place: &Place, program: &Program, host: &Host) -> Option<String> {
+    (place.level == Level::Project && !program.path.contains('/'))
+        .then(|| format!("whoever works in this project needs `{}` on the PATH of {}", program.path, host.title))
+}
+
+/// The running program, by its name on `PATH` where that leads to it: such a name outlives an update.
+fn this_program(env: &Env) -> Result<PathBuf> {
+    let unknown = || Error::usage("this program does not know where it lies").with_hint("name it with --program");
+    let file = env.program().ok_or_else(unknown)?;
+    let named = env.var("PATH").into_iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute());
+    let mut named = named.map(|dir| dir.join("cru"));
+    Ok(named.find(|path| same_file(path, &file)).unwrap_or(file))
+}
+
+/// Whether two paths lead to one file.
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+fn utf8(path: &Path) -> Result<String> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    text.map(str::to_owned).ok_or_else(|| Error::usage(format!("{} cannot stand in settings", path.display())))
+}

@@ -1,0 +1,289 @@
+//! Editing a JSON text where it stands: what is not edited keeps every byte, its order and its layout.
+//!
+//! Knows where each value lies; knows nothing of settings. The text is read by a strict parser first, so the one here
+//! only has to find places.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use serde_json::Value;
+
+/// A value and where it lies.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    Scalar,
+}
+
+/// A key with its value.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) key: String,
+    start: usize,
+    pub(super) value: Node,
+}
+
+/// Reads a text; the error has line and column.
+pub(super) fn parse(text: &str) -> Result<(Node, Value), serde_json::Error> {
+    let value: Value = serde_json::from_str(text)?;
+    let mut reader = Reader { text, at: 0 };
+    reader.blank();
+    Ok((reader.node(), value))
+}
+
+impl Node {
+    /// The value of the last member of that name, which is the one that counts.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        let Kind::Object(members) = &self.kind else { return None };
+        members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
+    }
+
+    /// Position of that member.
+    pub(super) fn position(&self, key: &str) -> Option<usize> {
+        let Kind::Object(members) = &self.kind else { return None };
+        members.iter().rposition(|member| member.key == key)
+    }
+
+    /// The elements of a list.
+    pub(super) fn items(&self) -> &[Self] {
+        if let Kind::Array(items) = &self.kind { items } else { &[] }
+    }
+
+    /// Elements or members with their keys.
+    fn parts(&self) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Object(members) => members.iter().map(|member| member.start..member.value.span.end).collect(),
+            Kind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
+            Kind::Scalar => Vec::new(),
+        }
+    }
+
+    /// How many elements or members it has.
+    pub(super) fn len(&self) -> usize {
+        match &self.kind {
+            Kind::Object(members) => members.len(),
+            Kind::Array(items) => items.len(),
+            Kind::Scalar => 0,
+        }
+    }
+}
+
+/// `text` with one part more at the end of the list or object `node`, laid out like its neighbours.
+pub(super) fn append(text: &str, node: &Node, key: Option<&str>, value: &Value) -> String {
+    let parts = node.parts();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let inner = node.span.start + 1..node.span.end - 1;
+    let written = |indent: Option<&str>| {
+        let value = pretty(value, indent.map(|indent| (newline, indent, unit(text))));
+        let colon = if indent.is_some() { ": " } else { ":" };
+        key.map_or_else(|| value.clone(), |key| format!("{}{colon}{value}", Value::from(key)))
+    };
+    let Some(last) = parts.last() else {
+        let root = node.span.start == text.len() - text.trim_start().len();
+        if !root && !text.trim().contains('\n') {
+            return splice(text, inner, &written(None));
+        }
+        let base = indent_of_line(text, node.span.start);
+        let indent = format!("{base}{}", unit(text));
+        return splice(text, inner, &format!("{newline}{indent}{}{newline}{base}", written(Some(&indent))));
+    };
+    // White space before the last part: a new line and its indent, or nothing of a line.
+    let before = &text[..last.start];
+    let gap = &before[before.trim_end().len()..];
+    let added = match gap.rfind('\n') {
+        Some(at) => {
+            let indent = &gap[at + 1..];
+            format!(",{newline}{indent}{}", written(Some(indent)))
+        }
+        None if gap.is_empty() => format!(",{}", written(None)),
+        None => format!(", {}", written(None)),
+    };
+    splice(text, last.end..last.end, &added)
+}
+
+/// `text` without a part of the list or object `node`.
+pub(super) fn remove(text: &str, node: &Node, index: usize) -> String {
+    let parts = node.parts();
+    let range = match (index.checked_sub(1).and_then(|at| parts.get(at)), parts.get(index), parts.get(index + 1)) {
+        (_, None, _) => return text.to_owned(),
+        (None, Some(_), None) => node.span.start + 1..node.span.end - 1,
+        (Some(previous), Some(it), None) => previous.end..it.end,
+        (_, Some(it), Some(next)) => it.start..next.start,
+    };
+    splice(text, range, "")
+}
+
+/// `text` with another value in the place of `node`.
+pub(super) fn replace(text: &str, node: &Node, value: &Value) -> String {
+    splice(text, node.span.clone(), &value.to_string())
+}
+
+fn splice(text: &str, range: Range<usize>, new: &str) -> String {
+    format!("{}{new}{}", &text[..range.start], &text[range.end..])
+}
+
+/// White space at the start of the line in which `at` lies.
+fn indent_of_line(text: &str, at: usize) -> &str {
+    let line = &text[text[..at].rfind('\n').map_or(0, |newline| newline + 1)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// One level of indent, as the first indented line has it.
+fn unit(text: &str) -> &str {
+    let first = text.lines().map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
+    let first = first.zip(text.lines()).find(|(indent, line)| !indent.is_empty() && indent.len() < line.len());
+    first.map_or("  ", |(indent, _)| indent)
+}
+
+/// A value over several lines, or in one where there is no layout.
+fn pretty(value: &Value, layout: Option<(&str, &str, &str)>) -> String {
+    let Some((newline, base, unit)) = layout else { return value.to_string() };
+    let mut out = String::new();
+    write_pretty(&mut out, value, newline, base, unit);
+    out
+}
+
+fn write_pretty(out: &mut String, value: &Value, newline: &str, base: &str, unit: &str) {
+    let deeper = format!("{base}{unit}");
+    let (open, close, parts): (_, _, Vec<(Option<&String>, &Value)>) = match value {
+        Value::Object(map) if !map.is_empty() => {
+            ('{', '}', map.iter().map(|(key, value)| (Some(key), value)).collect())
+        }
+        Value::Array(list) if !list.is_empty() => ('[', ']', list.iter().map(|value| (None, value)).collect()),
+        _ => return out.push_str(&value.to_string()),
+    };
+    out.push(open);
+    for (index, (key, value)) in parts.into_iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}{newline}{deeper}");
+        if let Some(key) = key {
+            let _ = write!(out, "{}: ", Value::from(key.as_str()));
+        }
+        write_pretty(out, value, newline, &deeper, unit);
+    }
+    let _ = write!(out, "{newline}{base}{close}");
+}
+
+/// Finds places in a text that is known to be JSON.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blank(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn node(&mut self) -> Node {
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'{') => Kind::Object(self.list(b'}', |it| {
+                let start = it.at;
+                it.string();
+                let key = serde_json::from_str(&it.text[start..it.at]).unwrap_or_default();
+                it.blank();
+                it.at += 1;
+                it.blank();
+                Member { key, start, value: it.node() }
+            })),
+            Some(b'[') => Kind::Array(self.list(b']', Self::node)),
+            Some(b'"') => {
+                self.string();
+                Kind::Scalar
+            }
+            _ => {
+                while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+                    self.at += 1;
+                }
+                Kind::Scalar
+            }
+        };
+        Node { span: start..self.at, kind }
+    }
+
+    fn list<T>(&mut self, close: u8, mut part: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let mut parts = Vec::new();
+        self.at += 1;
+        self.blank();
+        while self.peek().is_some_and(|byte| byte != close) {
+            parts.push(part(self));
+            self.blank();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+                self.blank();
+            }
+        }
+        self.at += 1;
+        parts
+    }
+
+    fn string(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with(text: &str, key: Option<&str>, value: &Value) -> String {
+        append(text, &parse(text).unwrap().0, key, value)
+    }
+
+    #[test]
+    fn places_are_those_of_the_values() {
+        let text = " {\"a\\\"\": [1, {\"b\" :\"}]\"} ,null],\n\"c\":-1.5e+3, \"a\\\"\": true}\n";
+        let (root, _) = parse(text).unwrap();
+        assert_eq!(&text[root.get("a\"").unwrap().span.clone()], "true", "the last of two counts");
+        assert_eq!(&text[root.get("c").unwrap().span.clone()], "-1.5e+3");
+        let Kind::Object(members) = &root.kind else { panic!("an object") };
+        let items: Vec<_> = members[0].value.items().iter().map(|item| &text[item.span.clone()]).collect();
+        assert_eq!(items, ["1", "{\"b\" :\"}]\"}", "null"]);
+    }
+
+    #[test]
+    fn added_parts_look_like_their_neighbours() {
+        let value = json!({"k": [1]});
+        assert_eq!(with("{}", Some("a"), &value), "{\n  \"a\": {\n    \"k\": [\n      1\n    ]\n  }\n}");
+        assert_eq!(with("{\"x\":1}", Some("a"), &value), "{\"x\":1,\"a\":{\"k\":[1]}}");
+        assert_eq!(with("[1, 2]", None, &json!(3)), "[1, 2, 3]");
+        assert_eq!(with("[\n\t1\n]\n", None, &value), "[\n\t1,\n\t{\n\t\t\"k\": [\n\t\t\t1\n\t\t]\n\t}\n]\n");
+        assert_eq!(with("{\r\n    \"x\": 1\r\n}", Some("a"), &json!(2)), "{\r\n    \"x\": 1,\r\n    \"a\": 2\r\n}");
+    }
+
+    #[test]
+    fn a_part_that_was_added_last_goes_without_a_trace() {
+        for text in ["{\"x\":1}", "{\n \"x\": 1\n}\n", "{ \"x\": 1 }", "{\"x\":1, \"y\":2\n}"] {
+            let more = with(text, Some("a"), &json!([1, {"b": 2}]));
+            let (root, value) = parse(&more).unwrap();
+            assert_eq!(value["a"], json!([1, {"b": 2}]));
+            assert_eq!(remove(&more, &root, root.position("a").unwrap()), text);
+        }
+        let (root, _) = parse("[1, 2, 3]").unwrap();
+        assert_eq!(remove("[1, 2, 3]", &root, 0), "[2, 3]");
+        assert_eq!(remove("[1, 2, 3]", &root, 7), "[1, 2, 3]");
+        assert_eq!(remove("[ 1 ]", &parse("[ 1 ]").unwrap().0, 0), "[]");
+    }
+}

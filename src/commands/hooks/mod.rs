@@ -1,0 +1,40 @@
+//! `cru hooks`: connecting a host's hooks to `cru hook`, and taking that back.
+//!
+//! The host's settings belong to the person: they are edited as a text in which all that is not ours keeps its bytes,
+//! after the change was shown and agreed to, with a copy of what was there.
+
+mod change;
+mod handler;
+mod install;
+mod json;
+mod place;
+mod plugin;
+mod record;
+mod settings;
+mod status;
+mod uninstall;
+
+use clap::Subcommand;
+
+use super::{Context, Output};
+use crate::base::Result;
+
+/// All of them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Install(install::Args),
+    Status(status::Args),
+    Uninstall(uninstall::Args),
+    Plugin(plugin::Args),
+}
+
+impl Command {
+    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        match self {
+            Self::Install(args) => install::run(&args, cx),
+            Self::Status(args) => status::run(&args, cx),
+            Self::Uninstall(args) => uninstall::run(&args, cx),
+            Self::Plugin(args) => plugin::run(&args, cx),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The settings files of a host.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::settings::Refused;
+use crate::base::{Env, Error, Result, files};
+use crate::commands::Context;
+
+/// Bytes of the longest settings that are edited.
+const MAX: u64 = 16 << 20;
+
+/// Which settings.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(multiple = false)]
+pub(super) struct Which {
+    /// The settings of all your projects (the default)
+    #[arg(long)]
+    user: bool,
+    /// The project's settings, which it shares with others
+    #[arg(long)]
+    project: bool,
+    /// The project's settings for you alone
+    #[arg(long)]
+    local: bool,
+    /// This settings file
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+}
+
+/// A level of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    User,
+    Project,
+    Local,
+    File,
+}
+
+/// A settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) level: Level,
+    pub(super) path: PathBuf,
+}
+
+impl Which {
+    /// The file that is meant.
+    pub(super) fn place(&self, cx: &Context<'_>) -> Result<Place> {
+        if let Some(path) = &self.settings {
+            return Ok(Place { level: Level::File, path: cx.absolute(path) });
+        }
+        let level = match self {
+            Self { project: true, .. } => Level::Project,
+            Self { local: true, .. } => Level::Local,
+            _ => Level::User,
+        };
+        Place::of(level, cx.env).ok_or_else(|| {
+            Error::usage("there is no home folder to look for the settings in")
+                .with_hint("name the file with --settings")
+        })
+    }
+
+    /// Those to look at: the one that is meant, else all.
+    pub(super) fn places(&self, cx: &Context<'_>) -> Result<Vec<Place>> {
+        if self.user || self.project || self.local || self.settings.is_some() {
+            return Ok(vec![self.place(cx)?]);
+        }
+        let levels = [Level::User, Level::Project, Level::Local];
+        let mut places: Vec<Place> = levels.into_iter().filter_map(|level| Place::of(level, cx.env)).collect();
+        places.dedup_by(|one, other| one.path == other.path);
+        Ok(places)
+    }
+}
+
+impl Place {
+    fn of(level: Level, env: &Env) -> Option<Self> {
+        let path = match level {
+            Level::User => {
+                let config = env.var("CLAUDE_CONFIG_DIR").map(|dir| env.cwd().join(dir));
+                config.or_else(|| Some(env.home()?.join(".claude")))?.join("settings.json")
+            }
+            Level::Project => project(env).join(".claude/settings.json"),
+            Level::Local => project(env).join(".claude/settings.local.json"),
+            Level::File => return None,
+        };
+        Some(Self { level, path })
+    }
+
+    /// Its text; `None` where there is no file.
+    pub(super) fn read(&self) -> Result<Option<String>> {
+        if std::fs::symlink_metadata(&self.path).is_err() {
+            return Ok(None);
+        }
+        let bytes = files::read_regular(&self.path, MAX)?;
+        let bytes = bytes.ok_or_else(|| Error::usage(format!("{} is no file of settings", self.path.display())))?;
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| Error::usage(format!("{} is no UTF-8 text", self.path.display())))?;
+        Ok(Some(text))
+    }
+
+    /// An error about its text.
+    pub(super) fn refuse(&self, refused: &Refused) -> Error {
+        let path = self.path.display();
+        let at = refused.place.map_or_else(|| path.to_string(), |(line, column)| format!("{path}:{line}:{column}"));
+        Error::usage(format!("{at}: {}", refused.message)).with_hint("correct the file by hand; nothing was written")
+    }
+}
+
+/// The folder of the project: the nearest above with settings or a repository, below the home folder.
+fn project(env: &Env) -> &Path {
+    let below_home = env.cwd().ancestors().take_while(|folder| Some(*folder) != env.home());
+    let mut marked = below_home.filter(|folder| folder.join(".claude").is_dir() || folder.join(".git").exists());
+    marked.next().unwrap_or(env.cwd())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn where_settings_are() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let deep = home.join("work/app/src");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir_all(home.join(".claude")).unwrap();
+        let env = |vars: &[(&str, &str)]| Env::fixed(Timestamp::UNIX_EPOCH, &deep, vars);
+        let path = |level, env: &Env| Place::of(level, env).unwrap().path;
+        let plain = env(&[("HOME", home.to_str().unwrap())]);
+        assert_eq!(path(Level::User, &plain), home.join(".claude/settings.json"));
+        assert_eq!(path(Level::Project, &plain), deep.join(".claude/settings.json"), "never the home folder's");
+        std::fs::create_dir_all(home.join("work/app/.git")).unwrap();
+        assert_eq!(path(Level::Local, &plain), home.join("work/app/.claude/settings.local.json"));
+        assert_eq!(path(Level::User, &env(&[("CLAUDE_CONFIG_DIR", "/c")])), Path::new("/c/settings.json"));
+        assert_eq!(Place::of(Level::User, &env(&[])), None);
+    }
+}

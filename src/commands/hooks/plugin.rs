@@ -1,0 +1,97 @@
+//! `cru hooks plugin`: the folder that Claude Code takes as a plugin.
+//!
+//! Its hooks come from the table of events; its words for agents and people are files of the repository's own copy.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::handler::Program;
+use crate::base::{Result, files};
+use crate::commands::{Context, Output, View};
+use crate::live::hook::{HOSTS, Host};
+
+/// Write the plugin folder of Claude Code
+///
+/// The plugin brings the same hooks as `cru hooks install`, a skill that tells the agent how to log decisions, errors
+/// and tasks, and commands for the person. It calls `cru` by that name, so `cru` has to be on `PATH`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where to; files of the same names are replaced
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Texts that are the same in every copy.
+const TEXTS: &[(&str, &str)] = &[
+    ("skills/cru/SKILL.md", include_str!("../../../plugin/skills/cru/SKILL.md")),
+    ("commands/decide.md", include_str!("../../../plugin/commands/decide.md")),
+    ("commands/pause.md", include_str!("../../../plugin/commands/pause.md")),
+    ("commands/resume.md", include_str!("../../../plugin/commands/resume.md")),
+    ("README.md", include_str!("../../../plugin/README.md")),
+];
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let root = cx.absolute(&args.out);
+    let mut written = Vec::new();
+    for (path, text) in folder(HOSTS[0]) {
+        let file = root.join(path);
+        if files::read(&file).is_ok_and(|bytes| bytes == text.as_bytes()) {
+            continue;
+        }
+        files::put(&file, text.as_bytes())?;
+        written.push(path);
+    }
+    Ok(Box::new(Report { root: args.out.clone(), written }))
+}
+
+/// All files: path and text.
+fn folder(host: &Host) -> Vec<(&'static str, String)> {
+    let mut folder = vec![(".claude-plugin/plugin.json", manifest()), ("hooks/hooks.json", hooks(host))];
+    folder.extend(TEXTS.iter().map(|&(path, text)| (path, text.to_owned())));
+    folder
+}
+
+fn manifest() -> String {
+    pretty(&json!({
+        "name": "cru",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Keeps each session as a markdown note that you can read and edit: requests, steps, decisions, errors, tasks.",
+        "license": env!("CARGO_PKG_LICENSE"),
+        "keywords": ["sessions", "notes", "markdown", "obsidian", "log"],
+    }))
+}
+
+fn hooks(host: &Host) -> String {
+    let program = Program { path: "cru".to_owned(), vault: None };
+    let events = host.installed().map(|row| (row.name.to_owned(), json!([program.group(host, row)])));
+    pretty(&json!({
+        "description": "Tells cru what happens, one short line for each event. Prints nothing and never stops the agent.",
+        "hooks": Value::Object(events.collect::<Map<_, _>>()),
+    }))
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+struct Report {
+    root: PathBuf,
+    written: Vec<&'static str>,
+}
+
+impl Output for Report {
+    fn text(&self, _: &View) -> String {
+        if self.written.is_empty() {
+            return format!("{}: nothing to change\n", self.root.display());
+        }
+        self.written.iter().map(|path| format!("{}\n", self.root.join(path).display())).collect()
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        Ok(json!({ "schema": 1, "folder": self.root, "written": self.written }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

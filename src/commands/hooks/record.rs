@@ -1,0 +1,84 @@
+//! What a settings file was before it was edited, in machine state, readable by its owner alone.
+//!
+//! Two things are kept: a copy of each text that was replaced, for people, and one record for each file with which
+//! uninstalling gives back the very bytes from before, as long as nobody changed the file since.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use crate::base::{Env, Result, files};
+
+/// What a file was, and what it was made to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// For people who look into it.
+    path: PathBuf,
+    /// The text without our hooks; `None` where there was no file.
+    before: Option<String>,
+    /// Hash of the text with them.
+    after: String,
+}
+
+impl Record {
+    /// That of a file, where there is one that describes its text of now.
+    pub(super) fn read(place: &Place, now: &str, env: &Env) -> Option<Self> {
+        let bytes = files::read_regular(&file(place, env)?, u64::MAX - 1).ok()??;
+        let record: Self = serde_json::from_slice(&bytes).ok()?;
+        (record.after == hash(now)).then_some(record)
+    }
+
+    /// The text from before.
+    pub(super) fn into_before(self) -> Option<String> {
+        self.before
+    }
+
+    /// Keeps that `before` became `after`. Without a place to keep it, uninstalling takes our hooks out of the text.
+    pub(super) fn write(place: &Place, before: Option<&str>, after: &str, env: &Env) {
+        let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after) };
+        if let (Some(path), Ok(bytes)) = (file(place, env), serde_json::to_vec(&record)) {
+            let _ = files::put_private(&path, &bytes);
+        }
+    }
+
+    /// Forgets it.
+    pub(super) fn remove(place: &Place, env: &Env) {
+        if let Some(path) = file(place, env) {
+            let _ = files::remove(&path);
+        }
+    }
+}
+
+/// Keeps a copy of a text that is about to be replaced: in machine state, else beside the file.
+pub(super) fn back_up(place: &Place, text: &str, env: &Env) -> Result<PathBuf> {
+    let time = env.now().strftime("%Y%m%dT%H%M%SZ");
+    if let Some(dir) = folder(env) {
+        let path = dir.join(format!("{}-{time}.json", id(&place.path)));
+        if files::put_private(&path, text.as_bytes()).is_ok() {
+            return Ok(path);
+        }
+    }
+    let mut path = place.path.clone().into_os_string();
+    path.push(format!(".cru-backup-{time}"));
+    let path = PathBuf::from(path);
+    files::put_private(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+fn folder(env: &Env) -> Option<PathBuf> {
+    Some(env.state_dir()?.join("hooks"))
+}
+
+fn file(place: &Place, env: &Env) -> Option<PathBuf> {
+    Some(folder(env)?.join(format!("{}.record.json", id(&place.path))))
+}
+
+fn id(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}

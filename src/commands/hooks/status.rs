@@ -1,0 +1,274 @@
+//! `cru hooks status`.
+//!
+//! Looks, and runs nothing: a project's settings come from whoever wrote the project.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::handler::Program;
+use super::install::{disabled_note, plugin_note, same_file};
+use super::place::{Level, Place, Which};
+use super::settings::{self, Found};
+use crate::base::text::{plural, sanitise};
+use crate::base::{Env, Result};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View};
+use crate::live::hook::{HOSTS, Host, trouble};
+use crate::vault::{State, Vault};
+
+/// Show where hooks are installed, and whether they work
+///
+/// For each settings file: which events call `cru`, which program that is, and whether it exists. Then when a hook was
+/// last called for this vault, and what went wrong. Exits with 1 when no settings have all events with a program that
+/// exists.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// What is installed where, and what came of it.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    host: &'static str,
+    settings: Vec<Settings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vault: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_event: Option<Timestamp>,
+    /// Sessions whose hooks left a journal.
+    journals: u64,
+    trouble: Vec<Trouble>,
+}
+
+#[derive(Debug, Serialize)]
+struct Settings {
+    level: Level,
+    path: PathBuf,
+    exists: bool,
+    /// Events that call `cru`, of those that are installed by default.
+    events: Vec<&'static str>,
+    missing: Vec<&'static str>,
+    /// Other events that call `cru`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<String>,
+    programs: Vec<ProgramState>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramState {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vault: Option<String>,
+    state: Is,
+}
+
+/// What a program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Is {
+    /// The one that is running.
+    This,
+    /// Another file.
+    Other,
+    /// No file.
+    Gone,
+}
+
+#[derive(Debug, Serialize)]
+struct Trouble {
+    log: PathBuf,
+    lines: u64,
+    last: Option<String>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let host = HOSTS[0];
+    let settings = args.which.places(cx)?.into_iter().map(|place| look(place, host, cx.env)).collect();
+    let vault = Vault::find(cx.vault_arg(), cx.env).ok();
+    let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
+    let (journals, last_event) = state.as_ref().map_or((0, None), |state| last_event(state, host));
+    let logs = [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)];
+    let trouble =
+        logs.into_iter().flatten().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
+    Ok(Box::new(Report {
+        schema: 1,
+        host: host.id,
+        settings,
+        vault: vault.map(|vault| vault.root().to_owned()),
+        last_event,
+        journals,
+        trouble: trouble.filter(|trouble| trouble.lines > 0).collect(),
+    }))
+}
+
+fn look(place: Place, host: &Host, env: &Env) -> Settings {
+    let mut settings = Settings {
+        level: place.level,
+        exists: false,
+        events: Vec::new(),
+        missing: Vec::new(),
+        more: Vec::new(),
+        programs: Vec::new(),
+        notes: Vec::new(),
+        error: None,
+        path: place.path.clone(),
+    };
+    let text = match place.read() {
+        Ok(text) => text,
+        Err(error) => {
+            settings.error = Some(error.to_string());
+            return settings;
+        }
+    };
+    settings.exists = text.is_some();
+    let text = text.unwrap_or_default();
+    let found = match settings::find(&text) {
+        Ok(found) => found,
+        Err(refused) => {
+            settings.error = Some(place.refuse(&refused).to_string());
+            return settings;
+        }
+    };
+    let calls = |name: &str, event: &str| found.iter().any(|found| found.name == name && found.ours.event == event);
+    for row in host.installed() {
+        let list = if calls(row.name, row.event.name()) { &mut settings.events } else { &mut settings.missing };
+        list.push(row.name);
+    }
+    let more = found.iter().map(|found| &found.name).filter(|name| !settings.events.contains(&name.as_str()));
+    settings.more = more.cloned().collect();
+    settings.programs = programs(&found, env);
+    settings.notes.extend(plugin_note(&text).filter(|_| !found.is_empty()));
+    settings.notes.extend(disabled_note(&text));
+    settings
+}
+
+fn programs(found: &[Found], env: &Env) -> Vec<ProgramState> {
+    let mut programs: Vec<Program> = Vec::new();
+    for found in found {
+        if !programs.contains(&found.ours.program) {
+            programs.push(found.ours.program.clone());
+        }
+    }
+    let state = |Program { path, vault }| ProgramState { state: what_is(&path, env), path, vault };
+    programs.into_iter().map(state).collect()
+}
+
+fn what_is(program: &str, env: &Env) -> Is {
+    let file = if program.contains('/') {
+        Some(PathBuf::from(program))
+    } else {
+        let dirs = env.var("PATH").into_iter().flat_map(std::env::split_paths);
+        dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(|path| path.is_file())
+    };
+    match file.filter(|file| file.is_file()) {
+        None => Is::Gone,
+        Some(file) if env.program().is_some_and(|this| same_file(&this, &file)) => Is::This,
+        Some(_) => Is::Other,
+    }
+}
+
+/// Journals of hooked sessions, and when one was last written.
+fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
+    let journal = state.journal("x");
+    let Some(Ok(entries)) = journal.parent().map(std::fs::read_dir) else { return (0, None) };
+    let prefix = format!("{}--", host.id);
+    let mut found = (0, None);
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_journal = name.to_str().is_some_and(|name| {
+            name.starts_with(&prefix) && Path::new(name).extension().is_some_and(|extension| extension == "jsonl")
+        });
+        if is_journal {
+            let time = entry.metadata().ok().and_then(|metadata| Timestamp::try_from(metadata.modified().ok()?).ok());
+            found = (found.0 + 1, found.1.max(time));
+        }
+    }
+    found
+}
+
+impl Settings {
+    fn works(&self) -> bool {
+        self.missing.is_empty() && self.error.is_none() && self.programs.iter().all(|it| it.state != Is::Gone)
+    }
+
+    fn summary(&self) -> String {
+        let total = self.events.len() + self.missing.len();
+        match (&self.error, self.events.len()) {
+            (Some(error), _) => paint(style::BAD, sanitise(error)),
+            (None, 0) if !self.exists => paint(style::DIM, "no such file"),
+            (None, 0) if self.more.is_empty() => paint(style::DIM, "no hooks of cru"),
+            (None, count) if count == total => {
+                paint(style::GOOD, format!("installed, {}", plural(count as u64, "event")))
+            }
+            (None, count) => {
+                paint(style::WARN, format!("{count} of {total} events; missing: {}", self.missing.join(", ")))
+            }
+        }
+    }
+}
+
+impl Output for Report {
+    fn text(&self, _: &View) -> String {
+        let mut text = String::new();
+        for settings in &self.settings {
+            let path = settings.path.to_string_lossy();
+            let _ = writeln!(text, "{}: {}", paint(style::ID, sanitise(&path)), settings.summary());
+            for program in &settings.programs {
+                let state = match program.state {
+                    Is::This => paint(style::GOOD, "this program"),
+                    Is::Other => paint(style::WARN, "another program than this one"),
+                    Is::Gone => paint(style::BAD, "there is no such program: `cru hooks install` renews it"),
+                };
+                let _ = writeln!(text, "  calls {}: {state}", sanitise(&program.path));
+                if let Some(vault) = &program.vault {
+                    let _ = writeln!(text, "  for the vault {}", sanitise(vault));
+                }
+            }
+            if !settings.more.is_empty() {
+                let _ = writeln!(text, "  also on {}", sanitise(&settings.more.join(", ")));
+            }
+            for note in &settings.notes {
+                let _ = writeln!(text, "  {} {}", paint(style::WARN, "note:"), sanitise(note));
+            }
+        }
+        text.push('\n');
+        match (&self.vault, self.last_event) {
+            (None, _) => {
+                text.push_str("No vault here: hooks that find none leave a line of trouble and nothing else.\n")
+            }
+            (Some(_), None) => text.push_str("No hook was called for this vault yet.\n"),
+            (Some(_), Some(at)) => {
+                let sessions = plural(self.journals, "session");
+                let _ = writeln!(text, "Last hook for this vault: {at:.0}; journals of {sessions}.");
+            }
+        }
+        for trouble in &self.trouble {
+            let lines = plural(trouble.lines, "line");
+            let _ = writeln!(text, "{} {lines} in {}", paint(style::WARN, "Trouble:"), trouble.log.display());
+            if let Some(last) = &trouble.last {
+                let _ = writeln!(text, "  {}", paint(style::DIM, last));
+            }
+        }
+        if self.exit_code() != 0 {
+            text.push_str("Next: `cru hooks install`.\n");
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(!self.settings.iter().any(Settings::works))
+    }
+}
