@@ -2,3 +2,5 @@
 //! that a session is taken up again with.
 //!
 //! Names no importer and no command; writes through [`crate::vault::Writer`] and [`crate::vault::Journal`] alone.
+
+pub mod hook;

@@ -1,0 +1,5 @@
+//! What hosts' hooks tell.
+
+mod entry;
+
+pub use entry::{Entry, HashedFile};
