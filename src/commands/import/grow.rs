@@ -86,13 +86,16 @@ impl Grower<'_> {
         carry(&last, &mut new);
         let text = render::note(&new);
         let ops = delta::texts(&base, &text, Some(note));
+        let done = |(key, mark): &(&String, &Mark)| known.consumed.get(*key) != Some(mark);
+        let consumed: BTreeMap<String, Mark> =
+            consumed.iter().filter(done).map(|(key, mark)| (key.clone(), mark.clone())).collect();
         let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
         if ops.is_empty() && !moved_on && consumed.is_empty() {
             return Ok(Plan::default());
         }
         Ok(Plan {
             ops,
-            consumed: consumed.clone(),
+            consumed,
             made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
             base: Some(text),

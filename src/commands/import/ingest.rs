@@ -91,7 +91,10 @@ pub fn ingest(
     let machine = options.machine.as_ref();
     let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host)).transpose()?.unwrap_or_default();
     let reading = Reading { importer, fold: options.fold, existing: &existing, facts: None };
-    let idle = vault.config().session.idle.and_then(|minutes| i64::try_from(minutes).ok()?.checked_mul(60));
+    let idle = vault.config().session.idle.map(|minutes| match minutes {
+        0 => i64::MAX,
+        minutes => i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60),
+    });
     let runs = |draft: &Draft| {
         let head = existing.of_stream(&StreamKey { session: draft.key.session.clone(), agent: None });
         let active = head.is_some_and(|head| head.meta.status == Some(Status::Active));
@@ -126,6 +129,7 @@ pub fn ingest(
         rules: &rules,
         restore: options.restore,
         can_grow: machine.is_some(),
+        all: false,
     };
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, || Names::of(&catalog), drafts);
     if !options.dry_run {

@@ -3,6 +3,7 @@
 mod account;
 mod carry;
 mod collect;
+mod evidence;
 mod existing;
 pub mod facts;
 mod grow;
@@ -11,6 +12,7 @@ mod made;
 mod plan;
 mod reading;
 pub mod report;
+pub mod sync;
 #[cfg(test)]
 mod tests;
 

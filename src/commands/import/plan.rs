@@ -48,6 +48,8 @@ pub(super) struct Ground<'a> {
     pub(super) restore: bool,
     /// Whether notes can grow: only where the machine state is at hand.
     pub(super) can_grow: bool,
+    /// Whether every note is looked at, also where the records are the same.
+    pub(super) all: bool,
 }
 
 impl Plan {
@@ -107,7 +109,7 @@ impl Plan {
         let touched: HashSet<StreamKey> = touched.iter().map(|draft| draft.key.clone()).collect();
         olds.retain(|old| {
             let shows = || old.draft.children.iter().any(|child| touched.contains(&child.stream));
-            outcome(old.row) == Some(Outcome::Updated) || parents.contains(&old.draft.key) || shows()
+            ground.all || outcome(old.row) == Some(Outcome::Updated) || parents.contains(&old.draft.key) || shows()
         });
         Self { drafts: new, olds, sessions }
     }

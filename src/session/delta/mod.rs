@@ -12,7 +12,7 @@ mod property;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::model::{Item, Session, Task};
 use super::op::Op;
@@ -36,10 +36,18 @@ pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
     let mut ops = property::changes(&old, &new, note);
     ops.extend(heading(&before, &after, note));
     ops.extend(tasks(&old, &new, note));
+    let there = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
+    let there = there.as_ref().map(part::split);
     let moved = Moved::of(&before, &after, note);
-    phase::changes(&before.preface, &after.preface, &new, &moved, &mut ops);
+    phase::changes(&before.preface, &after.preface, &new, &moved, false, &mut ops);
+    let known = there.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
+    let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
     for (before, after) in before.phases.iter().zip(&after.phases) {
-        phase::changes(before, after, &new, &moved, &mut ops);
+        let untouched = |known: &HashMap<Option<&str>, &part::Part<'_>>| {
+            known.get(&before.id.as_deref()).is_some_and(|part| part.says(before))
+        };
+        let untouched = known.as_ref().is_none_or(untouched);
+        phase::changes(before, after, &new, &moved, untouched, &mut ops);
     }
     for gone in before.phases.iter().skip(after.phases.len()).rev() {
         phase::removal(gone, &mut ops);
@@ -99,7 +107,7 @@ fn tasks(old: &Note, new: &Note, note: Option<&Note>) -> Option<Op> {
     };
     let (before, after) = (rows(old), rows(new));
     let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
-    let known: std::collections::HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
+    let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
     let stay: HashSet<_> = after.iter().map(name).collect();
     let changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
     if before.iter().all(|task| stay.contains(&name(task))) {

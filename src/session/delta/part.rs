@@ -5,6 +5,7 @@
 
 use crate::base::Span;
 use crate::note::{Block, BlockKind, Note};
+use crate::session::render::STEPS_HEADER;
 use crate::session::usage;
 
 /// What a piece is, as far as pieces are paired by it.
@@ -20,6 +21,8 @@ pub(super) enum Kind<'t> {
     Callout(&'t str),
     /// A list.
     List,
+    /// The line above steps.
+    Header,
     /// Anything else.
     Text,
 }
@@ -49,6 +52,14 @@ pub(super) struct Parts<'t> {
     pub(super) title: Option<&'t str>,
     pub(super) preface: Part<'t>,
     pub(super) phases: Vec<Part<'t>>,
+}
+
+impl Part<'_> {
+    /// Whether it holds what the other holds.
+    pub(super) fn says(&self, other: &Part<'_>) -> bool {
+        self.units.len() == other.units.len()
+            && self.units.iter().zip(&other.units).all(|(one, other)| one.text == other.text)
+    }
 }
 
 impl<'t> Parts<'t> {
@@ -106,6 +117,7 @@ fn push<'t>(note: &'t Note, block: &'t Block, units: &mut Vec<Unit<'t>>) {
         BlockKind::Heading { level: 2 | 3, .. } => Kind::Heading,
         BlockKind::Callout { kind, .. } if kind.of(note.text()) == usage::KIND => Kind::Usage,
         BlockKind::Callout { kind, .. } => Kind::Callout(kind.of(note.text())),
+        _ if block.content.of(note.text()) == STEPS_HEADER => Kind::Header,
         _ => Kind::Text,
     };
     units.push(unit(note, block, kind));

@@ -25,23 +25,34 @@ enum Fate {
     Lost,
 }
 
-/// The operations for a phase, or for the preface.
-pub(super) fn changes(before: &Part<'_>, after: &Part<'_>, new: &Note, moved: &Moved<'_>, ops: &mut Vec<Op>) {
-    let same = |(one, other): (&Unit<'_>, &Unit<'_>)| one.text == other.text;
-    if before.units.len() == after.units.len() && before.units.iter().zip(&after.units).all(same) {
+/// The operations for a phase, or for the preface. `untouched`: no person has changed anything in it, so it may be
+/// written anew as a whole where new blocks would not find their place.
+pub(super) fn changes(
+    before: &Part<'_>,
+    after: &Part<'_>,
+    new: &Note,
+    moved: &Moved<'_>,
+    untouched: bool,
+    ops: &mut Vec<Op>,
+) {
+    if before.says(after) {
         return;
     }
     let (fates, gone) = fates(before, after, moved);
     let phase = &before.id;
+    let mut found = Vec::new();
     for (unit, fate) in after.units.iter().zip(&fates) {
         let Fate::Changed(at) = *fate else { continue };
         let old = before.units[at].text;
         if old != unit.text {
-            ops.push(Op::Replace { phase: phase.clone(), old: old.to_owned(), new: unit.text.to_owned() });
+            found.push(Op::Replace { phase: phase.clone(), old: old.to_owned(), new: unit.text.to_owned() });
         }
     }
-    for at in gone.into_iter().filter(|&at| !moved.has_lost(&before.units[at])) {
-        ops.push(Op::Replace { phase: phase.clone(), old: before.units[at].text.to_owned(), new: String::new() });
+    // Lines above steps are all the same: none can be named alone.
+    let is_named = |at: &usize| before.units[*at].kind != Kind::Header || untouched;
+    let mut exact = gone.iter().all(|&at| before.units[at].kind != Kind::Header);
+    for at in gone.into_iter().filter(is_named).filter(|&at| !moved.has_lost(&before.units[at])) {
+        found.push(Op::Replace { phase: phase.clone(), old: before.units[at].text.to_owned(), new: String::new() });
     }
     let mut at = 0;
     while at < fates.len() {
@@ -51,9 +62,32 @@ pub(super) fn changes(before: &Part<'_>, after: &Part<'_>, new: &Note, moved: &M
         }
         let end = at + fates[at..].iter().take_while(|fate| **fate == Fate::Fresh).count();
         let is_last = fates[end..].iter().all(|fate| *fate == Fate::Lost);
-        insert(phase.as_deref(), &after.units, at..end, is_last, new, ops);
+        exact &= insert(phase.as_deref(), &after.units, at..end, is_last, new, &mut found);
         at = end;
     }
+    if exact || !untouched || phase.is_none() || !rewrite(before, after, new, ops) {
+        ops.extend(found);
+    }
+}
+
+/// All blocks below a phase's heading go and come anew; not where the heading itself changed.
+fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -> bool {
+    const HEAD: usize = 2;
+    let is_line = |part: &Part<'_>| part.units.get(1).is_some_and(|unit| unit.id == part.id.as_deref());
+    let same = |at: usize| before.units.get(at).zip(after.units.get(at)).is_some_and(|(a, b)| a.text == b.text);
+    if !(is_line(before) && is_line(after) && same(0) && same(1)) {
+        return false;
+    }
+    let (Some(first), Some(last)) = (after.units.get(HEAD), after.units.last()) else { return false };
+    let phase = &before.id;
+    ops.extend(before.units[HEAD..].iter().rev().map(|unit| Op::Replace {
+        phase: phase.clone(),
+        old: unit.text.to_owned(),
+        new: String::new(),
+    }));
+    let text = Span::new(first.span.start, last.span.end).of(new.text()).trim_end().to_owned();
+    ops.push(Op::Append { phase: phase.clone(), text });
+    true
 }
 
 /// What becomes of each new block, and which old ones go.
@@ -128,16 +162,18 @@ fn pair_by_kind(before: &Part<'_>, after: &Part<'_>, pairs: &[(usize, usize)], f
     }
 }
 
-/// New blocks that stand together: steps go into the list before them, the rest behind it or to the end.
+/// New blocks that stand together: steps go into the list before them, the rest behind it or to the end. Whether all of
+/// them come to stand where they should.
 fn insert(
     phase: Option<&str>,
     units: &[Unit<'_>],
-    range: std::ops::Range<usize>,
+    mut range: std::ops::Range<usize>,
     is_last: bool,
     new: &Note,
     ops: &mut Vec<Op>,
-) {
+) -> bool {
     let phase = phase.map(str::to_owned);
+    let next = units.get(range.end).map(|unit| unit.kind);
     let text = |from: usize, to: usize| {
         let span = Span::new(units[from].span.start, units[to - 1].span.end);
         span.of(new.text()).trim_end().to_owned()
@@ -151,16 +187,24 @@ fn insert(
             from += steps;
         }
     }
+    // A line above steps that are in a list already has nothing to stand above.
+    let splits = matches!(next, Some(Kind::Step(_))) && units[range.end - 1].kind == Kind::Header;
+    if splits {
+        range.end = range.end.saturating_sub(1).max(from);
+    }
     if from == range.end {
-        return;
+        return !splits;
     }
     let text = text(from, range.end);
     let named = units[..from].iter().rev().find_map(|unit| unit.id);
+    let behind_list = matches!(from.checked_sub(1).map(|at| units[at].kind), Some(Kind::Step(_)));
+    let exact = is_last || phase.is_none() || (behind_list && !matches!(next, Some(Kind::Step(_))));
     ops.push(match (&phase, named) {
         (None, _) => Op::Preface { text },
         (Some(_), Some(block)) if !is_last => Op::InsertAfter { block: block.to_owned(), phase, text },
         _ => Op::Append { phase, text },
     });
+    exact && !splits
 }
 
 /// A phase that is no longer there: its blocks go, from the last to the heading.
