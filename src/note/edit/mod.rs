@@ -20,5 +20,8 @@ pub use region::replace_region;
 pub use section::{append, append_phase, append_to_preface, insert_after};
 pub use target::Target;
 
+pub(crate) use place::{end_of_line, same, same_frontmatter, starts_line};
+pub(crate) use target::{divides, is_title, part_end};
+
 #[cfg(test)]
 mod tests;

@@ -91,13 +91,13 @@ fn end_of_block(note: &Note, before: usize) -> usize {
 }
 
 /// Where the line that `offset` stands in ends, its line end included.
-pub(super) fn end_of_line(note: &Note, offset: usize) -> usize {
+pub(crate) fn end_of_line(note: &Note, offset: usize) -> usize {
     let rest = Span::new(offset, note.text().len()).of(note.text());
     memchr::memchr(b'\n', rest.as_bytes()).map_or(note.text().len(), |at| offset + at + 1)
 }
 
 /// Whether `offset` is where a line begins; false behind a last line without line end.
-pub(super) fn starts_line(note: &Note, offset: usize) -> bool {
+pub(crate) fn starts_line(note: &Note, offset: usize) -> bool {
     let before = Span::new(0, offset).of(note.text());
     before.is_empty() || before == "\u{feff}" || before.ends_with('\n')
 }
@@ -157,7 +157,7 @@ pub(super) fn keeps_blocks(note: &Note, before: usize, patch: &Patch) -> bool {
 }
 
 /// Whether two runs of blocks are of the same kinds, with the same bytes and ids.
-pub(super) fn same(one: &Note, ones: &[Block], other: &Note, others: &[Block]) -> bool {
+pub(crate) fn same(one: &Note, ones: &[Block], other: &Note, others: &[Block]) -> bool {
     ones.len() == others.len()
         && ones.iter().zip(others).all(|(a, b)| {
             discriminant(&a.kind) == discriminant(&b.kind)
@@ -167,7 +167,7 @@ pub(super) fn same(one: &Note, ones: &[Block], other: &Note, others: &[Block]) -
 }
 
 /// Whether both have the same frontmatter, but for a line end behind it.
-pub(super) fn same_frontmatter(one: &Note, other: &Note) -> bool {
+pub(crate) fn same_frontmatter(one: &Note, other: &Note) -> bool {
     let properties = |note: &Note| note.frontmatter().map(|bounds| bounds.yaml);
     properties(one) == properties(other)
 }

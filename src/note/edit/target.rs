@@ -45,17 +45,17 @@ pub(super) fn position_of_id(note: &Note, id: &str) -> Option<usize> {
 
 /// Where the part of the note that the block at `index` stands in ends: the index of the next heading of a phase or
 /// sub-phase, or the number of blocks.
-pub(super) fn part_end(note: &Note, index: usize) -> usize {
+pub(crate) fn part_end(note: &Note, index: usize) -> usize {
     let blocks = note.blocks();
     blocks.iter().skip(index + 1).position(divides).map_or(blocks.len(), |ahead| index + 1 + ahead)
 }
 
 /// Whether the block is the heading of a phase, a sub-phase or the note.
-pub(super) fn divides(block: &Block) -> bool {
+pub(crate) fn divides(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Heading { level, .. } if level <= DEEPEST)
 }
 
 /// Whether the block is the heading of the whole note.
-pub(super) fn is_title(block: &Block) -> bool {
+pub(crate) fn is_title(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Heading { level: 1, .. })
 }

@@ -3,7 +3,28 @@
 //! An operation says what is wanted (a step at the end of a phase, a key with a value) and is computed on the newest
 //! bytes, so it can be applied again to a text that a person has changed meanwhile. Pure: text in, text out.
 
+mod add;
 mod apply;
+mod change;
+mod conflict;
+mod draft;
+mod find;
+mod group;
+mod identify;
+mod key;
+mod list;
+mod merge;
+mod place;
+mod presence;
+mod remove;
+mod replace;
+mod row;
+mod task;
+mod undo;
+mod unit;
+mod value;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -11,6 +32,8 @@ use serde_json::Value as Json;
 use super::model::Task;
 
 pub use apply::{Applied, Done, Mode, Outcome, apply};
+pub use change::Change;
+pub use undo::{UndoError, undo};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.
 ///

@@ -17,6 +17,8 @@ use crate::note::Note;
 
 use super::model::{Link, Meta, Session};
 
+pub(super) use section::is_header;
+
 /// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].
 pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();

@@ -298,7 +298,8 @@ fn is_bad_time(text: &str) -> bool {
     digits == 4 && text[digits..].starts_with('-') && !text.contains(char::is_whitespace) && time::parse(text).is_none()
 }
 
-fn is_header(line: &str) -> bool {
+/// Whether a paragraph is the line above a run of steps.
+pub(in crate::session) fn is_header(line: &str) -> bool {
     let line = line.trim();
     line.eq_ignore_ascii_case("**tool calls:**") || line.eq_ignore_ascii_case("**tool calls**:")
 }
