@@ -41,6 +41,7 @@ pub(super) fn changes(
     let (fates, gone) = fates(before, after, moved);
     let phase = &before.id;
     let mut found = Vec::new();
+    let mut exact = true;
     for (unit, fate) in after.units.iter().zip(&fates) {
         let Fate::Changed(at) = *fate else { continue };
         let old = before.units[at].text;
@@ -48,9 +49,8 @@ pub(super) fn changes(
             found.push(Op::Replace { phase: phase.clone(), old: old.to_owned(), new: unit.text.to_owned() });
         }
     }
-    // Lines above steps are all the same: none can be named alone.
-    let is_named = |at: &usize| before.units[*at].kind != Kind::Header || untouched;
-    let mut exact = gone.iter().all(|&at| before.units[at].kind != Kind::Header);
+    // The line above steps goes with the last of them.
+    let is_named = |at: &usize| before.units[*at].kind != Kind::Header;
     for at in gone.into_iter().filter(is_named).filter(|&at| !moved.has_lost(&before.units[at])) {
         found.push(Op::Replace { phase: phase.clone(), old: before.units[at].text.to_owned(), new: String::new() });
     }
@@ -65,6 +65,13 @@ pub(super) fn changes(
         exact &= insert(phase.as_deref(), &after.units, at..end, is_last, new, &mut found);
         at = end;
     }
+    // A block is named by its text: where that stands twice, the other one may be meant.
+    let mut seen: HashMap<&str, u32> = HashMap::new();
+    for unit in &before.units {
+        *seen.entry(unit.text).or_default() += 1;
+    }
+    let named = found.iter().filter_map(|op| if let Op::Replace { old, .. } = op { Some(old.as_str()) } else { None });
+    exact &= named.into_iter().all(|old| seen.get(old).is_none_or(|count| *count == 1));
     if exact || !untouched || phase.is_none() || !rewrite(before, after, new, ops) {
         ops.extend(found);
     }
@@ -80,7 +87,7 @@ fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -
     }
     let (Some(first), Some(last)) = (after.units.get(HEAD), after.units.last()) else { return false };
     let phase = &before.id;
-    ops.extend(before.units[HEAD..].iter().rev().map(|unit| Op::Replace {
+    ops.extend(before.units[HEAD..].iter().rev().filter(|unit| unit.kind != Kind::Header).map(|unit| Op::Replace {
         phase: phase.clone(),
         old: unit.text.to_owned(),
         new: String::new(),
@@ -196,15 +203,18 @@ fn insert(
         return !splits;
     }
     let text = text(from, range.end);
-    let named = units[..from].iter().rev().find_map(|unit| unit.id);
-    let behind_list = matches!(from.checked_sub(1).map(|at| units[at].kind), Some(Kind::Step(_)));
-    let exact = is_last || phase.is_none() || (behind_list && !matches!(next, Some(Kind::Step(_))));
-    ops.push(match (&phase, named) {
+    let above = from.checked_sub(1).map(|at| units[at]);
+    // In the middle of a list there is no place for anything but a step.
+    let in_list = matches!(above.map(|unit| unit.kind), Some(Kind::Step(_))) && matches!(next, Some(Kind::Step(_)));
+    ops.push(match (&phase, above) {
         (None, _) => Op::Preface { text },
-        (Some(_), Some(block)) if !is_last => Op::InsertAfter { block: block.to_owned(), phase, text },
+        (Some(_), Some(above)) if !is_last => match above.id {
+            Some(id) => Op::InsertAfter { block: id.to_owned(), phase, text },
+            None => Op::Replace { phase, old: above.text.to_owned(), new: format!("{}\n\n{text}", above.text) },
+        },
         _ => Op::Append { phase, text },
     });
-    exact && !splits
+    !in_list && !splits && above.is_none_or(|above| above.kind != Kind::Header)
 }
 
 /// A phase that is no longer there: its blocks go, from the last to the heading.

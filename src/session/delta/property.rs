@@ -8,7 +8,7 @@ use crate::session::Status;
 use crate::session::op::Op;
 
 /// Keys that are set once, and the one that the writer keeps.
-const FIXED: &[&str] = &["type", "session_id", "started", "cru_cursor"];
+const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
 
 /// An operation for each key that changed.
 pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
@@ -20,7 +20,7 @@ pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     keys.retain(|key| !FIXED.contains(key));
     let op = |key: &str| {
         let (before, after) = (old.get(key).map(json), new.get(key).map(json));
-        if before == after {
+        if before == after || (key == "started" && before.is_some()) {
             return None;
         }
         let before = match &note {
