@@ -213,7 +213,8 @@ fn edited(text: &str, places: &[usize]) -> (String, Vec<String>) {
 }
 
 fn steps(session: &Session) -> Vec<String> {
-    session.steps().map(|(_, step)| render::step(step, None)).collect()
+    // A remark under a heading takes the day from the times below it.
+    session.steps().map(|(_, step)| format!("{:?} {} {} {:?}", step.id, step.tool, step.args, step.result)).collect()
 }
 
 fn users(session: &Session) -> Vec<String> {
