@@ -3,16 +3,10 @@
 //! One line is held at a time. A line over the limit is passed over without being held, so that a damaged or hostile
 //! file cannot fill the memory.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
-
-use crate::base::{Error, Result};
+use std::io::{self, BufRead};
 
 /// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes.
 pub(super) const MAX_LINE: usize = 256 << 20;
-
-const BUFFER: usize = 256 << 10;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,14 +23,6 @@ pub(super) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
     limit: usize,
-}
-
-impl Lines<BufReader<File>> {
-    /// Opens a file.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
-        Ok(Lines::new(BufReader::with_capacity(BUFFER, file), MAX_LINE))
-    }
 }
 
 impl<R: BufRead> Lines<R> {
@@ -86,6 +72,8 @@ impl<R: BufRead> Lines<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
 
     #[test]

@@ -25,6 +25,11 @@ pub fn find(id: &str) -> Option<&'static Importer> {
     IMPORTERS.iter().find(|importer| importer.id == id)
 }
 
+/// The importer of that host's transcripts.
+pub fn of_host(host: &str) -> Option<&'static Importer> {
+    IMPORTERS.iter().find(|importer| importer.host == host)
+}
+
 /// Transcripts that were found, and files that are none.
 #[derive(Debug, Default)]
 pub struct Found {

@@ -7,6 +7,9 @@ use std::fmt;
 
 use super::source::Consumed;
 
+/// How ids of records begin that were made of what hooks told.
+pub const HOOKED: &str = "hook";
+
 /// Characters of an id or hash that the text shows.
 const SHOWN: usize = 8;
 
@@ -43,6 +46,16 @@ impl Cursor {
         words.next().is_none().then_some(Self { revision, records, last, hash })
     }
 
+    /// Whether the note was made of what a host's hooks told, for want of a transcript.
+    pub fn is_hooked(&self) -> bool {
+        self.last.starts_with(HOOKED)
+    }
+
+    /// Whether `hash` is that of the records behind it.
+    pub fn is_of(&self, hash: &str) -> bool {
+        self.hash == shorten(hash)
+    }
+
     /// Whether the same records are behind both, whatever was written to the notes since.
     pub fn same_records(&self, other: &Self) -> bool {
         (self.records, &self.last, &self.hash) == (other.records, &other.last, &other.hash)
@@ -71,6 +84,7 @@ mod tests {
             records: 1834,
             last: Some("6f1c2ab0-33d1-4b2e-9f3a-0c7d2a9a1e11".to_owned()),
             hash: "9f2c11ab77aa01b2".to_owned(),
+            ..Consumed::default()
         };
         let cursor = Cursor::first(&consumed);
         assert_eq!(cursor.to_string(), "r1 1834 6f1c2ab0 9f2c11ab");
@@ -79,7 +93,7 @@ mod tests {
 
     #[test]
     fn ids_cannot_break_the_line() {
-        let consumed = Consumed { records: 1, last: Some("a b\nc: d".to_owned()), hash: String::new() };
+        let consumed = Consumed { records: 1, last: Some("a b\nc: d".to_owned()), ..Consumed::default() };
         assert_eq!(Cursor::first(&consumed).to_string(), "r1 1 abcd -");
     }
 

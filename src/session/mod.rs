@@ -4,6 +4,7 @@ pub mod attempt;
 pub mod callout;
 pub mod correction;
 pub mod cursor;
+pub mod delta;
 pub mod escape;
 pub mod event;
 mod field;

@@ -3,7 +3,12 @@
 //! It lives here so that whoever wants events (the import command, hooks) needs no importer by name.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
 
 use super::event::{Event, StreamKey};
 use crate::base::Result;
@@ -26,6 +31,25 @@ pub struct Importer {
     pub bundle: fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
     /// Reads one bundle and hands its events to the sink, in order within each stream.
     pub read: fn(&Bundle, &mut dyn Sink) -> Result<()>,
+    /// The files that belong to the session of one transcript: itself and those of its sub-agents. Looks into the
+    /// session's own folder and into no other.
+    pub beside: fn(&Path) -> Vec<PathBuf>,
+    /// What the host's hooks told, as the transcripts it would have written: by path, beside the path that is given.
+    /// `None` for a host without hooks.
+    pub hooked: Option<fn(&Path, &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)>>,
+}
+
+/// One event that a host's hook told.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook<'a> {
+    /// Unique.
+    pub id: &'a str,
+    /// When it was told.
+    pub time: Timestamp,
+    /// Its name in all hosts: `post-tool`.
+    pub event: &'a str,
+    /// What the host said, as it said it.
+    pub input: &'a Value,
 }
 
 /// Files that are read as one.
@@ -33,6 +57,33 @@ pub struct Importer {
 pub struct Bundle {
     /// In the order they are to be read.
     pub files: Vec<PathBuf>,
+    /// Bytes of files that are not on the disk.
+    pub memory: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Bundle {
+    /// These files.
+    pub fn of(files: Vec<PathBuf>) -> Self {
+        Self { files, memory: BTreeMap::new() }
+    }
+
+    /// Opens one of its files.
+    pub fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + '_>> {
+        const BUFFER: usize = 256 << 10;
+        Ok(match self.memory.get(path) {
+            Some(bytes) => Box::new(bytes.as_slice()),
+            None => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
+        })
+    }
+}
+
+/// How much of a stream is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Records to read; the others are passed over.
+    pub until: Option<u64>,
+    /// Records after which the hash is wanted.
+    pub mark: Option<u64>,
 }
 
 /// What a stream is, told before its first event.
@@ -59,12 +110,21 @@ pub struct Consumed {
     pub last: Option<String>,
     /// BLAKE3 over the bytes of its records (each with its newline), hex.
     pub hash: String,
+    /// The same over the first [`Bounds::mark`] records, where there are as many.
+    pub marked: Option<String>,
+    /// The first record with a call that has no answer and may still get one: nothing later shows that the work went
+    /// on without it.
+    pub open: Option<u64>,
 }
 
 /// Receives the streams of a bundle.
 pub trait Sink {
     /// A stream begins. Opening a key again goes on with it.
     fn open(&mut self, header: Header);
+    /// How much of the stream is wanted; asked once, when it is opened.
+    fn bounds(&self, _key: &StreamKey) -> Bounds {
+        Bounds::default()
+    }
     /// One event of a stream that was opened.
     fn event(&mut self, key: &StreamKey, event: Event<'_>);
     /// A stream is read to its end.

@@ -29,6 +29,11 @@ pub struct Head {
 }
 
 impl Head {
+    /// Reads one note's head. A note that cannot be read has an empty one.
+    pub fn read(vault: &Vault, path: VaultPath) -> Self {
+        head(vault, path)
+    }
+
     /// Whether the note is a session.
     pub fn is_session(&self) -> bool {
         self.meta.is_session()

@@ -34,7 +34,7 @@ impl Output for Account {
             let count = report.count(outcome);
             if count > 0 || outcome == Outcome::Created {
                 let children = report.with(outcome).filter(|session| session.subagent).count();
-                let _ = writeln!(text, "  {}", summary(outcome, count, children));
+                let _ = writeln!(text, "  {}", summary(outcome, count, children, report.new_records));
             }
         }
         let made = report.with(Outcome::Created).filter(|session| self.verbose || !session.subagent);
@@ -98,18 +98,24 @@ impl Account {
 }
 
 /// `73 sessions new (12 of sub-agents)`.
-fn summary(outcome: Outcome, count: u64, children: usize) -> String {
+fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> String {
     let (look, words) = match outcome {
         Outcome::Created => (style::GOOD, "new"),
+        Outcome::Updated => (style::GOOD, "updated"),
         Outcome::Unchanged => (Style::new(), "unchanged"),
         Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
+        Outcome::Deleted => (style::DIM, "deleted by you; --restore makes it again"),
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
         Outcome::Excluded => (style::DIM, "left out by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),
     };
     let children =
         if children > 0 { format!(" ({} of sub-agents)", thousands(children as u64)) } else { String::new() };
-    paint(look, format_args!("{} {words}{children}", plural(count, "session")))
+    let records = match outcome {
+        Outcome::Updated if new_records > 0 => format!(" (+{})", plural(new_records, "record")),
+        _ => String::new(),
+    };
+    paint(look, format_args!("{} {words}{children}{records}", plural(count, "session")))
 }
 
 /// A note and what is to be said of it.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::session::event::{Event, StreamKey};
+use super::facts::HookFacts;
+use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::fold::{Draft, Fold, Options};
-use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle gave.
 #[derive(Debug, Default)]
@@ -27,9 +28,32 @@ pub(super) struct Read {
     pub(super) error: Option<String>,
 }
 
+/// What is known before a bundle is read.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    /// How much of a stream is wanted.
+    pub(super) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
+    /// What hooks saw of the calls.
+    pub(super) facts: Option<&'a HookFacts>,
+}
+
+impl Before<'static> {
+    /// Nothing.
+    #[cfg(test)]
+    pub(super) const NOTHING: Self = Self { bounds: &|_| Bounds { until: None, mark: None }, facts: None };
+}
+
 /// Reads a bundle and folds its streams.
-pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options) -> Bundled {
-    let mut collector = Collector { host: importer.host, options, ..Collector::default() };
+pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options, before: Before<'_>) -> Bundled {
+    let mut collector = Collector {
+        host: importer.host,
+        options,
+        before,
+        open: BTreeMap::new(),
+        consumed: BTreeMap::new(),
+        touched: BTreeSet::new(),
+        accounts: Vec::new(),
+    };
     let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{error}{cause}")
@@ -38,10 +62,10 @@ pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options) -> Bu
 }
 
 /// Receives the streams of a bundle.
-#[derive(Debug, Default)]
-struct Collector {
+struct Collector<'a> {
     host: &'static str,
     options: Options,
+    before: Before<'a>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
     /// Streams that had an event since the last file was accounted for.
@@ -49,7 +73,7 @@ struct Collector {
     accounts: Vec<Read>,
 }
 
-impl Collector {
+impl Collector<'_> {
     fn finish(mut self, bundle: &Bundle, failed: Option<&str>) -> Bundled {
         let told: BTreeSet<PathBuf> = self.accounts.iter().map(|read| read.path.clone()).collect();
         let missing = bundle.files.iter().filter(|path| !told.contains(*path));
@@ -74,14 +98,21 @@ impl Collector {
     }
 }
 
-impl Sink for Collector {
+impl Sink for Collector<'_> {
     fn open(&mut self, header: Header) {
         let (host, options) = (self.host, self.options);
         self.touched.insert(header.key.clone());
         self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
     }
 
-    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
+    fn bounds(&self, key: &StreamKey) -> Bounds {
+        (self.before.bounds)(key)
+    }
+
+    fn event(&mut self, key: &StreamKey, mut event: Event<'_>) {
+        if let (Some(facts), EventKind::Result(result)) = (self.before.facts, &mut event.kind) {
+            facts.join(result);
+        }
         if let Some(fold) = self.open.get_mut(key) {
             fold.event(event);
             if !self.touched.contains(key) {

@@ -1,24 +1,33 @@
 //! Transcripts into notes: find the files, read them in parallel, fold, name, link, write, account for all of it.
 //!
-//! What is written depends on the transcripts and the vault alone, not on the order in which threads finish. Existing
-//! notes are never touched here: a session whose note already represents its records is unchanged, one whose
-//! transcript differs is reported. Knows no agent; the importer is handed in.
+//! What is written depends on the transcripts and the vault alone, not on the order in which threads finish. A note
+//! that is there gets what its transcript gained and nothing else ([`super::grow`]); one whose transcript is another
+//! than it was is reported and left. Knows no agent; the importer is handed in.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use rayon::prelude::*;
 
-use super::collect::{self, Bundled};
-use super::plan::Plan;
+use super::collect::Bundled;
+use super::existing::Existing;
+use super::grow::{Grower, Grown};
+use super::made::{self, Made, MadeNotes};
+use super::plan::{Ground, Old, Plan, Rules};
+use super::reading::Reading;
 use super::report::{Outcome, Report, SessionReport};
 use crate::base::Result;
 use crate::base::files::Bulk;
 use crate::import;
+use crate::session::Status;
+use crate::session::event::StreamKey;
 use crate::session::fold::{self, Draft};
 use crate::session::render;
-use crate::session::source::Importer;
+use crate::session::source::{Bundle, Importer};
+use crate::vault::naming::Names;
 use crate::vault::template::{Kind, Template};
-use crate::vault::{Catalog, Vault, VaultPath};
+use crate::vault::{Catalog, State, Vault, VaultPath};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +36,19 @@ pub struct Options {
     pub dry_run: bool,
     /// How events become notes.
     pub fold: fold::Options,
+    /// Make notes again that a person deleted.
+    pub restore: bool,
+    /// Machine state and the time: without them no note that is there is changed.
+    pub machine: Option<Machine>,
+}
+
+/// The machine that notes are written on.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What it keeps for the vault.
+    pub state: State,
+    /// The time.
+    pub now: Timestamp,
 }
 
 /// Is told how far the work is.
@@ -49,6 +71,9 @@ impl Watch for Unwatched {
 /// Notes that are rendered before they are written, so that memory stays bounded.
 const BATCH: usize = 64;
 
+/// Seconds without a sign of life after which a session that a hook left active is taken for over.
+const IDLE: i64 = 3600;
+
 /// Brings the transcripts below `paths` into the vault.
 ///
 /// A file that cannot be read is told in the report and the rest goes on. Errors: a path that does not exist, or a note
@@ -61,31 +86,108 @@ pub fn ingest(
     watch: &dyn Watch,
 ) -> Result<Report> {
     let import::Found { bundles, strangers } = import::search(importer, paths)?;
+    let catalog = Catalog::read(vault);
+    let existing = Existing::of(&catalog.heads, importer.host);
+    let machine = options.machine.as_ref();
+    let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host)).transpose()?.unwrap_or_default();
+    let reading = Reading { importer, fold: options.fold, existing: &existing, facts: None };
+    let idle = vault.config().session.idle.map(|minutes| match minutes {
+        0 => i64::MAX,
+        minutes => i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60),
+    });
+    let runs = |draft: &Draft| {
+        let head = existing.of_stream(&StreamKey { session: draft.key.session.clone(), agent: None });
+        let active = head.is_some_and(|head| head.meta.status == Some(Status::Active));
+        let latest = draft.session.meta.ended.zip(machine);
+        active
+            && latest.is_some_and(|(last, machine)| machine.now.as_second() - last.as_second() < idle.unwrap_or(IDLE))
+    };
     watch.begin("Reading", bundles.len() as u64);
     let bundled: Vec<Bundled> = bundles
         .par_iter()
         .map(|bundle| {
-            let read = collect::read(importer, bundle, options.fold);
+            let read = reading.read(bundle, &runs);
             watch.step();
             read
         })
         .collect();
     let mut drafts = Vec::new();
     let mut accounts = Vec::new();
-    for bundle in bundled {
+    let mut bundle_of: HashMap<StreamKey, usize> = HashMap::new();
+    for (index, bundle) in bundled.into_iter().enumerate() {
+        for draft in &bundle.drafts {
+            bundle_of.entry(draft.key.clone()).or_insert(index);
+        }
         drafts.extend(bundle.drafts);
         accounts.extend(bundle.accounts);
     }
-    let Plan { drafts, mut sessions } = Plan::make(vault, importer, &Catalog::read(vault), drafts);
+    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let ground = Ground {
+        vault,
+        existing: &existing,
+        made: &made,
+        rules: &rules,
+        restore: options.restore,
+        can_grow: machine.is_some(),
+        all: false,
+    };
+    let Plan { drafts, olds, mut sessions } = Plan::make(&ground, || Names::of(&catalog), drafts);
     if !options.dry_run {
-        write(vault, &drafts, &mut sessions, watch)?;
+        write(vault, importer, machine, &drafts, &mut sessions, watch)?;
     }
-    Ok(Report::new(importer, options.dry_run, sessions, accounts, strangers))
+    let mut grown = 0;
+    if let Some(machine) = machine.filter(|_| !options.dry_run) {
+        let grower = Grower { vault, state: &machine.state, now: machine.now, reading, rules: &rules, label: "import" };
+        watch.begin("Updating", olds.len() as u64);
+        for old in &olds {
+            let bundle = bundle_of.get(&old.draft.key).and_then(|&index| bundles.get(index));
+            grown += update(&grower, old, bundle, &mut sessions);
+            watch.step();
+        }
+    } else {
+        let is_grown = |old: &&Old| sessions.get(old.row).is_some_and(|row| row.outcome == Outcome::Updated);
+        grown = olds.iter().filter(is_grown).map(|old| old.records).sum();
+    }
+    let mut report = Report::new(importer, options.dry_run, sessions, accounts, strangers);
+    report.new_records = grown;
+    Ok(report)
+}
+
+/// Brings one note up to its draft and says in the report what became of it; how many records that were.
+fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mut [SessionReport]) -> u64 {
+    let (Some(row), Some(bundle)) = (sessions.get_mut(old.row), bundle) else { return 0 };
+    let grew = row.outcome == Outcome::Updated;
+    let refused = match grower.grow(old, bundle, &BTreeMap::new()) {
+        Ok(Grown::Written) => {
+            row.outcome = Outcome::Updated;
+            return if grew { old.records } else { 0 };
+        }
+        Ok(Grown::Same) => {
+            row.outcome = if grew { Outcome::Updated } else { Outcome::Unchanged };
+            return 0;
+        }
+        Ok(Grown::Stale) => "somebody else wrote it meanwhile; run it again".to_owned(),
+        Ok(Grown::Refused(why)) => why.to_owned(),
+        Err(error) => error.to_string(),
+    };
+    (row.outcome, row.detail) = (Outcome::Grown, Some(refused));
+    0
 }
 
 /// Renders the named drafts in parallel and makes their files in order.
-fn write(vault: &Vault, drafts: &[(usize, Draft)], sessions: &mut [SessionReport], watch: &dyn Watch) -> Result<()> {
+pub(super) fn write(
+    vault: &Vault,
+    importer: &Importer,
+    machine: Option<&Machine>,
+    drafts: &[(usize, Draft)],
+    sessions: &mut [SessionReport],
+    watch: &dyn Watch,
+) -> Result<()> {
+    if drafts.is_empty() {
+        return Ok(());
+    }
     watch.begin("Writing", drafts.len() as u64);
+    let mut made = Vec::new();
     let (session, subagent) = (Template::of(vault, Kind::Session)?, Template::of(vault, Kind::Subagent)?);
     let framed = |draft: &Draft| {
         let template = if draft.key.agent.is_some() { &subagent } else { &session };
@@ -94,7 +196,7 @@ fn write(vault: &Vault, drafts: &[(usize, Draft)], sessions: &mut [SessionReport
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {
         let notes: Vec<String> = batch.par_iter().map(|(_, draft)| framed(draft)).collect::<Result<_>>()?;
-        for ((row, _), note) in batch.iter().zip(notes) {
+        for ((row, draft), note) in batch.iter().zip(notes) {
             // Rows of the plan are those of the report.
             let Some(session) = sessions.get_mut(*row) else { continue };
             let path = session.note.as_ref().and_then(VaultPath::new).map(|path| vault.file(&path));
@@ -102,9 +204,14 @@ fn write(vault: &Vault, drafts: &[(usize, Draft)], sessions: &mut [SessionReport
             if !path.as_deref().map_or(Ok(false), |path| bulk.create(path, note.as_bytes()))? {
                 session.outcome = Outcome::Grown;
                 session.detail = Some("somebody else made a note of this name; run it again".to_owned());
+            } else if let Some(note) = session.note.clone() {
+                let id = draft.session.meta.session_id.clone().unwrap_or_default();
+                let host_session = draft.session.meta.host_session.clone().unwrap_or_default();
+                made.push(Made { host: importer.host.to_owned(), host_session, session: id, note });
             }
             watch.step();
         }
     }
-    bulk.finish()
+    bulk.finish()?;
+    machine.map_or(Ok(()), |machine| made::remember(&machine.state, &made))
 }

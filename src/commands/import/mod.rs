@@ -1,10 +1,18 @@
 //! `cru import`.
 
 mod account;
+mod carry;
 mod collect;
+mod evidence;
+mod existing;
+pub mod facts;
+mod grow;
 pub mod ingest;
+mod made;
 mod plan;
+mod reading;
 pub mod report;
+pub mod sync;
 #[cfg(test)]
 mod tests;
 
@@ -16,15 +24,16 @@ use crate::base::{Error, Result};
 use crate::import::{self, IMPORTERS};
 use crate::session::fold;
 use crate::session::source::Importer;
-use crate::vault::Vault;
+use crate::vault::{State, Vault};
 use account::Account;
-use ingest::{Options, Watch, ingest};
+use ingest::{Machine, Options, Watch, ingest};
 
 /// Turn the transcripts of an agent into notes
 ///
-/// AGENT is one of the list below. Without PATH its usual folder is searched (`~/.claude/projects`). Sessions that
-/// have a note already are left alone, so the command can be run again at any time; what a person changed or deleted
-/// in a note stays so. At the end stands the account of every record: in a note, or left out for a named reason.
+/// AGENT is one of the list below. Without PATH its usual folder is searched (`~/.claude/projects`). The command can be
+/// run again at any time: a note that is there gets what its transcript gained since, and what a person changed or
+/// deleted in it stays so; a note that a person deleted is not made again. At the end stands the account of every
+/// record: in a note, or left out for a named reason.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Whose transcripts: `claude`
@@ -38,6 +47,9 @@ pub struct Args {
     /// Keep the agent's thinking, as folded callouts
     #[arg(long)]
     thinking: bool,
+    /// Make notes again that you deleted
+    #[arg(long)]
+    restore: bool,
 }
 
 fn agents() -> clap::builder::PossibleValuesParser {
@@ -51,7 +63,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let paths = paths(importer, args, cx)?;
-    let options = Options { dry_run: args.dry_run, fold: fold::Options { thinking: args.thinking } };
+    let machine = Machine { state: State::of(&vault, cx.env)?, now: cx.env.now() };
+    let options = Options {
+        dry_run: args.dry_run,
+        fold: fold::Options { thinking: args.thinking },
+        restore: args.restore,
+        machine: Some(machine),
+    };
     let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
     let report = ingest(&vault, importer, &paths, &options, &watch)?;
     // The bar goes before anything is printed.

@@ -2,55 +2,96 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use super::existing::Existing;
+use super::made::MadeNotes;
 use super::report::{Outcome, SessionReport};
 use crate::session::cursor::Cursor;
 use crate::session::event::StreamKey;
 use crate::session::fold::{Draft, Linked};
-use crate::session::source::Importer;
 use crate::session::{Agent, Meta};
 use crate::vault::config::{Globs, ImportConfig};
 use crate::vault::naming::{Names, child_name, session_name};
-use crate::vault::{Catalog, Head, Vault, VaultPath};
+use crate::vault::{Head, Vault, VaultPath};
 
 /// What will be done.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Drafts to write with the row of the report they belong to, named and linked, in the order of their names' making.
     pub(super) drafts: Vec<(usize, Draft)>,
+    /// Drafts whose notes are there and must be looked at.
+    pub(super) olds: Vec<Old>,
     /// Every stream, in order of start, then host id.
     pub(super) sessions: Vec<SessionReport>,
 }
 
+/// A draft whose note is there.
+#[derive(Debug)]
+pub(super) struct Old {
+    /// Row of the report.
+    pub(super) row: usize,
+    /// The note as it was found.
+    pub(super) head: Head,
+    /// Named and linked.
+    pub(super) draft: Draft,
+    /// How many records are new.
+    pub(super) records: u64,
+}
+
+/// What is known of the vault.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) existing: &'a Existing<'a>,
+    pub(super) made: &'a MadeNotes,
+    pub(super) rules: &'a Rules<'a>,
+    /// Make notes again that a person deleted.
+    pub(super) restore: bool,
+    /// Whether notes can grow: only where the machine state is at hand.
+    pub(super) can_grow: bool,
+    /// Whether every note is looked at, also where the records are the same.
+    pub(super) all: bool,
+}
+
 impl Plan {
-    /// Decides about every draft.
-    pub(super) fn make(vault: &Vault, importer: &Importer, catalog: &Catalog, mut drafts: Vec<Draft>) -> Self {
+    /// Decides about every draft. `names` is asked for only where a note is to be made.
+    pub(super) fn make(ground: &Ground<'_>, names: impl FnOnce() -> Names, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
-        let existing = Existing::of(catalog, importer.host);
-        let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+        let Ground { vault, existing, rules, .. } = *ground;
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
         let mut sessions = Vec::with_capacity(drafts.len());
-        let mut new = Vec::new();
+        let (mut new, mut olds) = (Vec::new(), Vec::new());
         for (row, mut draft) in drafts.into_iter().enumerate() {
             let mut report = SessionReport::of(&draft);
-            let host = draft.session.meta.host_session.as_deref().unwrap_or_default();
+            let host = draft.session.meta.host_session.clone().unwrap_or_default();
             if seen.insert(draft.key.clone(), row).is_some() {
                 report.outcome = Outcome::Duplicate;
             } else if rules.excludes(&draft) {
                 report.outcome = Outcome::Excluded;
-            } else if let Some(head) = existing.find(host, draft.session.meta.cursor.as_deref()) {
+            } else if let Some(head) = existing.find(&host, draft.session.meta.cursor.as_deref()) {
                 report.note = Some(head.path.to_string());
-                (report.outcome, report.detail) = compare(&head.meta, &draft);
+                (report.outcome, report.detail) = compare(&head.meta, &draft, ground.can_grow);
+                if ground.can_grow && matches!(report.outcome, Outcome::Updated | Outcome::Unchanged) {
+                    rules.apply(&mut draft);
+                    draft.name(&head.id());
+                    let known = head.meta.cursor.as_deref().and_then(Cursor::parse).map_or(0, |cursor| cursor.records);
+                    let records = draft.consumed.records.saturating_sub(known);
+                    olds.push(Old { row, head: head.clone(), draft, records });
+                }
             } else if draft.empty {
                 report.outcome = Outcome::Empty;
+            } else if let Some(made) = ground.made.of(&host).filter(|_| !ground.restore) {
+                report.outcome = Outcome::Deleted;
+                report.detail = Some(format!("{} was made before", made.note));
             } else {
                 rules.apply(&mut draft);
                 new.push((row, draft));
             }
             sessions.push(report);
         }
-        let mut names = Names::of(catalog);
-        name(&mut new, &existing, &mut names);
-        link(&mut new, &existing);
+        if !new.is_empty() {
+            name(&mut new, existing, &mut names());
+        }
+        link(&mut new, &mut olds, existing);
         for (row, draft) in &new {
             let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
             let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md")));
@@ -60,63 +101,44 @@ impl Plan {
                 report.parent = draft.session.meta.parent.as_ref().map(|link| link.target.clone());
             }
         }
-        Self { drafts: new, sessions }
+        // A note whose records are the same changes only where it shows a sub-agent that does not.
+        let outcome = |row: usize| sessions.get(row).map(|report: &SessionReport| report.outcome);
+        let grown = olds.iter().filter(|old| outcome(old.row) == Some(Outcome::Updated)).map(|old| &old.draft);
+        let touched: Vec<&Draft> = new.iter().map(|(_, draft)| draft).chain(grown).collect();
+        let parents: HashSet<StreamKey> = touched.iter().filter_map(|draft| draft.parent.clone()).collect();
+        let touched: HashSet<StreamKey> = touched.iter().map(|draft| draft.key.clone()).collect();
+        olds.retain(|old| {
+            let shows = || old.draft.children.iter().any(|child| touched.contains(&child.stream));
+            ground.all || outcome(old.row) == Some(Outcome::Updated) || parents.contains(&old.draft.key) || shows()
+        });
+        Self { drafts: new, olds, sessions }
     }
 }
 
 /// What an existing note says against what the transcript now gives.
-fn compare(old: &Meta, draft: &Draft) -> (Outcome, Option<String>) {
+fn compare(old: &Meta, draft: &Draft, can_grow: bool) -> (Outcome, Option<String>) {
+    const ANOTHER: &str = "the transcript is another one than it was";
     let new = Cursor::first(&draft.consumed);
-    match old.cursor.as_deref().and_then(Cursor::parse) {
-        Some(cursor) if cursor.same_records(&new) => (Outcome::Unchanged, None),
-        Some(cursor) if new.records > cursor.records => {
-            let more = crate::base::text::plural(new.records - cursor.records, "new record");
-            (Outcome::Grown, Some(more))
-        }
-        Some(_) => (Outcome::Grown, Some("the transcript is another one than it was".to_owned())),
-        None => (Outcome::Grown, Some("the note has no cru_cursor".to_owned())),
+    let Some(cursor) = old.cursor.as_deref().and_then(Cursor::parse) else {
+        return (Outcome::Grown, Some("the note has no cru_cursor".to_owned()));
+    };
+    if cursor.same_records(&new) {
+        return (Outcome::Unchanged, None);
     }
-}
-
-/// The notes that are there, by host session.
-struct Existing<'a> {
-    by_host: BTreeMap<&'a str, Vec<&'a Head>>,
-}
-
-impl<'a> Existing<'a> {
-    fn of(catalog: &'a Catalog, host: &str) -> Self {
-        let mut by_host: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
-        let of_host = |head: &&Head| head.meta.host.as_deref().is_none_or(|name| name == host);
-        for head in catalog.heads.iter().filter(of_host) {
-            if let Some(host) = head.meta.host_session.as_deref() {
-                by_host.entry(host).or_default().push(head);
-            }
-        }
-        Self { by_host }
+    let continues = match (cursor.is_hooked(), new.is_hooked()) {
+        // What hooks told is completed by the transcript, and never the other way round.
+        (true, false) => true,
+        (false, true) => return (Outcome::Grown, Some("its transcript cannot be read any more".to_owned())),
+        _ => draft.consumed.marked.as_deref().is_some_and(|hash| cursor.is_of(hash)),
+    };
+    let more = new.records.saturating_sub(cursor.records);
+    if continues && can_grow {
+        return (Outcome::Updated, Some(crate::base::text::plural(more, "new record")));
     }
-
-    /// The note of a host session; of several, the one that holds the same records.
-    fn find(&self, host: &str, cursor: Option<&str>) -> Option<&'a Head> {
-        let heads = self.by_host.get(host)?;
-        let wanted = cursor.and_then(Cursor::parse);
-        let same = heads.iter().find(|head| {
-            let cursor = head.meta.cursor.as_deref().and_then(Cursor::parse);
-            cursor.zip(wanted.as_ref()).is_some_and(|(one, other)| one.same_records(other))
-        });
-        same.or_else(|| heads.first()).copied()
+    if new.records > cursor.records && draft.consumed.marked.as_deref().is_none_or(|hash| cursor.is_of(hash)) {
+        return (Outcome::Grown, Some(crate::base::text::plural(more, "new record")));
     }
-
-    /// A note that is there, as the child of a new one.
-    fn linked(&self, key: &StreamKey) -> Option<Linked> {
-        let head = self.find(&key.to_string(), None)?;
-        let (meta, note) = (&head.meta, head.path.stem().into_owned());
-        let agent = meta.participants.first().cloned();
-        Some(Linked { note, agent, model: meta.model.clone(), tokens: meta.tokens_used })
-    }
-
-    fn stem(&self, key: &StreamKey) -> Option<String> {
-        self.find(&key.to_string(), None).map(|head| head.path.stem().into_owned())
-    }
+    (Outcome::Grown, Some(ANOTHER.to_owned()))
 }
 
 /// Names every draft: main sessions by date and words, sub-agents after the session that started them.
@@ -160,12 +182,13 @@ fn wanted_name(
 }
 
 /// Points children to their parents and parents to their children, new and old.
-fn link(new: &mut [(usize, Draft)], existing: &Existing<'_>) {
+fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
     let mut notes: HashMap<StreamKey, Linked> = HashMap::new();
     let mut children: HashMap<StreamKey, Vec<StreamKey>> = HashMap::new();
-    for (_, draft) in new.iter() {
+    let named = new.iter().map(|(_, draft)| (draft.session.meta.session_id.clone().unwrap_or_default(), draft));
+    let there = olds.iter().map(|old| (old.head.path.stem().into_owned(), &old.draft));
+    for (note, draft) in named.chain(there) {
         let meta = &draft.session.meta;
-        let note = meta.session_id.clone().unwrap_or_default();
         let agent = draft.agent.clone().or_else(|| meta.participants.first().cloned());
         let linked = Linked { note, agent, model: meta.model.clone(), tokens: meta.tokens_used };
         notes.insert(draft.key.clone(), linked);
@@ -173,7 +196,7 @@ fn link(new: &mut [(usize, Draft)], existing: &Existing<'_>) {
             children.entry(parent.clone()).or_default().push(draft.key.clone());
         }
     }
-    for (_, draft) in new.iter_mut() {
+    for draft in new.iter_mut().map(|(_, draft)| draft).chain(olds.iter_mut().map(|old| &mut old.draft)) {
         if let Some(parent) = draft.parent.clone() {
             let known = notes.get(&parent).map(|linked| linked.note.clone());
             if let Some(note) = known.or_else(|| existing.stem(&parent)) {
@@ -195,7 +218,7 @@ fn link(new: &mut [(usize, Draft)], existing: &Existing<'_>) {
 }
 
 /// What `[import]` of the configuration says.
-struct Rules<'a> {
+pub(super) struct Rules<'a> {
     ids: Vec<&'a str>,
     projects: Vec<Globs>,
     agent: Option<Agent>,
@@ -205,7 +228,7 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn of(config: &'a ImportConfig, fallback: Option<&'a str>) -> Self {
+    pub(super) fn of(config: &'a ImportConfig, fallback: Option<&'a str>) -> Self {
         Self {
             ids: config.exclude.iter().map(String::as_str).collect(),
             // What is no glob can still be an id.
@@ -224,7 +247,7 @@ impl<'a> Rules<'a> {
             || project.is_some_and(|path| self.projects.iter().any(|globs| globs.matches(std::path::Path::new(path))))
     }
 
-    fn apply(&self, draft: &mut Draft) {
+    pub(super) fn apply(&self, draft: &mut Draft) {
         if let (Some(agent), None) = (&self.agent, &draft.agent) {
             draft.set_agent(agent);
         }

@@ -18,10 +18,14 @@ pub enum Outcome {
     /// A note was made.
     #[default]
     Created,
+    /// Its note got what the transcript gained.
+    Updated,
     /// Its note represents these records already.
     Unchanged,
     /// Its note represents other records; the note was left as it is.
     Grown,
+    /// A person deleted its note.
+    Deleted,
     /// It has no prompt of a person or no turn of an agent.
     Empty,
     /// `[import] exclude` names it.
@@ -32,18 +36,27 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, as a report lists them.
-    pub const ALL: [Self; 6] =
-        [Self::Created, Self::Unchanged, Self::Grown, Self::Empty, Self::Excluded, Self::Duplicate];
+    pub const ALL: [Self; 8] = [
+        Self::Created,
+        Self::Updated,
+        Self::Unchanged,
+        Self::Grown,
+        Self::Deleted,
+        Self::Empty,
+        Self::Excluded,
+        Self::Duplicate,
+    ];
 
     /// Whether there is a note of it.
     pub const fn has_note(self) -> bool {
-        matches!(self, Self::Created | Self::Unchanged | Self::Grown)
+        matches!(self, Self::Created | Self::Updated | Self::Unchanged | Self::Grown)
     }
 
     /// Why there is no note, for people.
     pub const fn reason(self) -> Option<&'static str> {
         match self {
-            Self::Created | Self::Unchanged | Self::Grown => None,
+            Self::Created | Self::Updated | Self::Unchanged | Self::Grown => None,
+            Self::Deleted => Some("deleted by you; --restore makes it again"),
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),
@@ -125,6 +138,8 @@ pub struct Report {
     pub dry_run: bool,
     /// How many sessions had which outcome.
     pub outcomes: BTreeMap<Outcome, u64>,
+    /// Records that notes which were there got.
+    pub new_records: u64,
     /// All records together.
     pub records: Account,
     /// Every session, in order of start.
@@ -165,7 +180,7 @@ impl Report {
         files.extend(refused);
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let (schema, importer, title) = (1, importer.id, importer.title);
-        Self { schema, importer, title, dry_run, outcomes, records, sessions, files }
+        Self { schema, importer, title, dry_run, outcomes, new_records: 0, records, sessions, files }
     }
 
     /// How many sessions had `outcome`.

@@ -22,9 +22,11 @@ const INVENTED: Importer = Importer {
     recognise: |_, head| head.starts_with(b"session "),
     bundle: |mut files| {
         files.sort();
-        Ok(files.into_iter().map(|file| Bundle { files: vec![file] }).collect())
+        Ok(files.into_iter().map(|file| Bundle::of(vec![file])).collect())
     },
     read,
+    beside: |path| vec![path.to_owned()],
+    hooked: None,
 };
 
 fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
@@ -38,9 +40,21 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         let key = StreamKey { session: session.clone(), agent };
         let kind = words.get(3).map(|name| (*name).to_owned());
         sink.open(Header { key: key.clone(), parent, transcript: path.clone(), agent: kind, task: None });
+        let bounds = sink.bounds(&key);
         let mut account = Account::default();
+        let (mut hash, mut marked, mut open) = (blake3::Hasher::new(), None, None);
         let mut time = "2026-11-20T09:00:00Z".parse().ok();
+        let mut consumed = 0;
         for (number, line) in lines.enumerate() {
+            if bounds.until.is_some_and(|until| number as u64 >= until) {
+                account.skip("later");
+                continue;
+            }
+            hash.update(line.as_bytes());
+            if bounds.mark == Some(number as u64 + 1) {
+                marked = Some(hash.finalize().to_hex().to_string());
+            }
+            consumed = number as u64 + 1;
             let (mark, rest) = line.split_once(' ').unwrap_or((line, ""));
             let text = Cow::Borrowed(rest);
             let kind = match mark {
@@ -52,9 +66,16 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
                 "P" => EventKind::Prompt(Prompt { text, origin: PromptOrigin::Typed, attachments: Vec::new() }),
                 "T" => EventKind::Prompt(Prompt { text, origin: PromptOrigin::Task, attachments: Vec::new() }),
                 "R" => EventKind::Reply(text),
-                "C" => EventKind::Call(Call { id: "c".into(), tool: "Bash".into(), args: text, input: Value::Null }),
-                "O" => EventKind::Result(CallResult { call: "c".into(), output: text, ..CallResult::default() }),
+                "C" => {
+                    open = Some(consumed);
+                    EventKind::Call(Call { id: "c".into(), tool: "Bash".into(), args: text, input: Value::Null })
+                }
+                "O" => {
+                    open = None;
+                    EventKind::Result(CallResult { call: "c".into(), output: text, ..CallResult::default() })
+                }
                 "S" => {
+                    open = None;
                     let stream = Some(StreamKey { session: session.clone(), agent: Some(rest.to_owned()) });
                     let run =
                         SubagentRun { stream, agent: Some("scout".into()), model: None, task: None, background: false };
@@ -68,8 +89,8 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
             account.represent();
             sink.event(&key, Event { record: number as u64 + 1, time, kind });
         }
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        let consumed = Consumed { records: account.records, last: None, hash };
+        let hash = hash.finalize().to_hex().to_string();
+        let consumed = Consumed { records: consumed, last: None, hash, marked, open };
         sink.close(&key, consumed);
         sink.account(path, account);
     }

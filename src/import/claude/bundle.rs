@@ -1,7 +1,7 @@
 //! Which files are read as one: a session with its slices and copies, and the files of its sub-agents.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::head::Head;
 use crate::base::Result;
@@ -13,9 +13,10 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let mut files = files;
     files.sort();
     files.dedup();
+    let none = Bundle::default();
     let mut heads = Vec::with_capacity(files.len());
     for path in files {
-        let head = Head::read(&path)?;
+        let head = Head::read(&none, &path)?;
         heads.push((path, head));
     }
     // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
@@ -54,5 +55,19 @@ fn ordered(mut files: Vec<(PathBuf, Head)>) -> (Option<jiff::Timestamp>, PathBuf
     });
     let time = files.iter().filter_map(|(_, head)| head.time).min();
     let files: Vec<_> = files.into_iter().map(|(path, _)| path).collect();
-    (time, files.first().cloned().unwrap_or_default(), Bundle { files })
+    (time, files.first().cloned().unwrap_or_default(), Bundle::of(files))
+}
+
+/// A transcript and the files of its sub-agents, in the folder named after it.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    let mut files = vec![transcript.to_owned()];
+    let folder = transcript.with_extension("").join("subagents");
+    for entry in ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build().flatten() {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with("agent-"));
+        if is_file && named && entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(entry.into_path());
+        }
+    }
+    files
 }

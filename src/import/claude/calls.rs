@@ -26,6 +26,8 @@ pub(super) struct OpenCall {
     pub(super) commits: bool,
     /// The inline sub-agent stream that works for it.
     pub(super) sidechain: Option<String>,
+    /// The record and the turn it was made in.
+    pub(super) made: (u64, u32),
     host_id: String,
     made_by: String,
 }
@@ -41,6 +43,7 @@ impl OpenCall {
             writes: Vec::new(),
             commits: false,
             sidechain: None,
+            made: (0, 0),
             host_id: host_id.to_owned(),
             made_by: made_by.to_owned(),
         }
@@ -98,6 +101,11 @@ impl Calls {
         }
         self.agents.retain(|other| *other != id);
         Some(call)
+    }
+
+    /// The first record with an open call of the turn `turn`: a prompt after it shows that no answer will come.
+    pub(super) fn first_open(&self, turn: u32) -> Option<u64> {
+        self.open.values().filter(|call| call.made.1 == turn).map(|call| call.made.0).min()
     }
 
     /// Whether a call of that id was ever told.

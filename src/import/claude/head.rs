@@ -2,7 +2,6 @@
 //!
 //! Reads a bounded number of bounded lines; the first record of a file is often no message.
 
-use std::io::BufReader;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -12,6 +11,7 @@ use super::said::{Said, tell};
 use crate::base::{Error, Result};
 use crate::import::lines::{Line, Lines};
 use crate::session::event::StreamKey;
+use crate::session::source::Bundle;
 
 const MAX_LINES: usize = 200;
 const MAX_LINE: usize = 4 << 20;
@@ -34,10 +34,9 @@ pub(super) struct Head {
 
 impl Head {
     /// Reads the beginning of a file.
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);
-        let file = std::fs::File::open(path).map_err(failed)?;
-        let mut lines = Lines::new(BufReader::new(file), MAX_LINE);
+        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
         let mut head = Self::default();
         let mut session = String::new();
         let mut bytes = 0;

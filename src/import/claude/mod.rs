@@ -15,6 +15,7 @@ mod denial;
 mod describe;
 mod detail;
 mod head;
+mod hook;
 mod lenient;
 mod place;
 mod proof;
@@ -44,6 +45,8 @@ pub(super) const IMPORTER: Importer = Importer {
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,
+    beside: bundle::beside,
+    hooked: Some(hook::transcripts),
 };
 
 /// What became of a record.

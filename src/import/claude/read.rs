@@ -15,7 +15,7 @@ use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, Node, Tree};
 use super::{Fate, describe};
 use crate::base::{Error, Result};
-use crate::import::lines::{Line, Lines};
+use crate::import::lines::{Line, Lines, MAX_LINE};
 use crate::session::event::{StreamKey, TitleRank};
 use crate::session::source::{Account, Bundle, Header, Sink};
 
@@ -24,16 +24,19 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader::new(sink);
     let mut heads = Vec::with_capacity(bundle.files.len());
     for path in &bundle.files {
-        let head = Head::read(path)?;
+        let head = Head::read(bundle, path)?;
         reader.agents.has_file(&head.key, head.prompt.as_deref());
         heads.push(head);
     }
     for (path, head) in bundle.files.iter().zip(heads) {
-        reader.file(path, head)?;
+        reader.file(bundle, path, head)?;
     }
     reader.finish();
     Ok(())
 }
+
+/// Records behind a call that still waits for its answer: a later reading takes them.
+const LATER: &str = "not read yet: behind a running call";
 
 struct Reader<'s> {
     sink: &'s mut dyn Sink,
@@ -79,7 +82,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn file(&mut self, path: &Path, head: Head) -> Result<()> {
+    fn file(&mut self, bundle: &Bundle, path: &Path, head: Head) -> Result<()> {
         if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| describe::beside(path)) {
             self.agents.described(&head.key, agent, task);
         }
@@ -93,7 +96,8 @@ impl<'s> Reader<'s> {
             forked_from: head.forked_from,
             account: Account::default(),
         };
-        let mut lines = Lines::open(path)?;
+        let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
+        let mut lines = Lines::new(source, MAX_LINE);
         loop {
             match lines.next().map_err(|source| Error::io("read", path, source))? {
                 None => break,
@@ -127,6 +131,10 @@ impl<'s> Reader<'s> {
             None => {
                 if !self.is_copy(line) {
                     let stream = self.main_stream();
+                    if self.streams[stream].is_full() {
+                        self.file.account.skip(LATER);
+                        return;
+                    }
                     self.streams[stream].consume(line, "");
                 }
                 self.file.account.skip("broken line");
@@ -154,6 +162,9 @@ impl<'s> Reader<'s> {
             None => self.main_stream(),
         };
         let state = &mut self.streams[stream];
+        if state.is_full() {
+            return Fate::Skipped(LATER);
+        }
         let record = state.consume(line, uuid);
         let turn = parent.filter(|parent| parent.stream == stream).map_or(state.turn, |parent| parent.turn);
         self.tree.insert(id, Node { stream, record, turn });
@@ -170,6 +181,9 @@ impl<'s> Reader<'s> {
         let parent = self.tree.get(tree::id(record.parent_uuid.str())).or_else(|| self.tree.get(tree::id(logical)));
         let stream = self.stream_of(record, parent);
         let state = &mut self.streams[stream];
+        if state.is_full() {
+            return Fate::Skipped(LATER);
+        }
         let number = state.consume(line, &uuid);
         let parent = parent.filter(|parent| parent.stream == stream);
         let copied = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
@@ -279,7 +293,8 @@ impl<'s> Reader<'s> {
             key: key.clone(),
         });
         let stream = self.streams.len();
-        self.streams.push(Stream::new(key.clone()));
+        let bounds = self.sink.bounds(&key);
+        self.streams.push(Stream::new(key.clone(), bounds));
         self.by_key.insert(key, stream);
         stream
     }

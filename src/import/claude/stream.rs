@@ -13,7 +13,7 @@ use super::place::Place;
 use super::queue::Queue;
 use super::record::Record;
 use crate::session::event::{Event, EventKind, Meta, StreamKey, TitleRank, Usage};
-use crate::session::source::{Consumed, Sink};
+use crate::session::source::{Bounds, Consumed, Sink};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -40,6 +40,8 @@ pub(super) struct Stream {
     version: String,
     titles: [String; 3],
     pulls: Vec<String>,
+    bounds: Bounds,
+    marked: Option<String>,
     records: u64,
     last: Option<String>,
     hasher: blake3::Hasher,
@@ -57,9 +59,14 @@ pub(super) struct Compaction {
 }
 
 impl Stream {
-    /// A stream of that identity.
-    pub(super) fn new(key: StreamKey) -> Self {
-        Self { key: Rc::new(key), ..Self::default() }
+    /// A stream of that identity, of which so much is wanted.
+    pub(super) fn new(key: StreamKey, bounds: Bounds) -> Self {
+        Self { key: Rc::new(key), bounds, ..Self::default() }
+    }
+
+    /// Whether all that is wanted was consumed.
+    pub(super) fn is_full(&self) -> bool {
+        self.bounds.until.is_some_and(|until| self.records >= until)
     }
 
     /// Takes a record's bytes into what was consumed; its number.
@@ -78,6 +85,11 @@ impl Stream {
             self.unhashed.clear();
         }
         self.records += 1;
+        if self.bounds.mark == Some(self.records) {
+            self.hasher.update(&self.unhashed);
+            self.unhashed.clear();
+            self.marked = Some(self.hasher.finalize().to_hex().to_string());
+        }
         if !uuid.is_empty() {
             let last = self.last.get_or_insert_default();
             last.clear();
@@ -95,7 +107,13 @@ impl Stream {
     pub(super) fn consumed(&self) -> Consumed {
         let mut hasher = self.hasher.clone();
         hasher.update(&self.unhashed);
-        Consumed { records: self.records, last: self.last.clone(), hash: hasher.finalize().to_hex().to_string() }
+        Consumed {
+            records: self.records,
+            last: self.last.clone(),
+            hash: hasher.finalize().to_hex().to_string(),
+            marked: self.marked.clone(),
+            open: self.calls.first_open(self.turn),
+        }
     }
 
     /// Tells what the record says of the whole session, where it is new.

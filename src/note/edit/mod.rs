@@ -14,7 +14,7 @@ mod target;
 
 pub use error::EditError;
 pub use id::add_id;
-pub use place::Join;
+pub use place::{Join, SEPARATOR};
 pub use property::{remove_key, set_key, set_keys};
 pub use region::replace_region;
 pub use section::{append, append_phase, append_to_preface, insert_after};

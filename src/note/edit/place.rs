@@ -11,7 +11,7 @@ use crate::base::Span;
 use crate::note::{Block, BlockKind, Note, Patch};
 
 /// What keeps two lists apart that a blank line would join.
-const SEPARATOR: &str = "<!-- -->";
+pub const SEPARATOR: &str = "<!-- -->";
 
 /// Whether a list that begins the new text goes on with a list that stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

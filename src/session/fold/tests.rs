@@ -91,8 +91,12 @@ impl Script {
 
     fn finish(&mut self) -> Draft {
         let empty = Fold::new(Header::default(), "", Options::default());
-        let consumed =
-            Consumed { records: self.record, last: Some("abcdef0123".to_owned()), hash: "0123456789".to_owned() };
+        let consumed = Consumed {
+            records: self.record,
+            last: Some("abcdef0123".to_owned()),
+            hash: "0123456789".to_owned(),
+            ..Consumed::default()
+        };
         std::mem::replace(&mut self.fold, empty).finish(consumed)
     }
 

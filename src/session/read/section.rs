@@ -2,6 +2,7 @@
 
 use crate::base::{Diagnostic, Span};
 use crate::note::heading::Tail;
+use crate::note::edit::SEPARATOR;
 use crate::note::{Block, BlockKind, Note, Unquoted};
 use crate::session::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
 use crate::session::{escape, time};
@@ -207,6 +208,8 @@ impl<'a, 'd> Walk<'a, 'd> {
             BlockKind::Fence { info, .. } => self.fence(block, info.of(self.note.text()).trim()),
             // A person's remarks to themselves and marks of generated regions are not part of the account.
             BlockKind::Comment { .. } | BlockKind::Blank => self.flush(),
+            // What keeps two lists apart says nothing.
+            BlockKind::Html if block.content.of(self.note.text()) == SEPARATOR => self.flush(),
             BlockKind::OrphanId => self.flush_named(self.note.id(block)),
             _ => self.prose.push(block),
         }

@@ -301,6 +301,6 @@ fn where_it_ran() {
     let path = folder.path().join("s.jsonl");
     crate::base::files::create(&path, format!("{}\n{moved}\n", user("a", "", "x")).as_bytes()).unwrap();
     let mut places = Places::default();
-    (IMPORTER.read)(&crate::session::source::Bundle { files: vec![path] }, &mut places).unwrap();
+    (IMPORTER.read)(&crate::session::source::Bundle::of(vec![path]), &mut places).unwrap();
     assert_eq!(places.0, [r#"Cwd("~/api")"#, r#"HostVersion("2.1.9")"#, r#"Cwd("~/api/sub")"#, r#"Branch("main")"#]);
 }

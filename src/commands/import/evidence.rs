@@ -1,0 +1,57 @@
+//! What hooks told of a session whose transcript cannot be read: it is the only evidence there is, so it is kept.
+//!
+//! The journal forgets its lines when they are in the note; this file does not. Each line stands in it once.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::sync::Told;
+use crate::base::{Error, Result, files};
+use crate::live::hook::Entry;
+use crate::vault::State;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    time: jiff::Timestamp,
+    entry: Entry,
+}
+
+/// Keeps what is new, and gives all there is.
+pub(super) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>> {
+    let path = path(state, key);
+    let mut all = read(&path)?;
+    let known: HashSet<String> = all.iter().map(|told| told.id.clone()).collect();
+    let fresh: Vec<&Told> = told.iter().filter(|told| !known.contains(&told.id)).collect();
+    let mut lines = String::new();
+    for told in &fresh {
+        let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone() };
+        let line = serde_json::to_string(&line).map_err(|error| Error::usage(format!("a hook's event: {error}")))?;
+        // A line that was torn by a crash must not take the next one with it.
+        lines.push('\n');
+        lines.push_str(&line);
+    }
+    if !lines.is_empty() {
+        lines.push('\n');
+        files::append(&path, lines.as_bytes())?;
+    }
+    all.extend(fresh.into_iter().cloned());
+    Ok(all)
+}
+
+fn read(path: &PathBuf) -> Result<Vec<Told>> {
+    let bytes = match files::read(path) {
+        Err(_) if !path.exists() => return Ok(Vec::new()),
+        bytes => bytes?,
+    };
+    let mut seen = HashSet::new();
+    let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    let lines = lines.filter(|line| seen.insert(line.id.clone()));
+    Ok(lines.map(|line| Told { id: line.id, time: line.time, entry: line.entry }).collect())
+}
+
+fn path(state: &State, key: &str) -> PathBuf {
+    state.dir().join("hooked").join(format!("{key}.jsonl"))
+}

@@ -1,0 +1,63 @@
+//! The notes that are there, by the host session they tell of.
+
+use std::collections::BTreeMap;
+
+use crate::session::cursor::Cursor;
+use crate::session::event::StreamKey;
+use crate::session::fold::Linked;
+use crate::session::source::Bounds;
+use crate::vault::Head;
+
+/// The notes of one host.
+pub(super) struct Existing<'a> {
+    by_host: BTreeMap<&'a str, Vec<&'a Head>>,
+}
+
+impl<'a> Existing<'a> {
+    /// Of the notes whose frontmatter was read.
+    pub(super) fn of(heads: &'a [Head], host: &str) -> Self {
+        let mut by_host: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
+        let of_host = |head: &&Head| head.meta.host.as_deref().is_none_or(|name| name == host);
+        for head in heads.iter().filter(of_host) {
+            if let Some(host) = head.meta.host_session.as_deref() {
+                by_host.entry(host).or_default().push(head);
+            }
+        }
+        Self { by_host }
+    }
+
+    /// The note of a host session; of several, the one that holds the same records.
+    pub(super) fn find(&self, host: &str, cursor: Option<&str>) -> Option<&'a Head> {
+        let heads = self.by_host.get(host)?;
+        let wanted = cursor.and_then(Cursor::parse);
+        let same = heads.iter().find(|head| {
+            let cursor = head.meta.cursor.as_deref().and_then(Cursor::parse);
+            cursor.zip(wanted.as_ref()).is_some_and(|(one, other)| one.same_records(other))
+        });
+        same.or_else(|| heads.first()).copied()
+    }
+
+    /// The note of a stream.
+    pub(super) fn of_stream(&self, key: &StreamKey) -> Option<&'a Head> {
+        self.find(&key.to_string(), None)
+    }
+
+    /// How far that note has come: of these records the hash is wanted.
+    pub(super) fn mark(&self, key: &StreamKey) -> Bounds {
+        let cursor = self.of_stream(key).and_then(|head| head.meta.cursor.as_deref()).and_then(Cursor::parse);
+        Bounds { until: None, mark: cursor.map(|cursor| cursor.records) }
+    }
+
+    /// A note that is there, as the child of another.
+    pub(super) fn linked(&self, key: &StreamKey) -> Option<Linked> {
+        let head = self.of_stream(key)?;
+        let (meta, note) = (&head.meta, head.path.stem().into_owned());
+        let agent = meta.participants.first().cloned();
+        Some(Linked { note, agent, model: meta.model.clone(), tokens: meta.tokens_used })
+    }
+
+    /// The name of a stream's note, as links say it.
+    pub(super) fn stem(&self, key: &StreamKey) -> Option<String> {
+        self.of_stream(key).map(|head| head.path.stem().into_owned())
+    }
+}

@@ -1,0 +1,137 @@
+//! A note that is there, brought up to what its transcript now tells.
+//!
+//! What is written is the difference between what `cru` generated last and what it would generate now; so a person's
+//! edits are in neither and stay. What was generated last is in the machine state; where that is gone it is made again
+//! from the records behind the note's cursor, whose hash must be the same.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::carry::carry;
+use super::existing::Existing;
+use super::plan::{Old, Rules};
+use super::reading::Reading;
+use crate::base::Result;
+use crate::note::Note;
+use crate::session::cursor::Cursor;
+use crate::session::fold::Linked;
+use crate::session::source::Bundle;
+use crate::session::{Session, delta, read, render};
+use crate::vault::journal::Mark;
+use crate::vault::state::key;
+use crate::vault::writer::{Known, Plan, Writer};
+use crate::vault::{State, Vault};
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Grown {
+    /// The note's bytes changed.
+    Written,
+    /// There was nothing to write.
+    Same,
+    /// The note has come further than this reading: read again.
+    Stale,
+    /// It could not be told what is new.
+    Refused(&'static str),
+}
+
+/// Writes what notes lack.
+#[derive(Clone, Copy)]
+pub(super) struct Grower<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) state: &'a State,
+    pub(super) now: Timestamp,
+    pub(super) reading: Reading<'a>,
+    pub(super) rules: &'a Rules<'a>,
+    /// What it is, for `cru undo`.
+    pub(super) label: &'a str,
+}
+
+impl Grower<'_> {
+    /// Brings one note up to its draft. `consumed` are the journals whose entries the draft holds.
+    pub(super) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
+        let mut grown = Grown::Same;
+        let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
+            let made = self.plan(old, bundle, consumed, note, known);
+            grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
+            Ok(made.unwrap_or_default())
+        };
+        let session = key(&old.head.id());
+        let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
+        Ok(if grown == Grown::Same && written.changed { Grown::Written } else { grown })
+    }
+
+    fn plan(
+        &self,
+        old: &Old,
+        bundle: &Bundle,
+        consumed: &BTreeMap<String, Mark>,
+        note: &Note,
+        known: &Known,
+    ) -> Result<Plan, Grown> {
+        let (there, _) = read::session(note);
+        let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
+        let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
+        // Somebody else wrote in between: this reading was marked at another place.
+        if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
+            return Err(Grown::Stale);
+        }
+        let base = match &known.base {
+            Some(text) => text.clone(),
+            None => render::note(&self.again(old, bundle, &now, &there)?),
+        };
+        let (last, _) = read::session(&Note::parse(base.as_str()));
+        let mut new = old.draft.session.clone();
+        carry(&last, &mut new);
+        let text = render::note(&new);
+        let ops = delta::texts(&base, &text, Some(note));
+        let done = |(key, mark): &(&String, &Mark)| known.consumed.get(*key) != Some(mark);
+        let consumed: BTreeMap<String, Mark> =
+            consumed.iter().filter(done).map(|(key, mark)| (key.clone(), mark.clone())).collect();
+        let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
+        if ops.is_empty() && !moved_on && consumed.is_empty() {
+            return Ok(Plan::default());
+        }
+        Ok(Plan {
+            ops,
+            consumed,
+            made: BTreeMap::new(),
+            cursor: moved_on.then(|| old.draft.consumed.clone()),
+            base: Some(text),
+            label: self.label.to_owned(),
+        })
+    }
+
+    /// What was generated last, made again from the records behind the cursor.
+    fn again(&self, old: &Old, bundle: &Bundle, cursor: &Cursor, there: &Session) -> Result<Session, Grown> {
+        const GONE: Grown = Grown::Refused("the transcript is another one than it was");
+        let mut draft = self.reading.again(bundle, &old.draft.key).ok_or(GONE)?;
+        if draft.consumed.records != cursor.records || !cursor.is_of(&draft.consumed.hash) {
+            return Err(GONE);
+        }
+        self.rules.apply(&mut draft);
+        draft.name(&old.head.id());
+        // As the note links to its sub-agents, so it did then.
+        let rows = &there.meta.subagents;
+        let linked = draft.children.iter().filter_map(|child| {
+            let note = self.existing().stem(&child.stream)?;
+            let row = rows.iter().find(|row| row.session == note)?;
+            let linked = Linked { note, agent: row.agent.clone(), model: row.model.clone(), tokens: row.tokens };
+            Some((child.stream.clone(), linked))
+        });
+        let linked = linked.collect();
+        draft.link_children(linked);
+        let mut session = draft.session;
+        session.meta.subagents.clone_from(rows);
+        session.meta.parent.clone_from(&there.meta.parent);
+        session.meta.status.clone_from(&there.meta.status);
+        session.meta.ended = there.meta.ended;
+        carry(there, &mut session);
+        Ok(session)
+    }
+
+    fn existing(&self) -> &Existing<'_> {
+        self.reading.existing
+    }
+}

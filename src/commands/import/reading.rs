@@ -1,0 +1,77 @@
+//! One bundle on its way to drafts, as far as it may be read.
+//!
+//! Of a session that still runs, nothing is taken from the first call on that waits for its answer: what is not yet
+//! known is not written as if it were. A later prompt shows that no answer will come; then the call is taken as it is.
+//! A sub-agent waits until its parent's account has come to the call that started it.
+
+use std::collections::BTreeMap;
+
+use super::collect::{self, Before, Bundled};
+use super::existing::Existing;
+use super::facts::HookFacts;
+use crate::session::Status;
+use crate::session::event::StreamKey;
+use crate::session::fold::{Draft, Options};
+use crate::session::source::{Bounds, Bundle, Importer};
+
+/// How bundles are read.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) importer: &'a Importer,
+    pub(super) fold: Options,
+    pub(super) existing: &'a Existing<'a>,
+    pub(super) facts: Option<&'a HookFacts>,
+}
+
+impl Reading<'_> {
+    /// Reads a bundle; `runs` says of a draft whether its session still runs.
+    pub(super) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
+        let mark = |key: &StreamKey| self.existing.mark(key);
+        let mut bundled = collect::read(self.importer, bundle, self.fold, Before { bounds: &mark, facts: self.facts });
+        let running: Vec<StreamKey> =
+            bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
+        if running.is_empty() {
+            return bundled;
+        }
+        let open = |draft: &Draft| Some((draft.key.clone(), draft.consumed.open?.saturating_sub(1)));
+        let held: BTreeMap<StreamKey, u64> =
+            bundled.drafts.iter().filter(|draft| running.contains(&draft.key)).filter_map(open).collect();
+        if !held.is_empty() {
+            let bounds = |key: &StreamKey| {
+                let mark = self.existing.mark(key).mark;
+                // What the note tells already is not taken back.
+                let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
+                Bounds { until, mark }
+            };
+            let before = Before { bounds: &bounds, facts: self.facts };
+            bundled = collect::read(self.importer, bundle, self.fold, before);
+        }
+        self.defer(&mut bundled.drafts, &running);
+        for draft in bundled.drafts.iter_mut().filter(|draft| running.contains(&draft.key)) {
+            if draft.agent.is_none() || held.contains_key(&draft.key) {
+                draft.session.meta.status = Some(Status::Active);
+                draft.session.meta.ended = None;
+            }
+        }
+        bundled
+    }
+
+    /// Leaves out sub-agents that the account of their parent has not come to.
+    fn defer(&self, drafts: &mut Vec<Draft>, running: &[StreamKey]) {
+        let started: Vec<StreamKey> =
+            drafts.iter().flat_map(|draft| draft.children.iter().map(|child| child.stream.clone())).collect();
+        drafts.retain(|draft| {
+            let runs = draft.parent.as_ref().is_some_and(|parent| running.contains(parent));
+            let waits = draft.agent.is_some() && runs && !started.contains(&draft.key);
+            !waits || self.existing.of_stream(&draft.key).is_some()
+        });
+    }
+
+    /// The draft of `key` as its note last told it: of the records up to the notes' cursors.
+    pub(super) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
+        let bounds = |key: &StreamKey| Bounds { until: self.existing.mark(key).mark, mark: None };
+        let before = Before { bounds: &bounds, facts: None };
+        let bundled = collect::read(self.importer, bundle, self.fold, before);
+        bundled.drafts.into_iter().find(|draft| draft.key == *key)
+    }
+}

@@ -1,0 +1,226 @@
+//! One session of a host whose hooks are installed, brought into its notes.
+//!
+//! Its transcript is read by the importer as always, and what hooks saw beside it is joined by the host's ids. Where the
+//! transcript cannot be read, what the hooks told takes its place; a later flush completes the note from the transcript.
+//! Looks at the notes of this session alone: the vault is walked only when a note is to be made or was moved.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::existing::Existing;
+use super::facts::HookFacts;
+use super::grow::{Grower, Grown};
+use super::ingest::{Machine, Unwatched, write};
+use super::made::MadeNotes;
+use super::plan::{Ground, Plan, Rules};
+use super::reading::Reading;
+use super::report::{Outcome, SessionReport};
+use crate::base::{Env, Error, Result};
+use crate::commands::Context;
+use crate::import;
+use crate::live::hook::Entry;
+use crate::session::fold;
+use crate::session::source::{Bundle, Hook, Importer};
+use crate::vault::journal::Mark;
+use crate::vault::naming::Names;
+use crate::vault::state::key;
+use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath};
+
+/// How often a note is read again that somebody else wrote meanwhile.
+const ROUNDS: usize = 4;
+
+/// A line of a hook's journal.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Unique.
+    pub id: String,
+    /// When.
+    pub time: Timestamp,
+    /// What.
+    pub entry: Entry,
+}
+
+/// A session that hooks tell of.
+#[derive(Clone, Debug)]
+pub struct Hooked {
+    /// Which program runs it.
+    pub host: String,
+    /// Its id there.
+    pub session: String,
+    /// Its transcript, as the host names it.
+    pub transcript: Option<PathBuf>,
+    /// What its hooks told and the journal still holds.
+    pub told: Vec<Told>,
+    /// Whether it is over: then nothing waits for an answer any more.
+    pub over: bool,
+    /// Where its journal was read to.
+    pub mark: Mark,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Default)]
+pub struct Synced {
+    /// Every note of the session and its sub-agents.
+    pub notes: Vec<SessionReport>,
+    /// Records that notes which were there got.
+    pub records: u64,
+    /// Whether the transcript could be read.
+    pub from_transcript: bool,
+}
+
+impl Hooked {
+    /// What the journal in the machine state tells of a session; `None` where it tells nothing.
+    pub fn read(state: &State, host: &str, session: &str) -> Result<Option<Self>> {
+        Self::of_journal(&Journal::at(state.journal(&Self::key(host, session))))
+    }
+
+    /// Name of its journal.
+    pub fn key(host: &str, session: &str) -> String {
+        key(&format!("{host}--{session}"))
+    }
+
+    fn of_journal(journal: &Journal) -> Result<Option<Self>> {
+        let read = journal.read(None)?;
+        let told: Vec<Told> = read
+            .entries
+            .into_iter()
+            .filter_map(|line| {
+                let entry = serde_json::from_str(line.event.get()).ok()?;
+                Some(Told { id: line.id, time: line.time, entry })
+            })
+            .collect();
+        let text = |name: &str| {
+            told.iter().rev().find_map(|told| told.entry.input.get(name).and_then(Value::as_str)).map(str::to_owned)
+        };
+        let (Some(last), Some(session)) = (told.last(), text("session_id")) else { return Ok(None) };
+        let latest = |events: &[&str]| told.iter().rposition(|told| events.contains(&told.entry.event.as_str()));
+        let over = latest(&["session-end"]).is_some_and(|end| latest(&["session-start", "prompt"]) < Some(end));
+        let (host, transcript) = (last.entry.host.clone(), text("transcript_path").map(PathBuf::from));
+        Ok(Some(Self { host, session, transcript, told, over, mark: read.mark }))
+    }
+}
+
+/// Brings every session with hooks into its notes, or the one named by its host session or the `session_id` of its note.
+pub fn flush_hooked(vault: &Vault, cx: &Context<'_>, session: Option<&str>) -> Result<Vec<Synced>> {
+    let state = State::of(vault, cx.env)?;
+    let folder = state.dir().join("journal");
+    let mut paths: Vec<PathBuf> = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => return Ok(Vec::new()),
+    };
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths {
+        let Some(hooked) = Hooked::of_journal(&Journal::at(path))? else { continue };
+        let wanted = session.is_none_or(|wanted| {
+            let made =
+                || MadeNotes::read(&state, &hooked.host).ok()?.of(&hooked.session).map(|made| made.session.clone());
+            wanted == hooked.session || made().as_deref() == Some(wanted)
+        });
+        if wanted {
+            all.push(sync_one(vault, &state, cx.env, &hooked)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Brings one session into its notes.
+pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Result<Synced> {
+    let importer = import::of_host(&hooked.host)
+        .ok_or_else(|| Error::usage(format!("no importer reads what `{}` writes", hooked.host)))?;
+    for round in 1.. {
+        let (synced, stale) = once(vault, state, env, importer, hooked)?;
+        if !stale || round == ROUNDS {
+            return Ok(synced);
+        }
+    }
+    Ok(Synced::default())
+}
+
+fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &Hooked) -> Result<(Synced, bool)> {
+    let made = MadeNotes::read(state, importer.host)?;
+    let mut catalog: Option<Catalog> = None;
+    let heads = match known_heads(vault, &made, hooked) {
+        Some(heads) => heads,
+        None => catalog.insert(Catalog::read(vault)).heads.clone(),
+    };
+    let existing = Existing::of(&heads, importer.host);
+    let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
+    let reading = Reading { importer, fold: fold::Options::default(), existing: &existing, facts: Some(&facts) };
+    let (bundle, from_transcript) = bundle(state, importer, hooked)?;
+    let bundled = reading.read(&bundle, &|_| !hooked.over);
+    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let ground =
+        Ground { vault, existing: &existing, made: &made, rules: &rules, restore: false, can_grow: true, all: true };
+    let names = || Names::of(catalog.as_ref().unwrap_or(&Catalog::read(vault)));
+    let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
+    let machine = Machine { state: state.clone(), now: env.now() };
+    write(vault, importer, Some(&machine), &drafts, &mut sessions, &Unwatched)?;
+    let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush" };
+    let mut synced = Synced { notes: Vec::new(), records: 0, from_transcript };
+    // What was just made is looked at once more: its journal is to be consumed as well.
+    let mut stale = sessions.iter().any(|row| row.outcome == Outcome::Created);
+    let own = BTreeMap::from([(Hooked::key(&hooked.host, &hooked.session), hooked.mark.clone())]);
+    for old in &olds {
+        let Some(row) = sessions.get_mut(old.row) else { continue };
+        let consumed = if old.draft.agent.is_none() { own.clone() } else { BTreeMap::new() };
+        match grower.grow(old, &bundle, &consumed)? {
+            Grown::Written => synced.records += old.records,
+            Grown::Same => {}
+            Grown::Stale => stale = true,
+            Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),
+        }
+    }
+    synced.notes = sessions;
+    Ok((synced, stale))
+}
+
+/// The heads of the session's notes where all that were made are where they were made; `None` where the vault must be
+/// walked.
+fn known_heads(vault: &Vault, made: &MadeNotes, hooked: &Hooked) -> Option<Vec<Head>> {
+    made.of(&hooked.session)?;
+    let mut heads = Vec::new();
+    for made in made.family(&hooked.session) {
+        let head = Head::read(vault, VaultPath::new(&made.note)?);
+        if head.meta.host_session.as_deref() != Some(made.host_session.as_str()) {
+            return None;
+        }
+        heads.push(head);
+    }
+    heads.sort_by(|a, b| a.path.cmp(&b.path));
+    Some(heads)
+}
+
+/// The files of the session; whether they are its transcript.
+fn bundle(state: &State, importer: &Importer, hooked: &Hooked) -> Result<(Bundle, bool)> {
+    if let Some(path) = hooked.transcript.as_deref().filter(|path| is_transcript(importer, path)) {
+        let bundles = (importer.bundle)((importer.beside)(path))?;
+        let own = bundles.into_iter().find(|bundle| bundle.files.iter().any(|file| file == path));
+        return Ok((own.unwrap_or_else(|| Bundle::of(vec![path.to_owned()])), true));
+    }
+    let Some(convert) = importer.hooked else { return Ok((Bundle::default(), false)) };
+    let told = super::evidence::keep(state, &Hooked::key(&hooked.host, &hooked.session), &hooked.told)?;
+    let hooks: Vec<Hook<'_>> = told
+        .iter()
+        .map(|told| Hook { id: &told.id, time: told.time, event: &told.entry.event, input: &told.entry.input })
+        .collect();
+    let name = || PathBuf::from(format!("{}.jsonl", key(&hooked.session)));
+    let path = hooked.transcript.clone().unwrap_or_else(name);
+    let pages = convert(&path, &hooks);
+    let files = pages.iter().map(|(path, _)| path.clone()).collect();
+    Ok((Bundle { files, memory: pages.into_iter().collect() }, false))
+}
+
+fn is_transcript(importer: &Importer, path: &Path) -> bool {
+    const HEAD: u64 = 64 << 10;
+    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    let mut head = Vec::new();
+    is_file
+        && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
+        && (importer.recognise)(path, &head)
+}

@@ -1,0 +1,119 @@
+//! What must be done to a note so that it also tells what its transcript gained.
+//!
+//! Both sides are what `cru` itself renders: `old` as it was generated last, `new` as it would be generated now. What
+//! differs between the two becomes operations; what a person did to the note since is in neither, so it is never
+//! touched. Phases are paired by their place, since the fold numbers them so, and the blocks of a phase by their text,
+//! steps also by their id. Pure: texts in, operations out, in time `n log n`.
+
+mod align;
+mod part;
+mod phase;
+mod property;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use super::model::{Item, Session, Task};
+use super::op::Op;
+use super::{read, render};
+use crate::note::Note;
+use part::Kind;
+
+/// What must be done to the note that was generated as `old` so that it also tells what `new` adds.
+pub fn delta(old: &Session, new: &Session) -> Vec<Op> {
+    texts(&render::note(old), &render::note(new), None)
+}
+
+/// The same for rendered notes. `note` is the note itself as it now is: a block that moves, and that a person has
+/// deleted or changed there, is then neither taken away nor set down anew.
+pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
+    if old == new {
+        return Vec::new();
+    }
+    let (old, new) = (Note::parse(old), Note::parse(new));
+    let (before, after) = (part::split(&old), part::split(&new));
+    let mut ops = property::changes(&old, &new, note);
+    ops.extend(heading(&before, &after, note));
+    ops.extend(tasks(&old, &new, note));
+    let there = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
+    let there = there.as_ref().map(part::split);
+    let moved = Moved::of(&before, &after, note);
+    phase::changes(&before.preface, &after.preface, &new, &moved, false, &mut ops);
+    let known = there.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
+    let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
+    for (before, after) in before.phases.iter().zip(&after.phases) {
+        let untouched = |known: &HashMap<Option<&str>, &part::Part<'_>>| {
+            known.get(&before.id.as_deref()).is_some_and(|part| part.says(before))
+        };
+        let untouched = known.as_ref().is_none_or(untouched);
+        phase::changes(before, after, &new, &moved, untouched, &mut ops);
+    }
+    for gone in before.phases.iter().skip(after.phases.len()).rev() {
+        phase::removal(gone, &mut ops);
+    }
+    for fresh in after.phases.iter().skip(before.phases.len()) {
+        ops.extend(phase::whole(fresh, &new, &moved).map(|text| Op::Phase { text }));
+    }
+    ops
+}
+
+/// Blocks that go from one place to another, and whether the note still has them.
+struct Moved<'t> {
+    /// Texts that a person deleted or changed: they do not come back elsewhere.
+    lost: HashSet<&'t str>,
+    /// The same of the table of tokens, whose text changes as it moves.
+    usage_lost: bool,
+}
+
+impl<'t> Moved<'t> {
+    fn of(before: &part::Parts<'t>, after: &part::Parts<'_>, note: Option<&Note>) -> Self {
+        let mut moved = Self { lost: HashSet::new(), usage_lost: false };
+        let Some(note) = note else { return moved };
+        let text = note.text().replace("\r\n", "\n");
+        let known: HashSet<&str> = after.all().flat_map(|part| part.units.iter().map(|unit| unit.text)).collect();
+        for unit in before.all().flat_map(|part| &part.units) {
+            let moves = unit.kind == Kind::Usage || known.contains(unit.text);
+            if moves && !text.contains(unit.text) {
+                moved.usage_lost |= unit.kind == Kind::Usage;
+                moved.lost.insert(unit.text);
+            }
+        }
+        moved
+    }
+
+    fn has_lost(&self, unit: &part::Unit<'_>) -> bool {
+        self.lost.contains(unit.text) || (self.usage_lost && unit.kind == Kind::Usage)
+    }
+}
+
+/// The heading of the whole note, where a person did not change it.
+fn heading(before: &part::Parts<'_>, after: &part::Parts<'_>, note: Option<&Note>) -> Option<Op> {
+    let (old, new) = (before.title?, after.title?);
+    let untouched = note.is_none_or(|note| note.text().lines().any(|line| line == old));
+    (old != new && untouched).then(|| Op::Replace { phase: None, old: old.to_owned(), new: new.to_owned() })
+}
+
+/// The rows of the task list that changed. Rows that are gone can only be taken out by naming all that stay, those of a
+/// person among them.
+fn tasks(old: &Note, new: &Note, note: Option<&Note>) -> Option<Op> {
+    let rows = |note: &Note| -> Vec<Task> {
+        let (session, _) = read::session(note);
+        let fences = session.preface.into_iter().filter_map(|item| match item {
+            Item::Tasks(tasks) => Some(tasks.tasks),
+            _ => None,
+        });
+        fences.flatten().collect()
+    };
+    let (before, after) = (rows(old), rows(new));
+    let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
+    let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
+    let stay: HashSet<_> = after.iter().map(name).collect();
+    let changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    if before.iter().all(|task| stay.contains(&name(task))) {
+        return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
+    }
+    let theirs = note.map(rows).unwrap_or_default().into_iter();
+    let theirs = theirs.filter(|task| !known.contains_key(&name(task)) && !stay.contains(&name(task)));
+    Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
+}

@@ -1,0 +1,63 @@
+//! Frontmatter keys that say something else than before.
+
+use serde_json::{Map, Number, Value as Json};
+
+use crate::note::Note;
+use crate::note::frontmatter::{self, Value, Values};
+use crate::session::Status;
+use crate::session::op::Op;
+
+/// Keys that are set once, and the one that the writer keeps.
+const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
+
+/// An operation for each key that changed.
+pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
+    let values =
+        |note: &Note| note.frontmatter().map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
+    let (old, new, note) = (values(old), values(new), note.map(values));
+    let mut keys: Vec<&str> = new.entries().iter().map(|entry| entry.key.as_str()).collect();
+    keys.extend(old.entries().iter().map(|entry| entry.key.as_str()).filter(|key| new.get(key).is_none()));
+    keys.retain(|key| !FIXED.contains(key));
+    let op = |key: &str| {
+        let (before, after) = (old.get(key).map(json), new.get(key).map(json));
+        if before == after || (key == "started" && before.is_some()) {
+            return None;
+        }
+        let before = match &note {
+            Some(note) if matches!(key, "status" | "ended") => lifecycle(key, before, note)?,
+            _ => before,
+        };
+        Some(Op::Set { key: key.to_owned(), old: before, new: after })
+    };
+    keys.into_iter().filter_map(op).collect()
+}
+
+/// What `status` and `ended` were last set to: other commands pause and close a session too, and a person's word that
+/// closes it stays without a remark. `None`: leave it.
+fn lifecycle(key: &str, before: Option<Json>, note: &Values) -> Option<Option<Json>> {
+    let now = note.get(key).map(json);
+    if now == before {
+        return Some(before);
+    }
+    let word = note.string(key).map(Status::parse);
+    (key == "status" && matches!(word, Some(Status::Active | Status::Paused))).then_some(now)
+}
+
+/// A property as JSON.
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number(number) => {
+            let whole = number.as_str().parse::<i64>().ok().map(Number::from);
+            let whole = whole.or_else(|| number.as_u64().map(Number::from));
+            let number = whole.or_else(|| number.as_f64().and_then(Number::from_f64));
+            number.map_or_else(|| Json::String(value.text().unwrap_or_default().to_owned()), Json::Number)
+        }
+        Value::String(text) => Json::String(text.clone()),
+        Value::List(items) => Json::Array(items.iter().map(json).collect()),
+        Value::Map(map) => {
+            Json::Object(map.iter().map(|(key, value)| (key.to_owned(), json(value))).collect::<Map<_, _>>())
+        }
+    }
+}
