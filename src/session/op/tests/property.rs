@@ -185,8 +185,17 @@ proptest! {
         let ops: Vec<Op> = texts.into_iter().map(|text| Op::Append { phase: phase.clone(), text }).collect();
         let together = apply(note.as_bytes(), &ops, mode);
         let single = apply_one_by_one(note.as_bytes(), &ops, mode);
-        let shown = |applied: &Result<Applied, _>| applied.as_ref().map(|it| String::from_utf8_lossy(&it.bytes).into_owned()).unwrap_or_default();
-        prop_assert!(together == single, "{}\n----\n{}\n---- {together:#?} {single:#?}", shown(&together), shown(&single));
+        let shown = |applied: Result<Applied, _>| {
+            let told = |change: &Change| format!("{} {:?}", change.at, String::from_utf8_lossy(&change.inserted));
+            applied.map(|it| {
+                let done: Vec<_> = it.done.iter().map(|it| (it.outcome, it.edits.iter().map(told).collect::<Vec<_>>())).collect();
+                (String::from_utf8_lossy(&it.bytes).into_owned(), done)
+            })
+        };
+        let same = together == single;
+        let (together, single) = (shown(together), shown(single));
+        prop_assert_eq!(&together, &single);
+        prop_assert!(same, "contexts differ");
     }
 
     /// Undoing what was done gives what was there; so does the way the changes describe.
