@@ -148,6 +148,30 @@ fn the_vault_names_its_own_command_and_no_shell_reads_it() {
 }
 
 #[test]
+fn a_session_is_active_again_and_a_phase_goes_on_from_where_somebody_went_back() {
+    let closed = NOTE
+        .replace("status: paused", "status: completed\nended: 2026-11-20T11:00:00Z")
+        .replace("host: claude-code", "host: typewriter")
+        + "\n## Undone @coder@2.0 #dev\n\n*2026-11-20T10:30:00Z* ^p-02\n";
+    let world = World::new(&closed);
+    let output = world.run(&["tides"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("# Tides\n"), "the pack is printed: {}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("the host 'typewriter' is not known"), "{}", text(&output.stderr));
+    let note = world.note();
+    assert!(note.contains("status: active\n") && !note.contains("ended:"), "{note}");
+    assert!(note.contains("resume_point: p-03\n"), "{note}");
+    let phase = "## Build @coder@2.0 #dev\n\n*2026-11-21T12:00:00Z* from: [[#^p-01]] ^p-03\n";
+    assert!(note.ends_with(phase), "{note}");
+    // Nothing else changed.
+    let old: Vec<&str> = closed
+        .lines()
+        .filter(|line| !["status", "ended", "resume_p"].iter().any(|key| line.starts_with(key)))
+        .collect();
+    assert!(old.iter().all(|line| note.lines().any(|new| new == *line)), "{note}");
+}
+
+#[test]
 fn a_program_that_is_missing_leaves_the_pack() {
     let world = World::new(NOTE);
     let output = world.run(&["tides"]);

@@ -77,7 +77,7 @@ pub(super) fn title(decision: &Decision) -> String {
         return own;
     }
     let said = [Some(&decision.text), decision.why.as_ref()].into_iter().flatten();
-    let line = said.filter_map(|text| text.lines().find(|line| !line.trim().is_empty())).map(|line| text::inline(line));
+    let line = said.filter_map(|text| text.lines().find(|line| !line.trim().is_empty())).map(text::inline);
     line.into_iter().find(|line| !line.is_empty()).unwrap_or_else(|| "Untitled".to_owned())
 }
 

@@ -124,16 +124,13 @@ fn fill(word: &str, values: &[(&str, &str)]) -> String {
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match values.iter().find(|(name, _)| rest.starts_with(name)) {
-            Some((name, value)) => {
-                // No program can be given a zero byte.
-                out.extend(value.chars().filter(|c| *c != '\0'));
-                rest = &rest[name.len()..];
-            }
-            None => {
-                out.push('{');
-                rest = &rest[1..];
-            }
+        if let Some((name, value)) = values.iter().find(|(name, _)| rest.starts_with(name)) {
+            // No program can be given a zero byte.
+            out.extend(value.chars().filter(|c| *c != '\0'));
+            rest = &rest[name.len()..];
+        } else {
+            out.push('{');
+            rest = &rest[1..];
         }
     }
     out.push_str(rest);

@@ -1,5 +1,7 @@
 //! What is not done: open tasks, open questions, errors without a resolution, and the state that was written down last.
 
+use std::collections::HashSet;
+
 use super::pack::Entry;
 use super::phase::{self, Detail, Place};
 use super::point::Point;
@@ -21,21 +23,7 @@ pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
         let open = tasks.iter().filter(|task| is_open(task) && is_begun(task) == wanted);
         entries.extend(open.map(|task| Entry::new(task.content.as_str(), line(task))));
     }
-    if let Some((_, checkpoint)) = checkpoint(point).filter(|(_, it)| it.kind != SUMMARY) {
-        for (index, (name, value)) in checkpoint.fields.iter().enumerate() {
-            let answered =
-                checkpoint.fields.get(index + 1).is_some_and(|(next, _)| next.eq_ignore_ascii_case("answer"));
-            let kind = match name.to_lowercase().as_str() {
-                "question" | "questions" if !answered => "Question",
-                "blocked" => "Blocked",
-                _ => continue,
-            };
-            let value = text::inline(value);
-            if !NOTHING.contains(&value.to_lowercase().as_str()) {
-                entries.push(Entry::new(value.as_str(), format!("- {kind}: {value}")));
-            }
-        }
-    }
+    questions(point, &mut entries);
     for (place, item) in point.items() {
         let place = place.and_then(|index| session.phases.get(index)).map(|phase| text::short(&phase.id, 20));
         let place = place.map_or_else(String::new, |id| format!(" ({id})"));
@@ -55,6 +43,37 @@ pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
         }
     }
     entries
+}
+
+/// `[!question]` callouts without an answer, and what the last checkpoint asks or waits for. A question that stands in
+/// both stands here once; its answer, in either, closes it.
+fn questions(point: &Point<'_>, entries: &mut Vec<Entry>) {
+    let mut known: HashSet<String> = HashSet::new();
+    let asked = point.items().filter_map(|(_, item)| match item {
+        Item::Callout(it) if it.kind == "question" => Some(it),
+        _ => None,
+    });
+    for it in asked {
+        let first = it.body.lines().next().unwrap_or_default();
+        let words = text::inline(if it.title.trim().is_empty() { first } else { &it.title });
+        let is_new = known.insert(words.to_lowercase());
+        if is_new && !words.is_empty() && it.field("Answer").is_none() {
+            entries.push(Entry::new(words.as_str(), format!("- Question: {words}")));
+        }
+    }
+    let Some((_, checkpoint)) = checkpoint(point).filter(|(_, it)| it.kind != SUMMARY) else { return };
+    for (index, (name, value)) in checkpoint.fields.iter().enumerate() {
+        let answered = checkpoint.fields.get(index + 1).is_some_and(|(next, _)| next.eq_ignore_ascii_case("answer"));
+        let kind = match name.to_lowercase().as_str() {
+            "question" | "questions" if !answered => "Question",
+            "blocked" => "Blocked",
+            _ => continue,
+        };
+        let words = text::inline(value);
+        if !NOTHING.contains(&words.to_lowercase().as_str()) && known.insert(words.to_lowercase()) {
+            entries.push(Entry::new(words.as_str(), format!("- {kind}: {words}")));
+        }
+    }
 }
 
 fn is_open(task: &Task) -> bool {

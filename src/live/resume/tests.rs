@@ -258,6 +258,17 @@ fn a_lost_resume_point_and_what_is_missing_are_named() {
 }
 
 #[test]
+fn questions_are_open_until_they_are_answered() {
+    let note = "---\ntype: session\nsession_id: s\n---\n## A @a\n\n> [!question] Which table?\n> Answer: the printed one\n\n\
+                > [!question] Which zone?\n\n> [!question]\n> How many weeks?\n\n> [!checkpoint] manual\n> Question: Which table?\n\
+                > Question: which zone?\n> Question: –\n> Blocked: the office is closed\n";
+    let pack = pack(note, 4_000);
+    let open: Vec<&str> = pack.part(Kind::Open).unwrap().entries.iter().map(|entry| entry.text.as_str()).collect();
+    let wanted = ["- Question: Which zone?", "- Question: How many weeks?", "- Blocked: the office is closed"];
+    assert_eq!(open, wanted);
+}
+
+#[test]
 fn a_brief_is_short() {
     let words = "many words about one thing or another. ".repeat(200);
     let note = format!("---\ntype: session\nsession_id: s\n---\n## A @a\n\n{words}\n\n## B @b\n\n{words}\n");
