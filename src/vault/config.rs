@@ -3,6 +3,7 @@
 //! A key that this version does not know is a warning, so that an older program reads a newer vault. A value that
 //! cannot be used is an error with its place: guessing what somebody meant by it would be worse than stopping.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -57,13 +58,11 @@ pub struct SessionConfig {
 pub struct ResumeConfig {
     /// Tokens of the resume pack; 8000.
     pub budget: Option<u64>,
-    /// Host for sessions that have none, a key of `hosts` or a built-in one.
+    /// Host for sessions that have none.
     pub host: Option<String>,
-    /// Commands by host (`claude-code`).
-    pub hosts: std::collections::BTreeMap<String, HostConfig>,
 }
 
-/// `[resume.hosts.<host>]`: programs with their arguments; `{host_session}`, `{session}` and `{pack}` are filled in.
+/// `[hosts.<host>]` of the user's configuration: programs with their arguments; `{host_session}`, `{session}` and `{pack}` are filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HostConfig {
@@ -120,7 +119,7 @@ fn default_sessions() -> VaultPath {
 const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("vault", &["id", "sessions", "include", "exclude"]),
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
-    ("resume", &["budget", "host", "hosts"]),
+    ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
     ("import", &["exclude", "agent", "channel"]),
 ];
@@ -187,12 +186,22 @@ impl Config {
 pub struct UserConfig {
     /// `vault`: the vault to use outside of any.
     pub vault: Option<PathBuf>,
+    /// `[hosts]`: the commands of hosts (`claude-code`). Only here, since a vault that somebody shares must not decide
+    /// which programs run.
+    pub hosts: BTreeMap<String, HostConfig>,
 }
+
+/// The sections of the user's configuration; what a host's table holds is not looked at.
+const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY)];
+
+/// Any keys at all.
+const ANY: &[&str] = &["*"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RawUser {
     vault: Option<Spanned<String>>,
+    hosts: BTreeMap<String, HostConfig>,
 }
 
 impl UserConfig {
@@ -219,7 +228,7 @@ impl UserConfig {
                 })?)
             }
         };
-        Ok((Self { vault }, unknown_keys(text, &[("vault", &[])])))
+        Ok((Self { vault, hosts: raw.hosts }, unknown_keys(text, USER_KEYS)))
     }
 }
 
@@ -321,7 +330,7 @@ fn unknown_keys(text: &str, known: &[(&str, &[&str])]) -> Vec<Diagnostic> {
         match (section, value.get_ref()) {
             (Some((section, keys)), DeValue::Table(inner)) => {
                 for key in inner.keys() {
-                    if !keys.contains(&key.get_ref().as_ref()) {
+                    if *keys != ANY && !keys.contains(&key.get_ref().as_ref()) {
                         warnings.push(unknown(key, &format!("[{section}] "), keys.iter().copied()));
                     }
                 }
@@ -362,7 +371,7 @@ mod tests {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
-                    [resume]\nbudget = 9000\nhost = \"x\"\nhosts = {}\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n";
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
         for (section, keys) in VAULT_KEYS {
@@ -441,6 +450,9 @@ mod tests {
         let read = |text: &str| UserConfig::parse(text, Path::new("config.toml"), &env);
         assert_eq!(read("vault = \"~/notes\"").unwrap().0.vault, Some(PathBuf::from("/home/me/notes")));
         assert_eq!(read("").unwrap().0.vault, None);
+        let (config, warnings) = read("[hosts.pi]\nstart = [\"pi\", \"{pack}\"]").unwrap();
+        assert_eq!(config.hosts["pi"].start, ["pi", "{pack}"]);
+        assert_eq!(warnings, []);
         assert!(read("vault = \"notes\"").unwrap_err().to_string().contains("config.toml:1:9"));
         assert_eq!(read("valt = 1").unwrap().1[0].help.as_deref(), Some("did you mean 'vault'?"));
     }

@@ -33,7 +33,7 @@ impl Vault {
         if let Some(root) = env.cwd().ancestors().find(|folder| folder.join(MARK).is_dir()) {
             return Self::open(root);
         }
-        if let (UserConfig { vault: Some(path) }, _) = UserConfig::read(env)? {
+        if let (UserConfig { vault: Some(path), .. }, _) = UserConfig::read(env)? {
             return Self::named(&path, "the user configuration", env);
         }
         Err(Error::usage(format!("no vault here: neither {} nor a folder above it holds .cru/", env.cwd().display()))

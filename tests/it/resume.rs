@@ -71,6 +71,7 @@ impl World {
             .env_clear()
             .env("HOME", self.path("home"))
             .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
             .env("CRU_NOW", "2026-11-21T12:00:00Z")
             .current_dir(self.temp.path())
@@ -130,12 +131,13 @@ fn a_host_without_its_transcript_gets_the_pack() {
 
 #[cfg(unix)]
 #[test]
-fn the_vault_names_its_own_command_and_no_shell_reads_it() {
+fn the_user_names_a_command_and_no_shell_reads_it() {
     let world =
         World::new(&NOTE.replace("claude-code", "typewriter").replace("title: Tides", "title: \"$(touch x); `id`\""));
     world.program("my writer", 0);
-    let config = "[resume.hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
-    fs::write(world.path("vault/.cru/config.toml"), config).unwrap();
+    let config = "[hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
+    fs::create_dir_all(world.path("config/cru")).unwrap();
+    fs::write(world.path("config/cru/config.toml"), config).unwrap();
     let output = world.run(&["tides", "--phase", "Write it down", "--agent", "scribe@1"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let given = world.given().unwrap();

@@ -8,12 +8,14 @@ use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Format, Launch, Output, View};
+use crate::live::log::{Log, Target};
 use crate::live::resume::activate::{self, Begin};
 use crate::live::resume::{self, BUDGET, Options, Pack, host};
+use crate::live::status;
 use crate::session::op::Op;
 use crate::session::{Agent, Status, read};
 use crate::vault::writer::Plan;
-use crate::vault::{Catalog, Head, Loaded, State, Vault, Writer, state};
+use crate::vault::{Catalog, Head, Loaded, State, UserConfig, Vault, Writer};
 
 /// The most bytes of a pack that are given to a program as an argument; systems take 128 KiB.
 const LARGEST_ARGUMENT: usize = 120_000;
@@ -73,7 +75,12 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let prompt = prompt(&loaded, &options);
     let meta = &loaded.session.meta;
     let id = loaded.id();
-    let command = host::command(meta, config, cx.env, host::Filling { session: &id, pack: &prompt });
+    let (user, warnings) = UserConfig::read(cx.env)?;
+    for warning in warnings {
+        cx.ui.warn(&format!("config.toml: {}", warning.message));
+    }
+    let filling = host::Filling { session: &id, pack: &prompt };
+    let command = host::command(meta, config, &user.hosts, cx.env, filling);
     let mut done = Resumed::new(&loaded, pack, command);
     done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
     if !args.dry_run {
@@ -131,18 +138,20 @@ fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Optio
 /// Sets the session active, and begins a phase where one is due; its id.
 fn write(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Result<Option<String>> {
     let state = State::of(vault, cx.env)?;
-    let writer = Writer::new(vault, &state, cx.env.now());
+    let log = Log::new(vault, &state, cx.env.now())?;
+    let target = Target { path: loaded.path.clone(), id: loaded.id(), meta: loaded.session.meta.clone() };
+    // What waits in the journal comes before what now begins.
+    status::resume(&log, &target)?.written?;
     let mut made = None;
-    writer.write(&state::key(&loaded.id()), &loaded.path, &mut |note, _| {
-        let mut ops = activate::status(note);
-        let (session, _) = read::session(note);
-        let newest = Loaded { session, ..loaded.clone() };
-        made = begun(args, &newest, vault, cx).map(|(phase, id)| {
-            ops.extend(phase);
-            id
-        });
-        Ok(Plan { ops, label: "session resume".to_owned(), ..Plan::default() })
-    })?;
+    if begun(args, loaded, vault, cx).is_some() {
+        Writer::new(vault, &state, cx.env.now()).write(&target.key(), &loaded.path, &mut |note, _| {
+            let (session, _) = read::session(note);
+            let newest = Loaded { session, ..loaded.clone() };
+            let (ops, id) = begun(args, &newest, vault, cx).unzip();
+            made = id;
+            Ok(Plan { ops: ops.unwrap_or_default(), label: "session resume".to_owned(), ..Plan::default() })
+        })?;
+    }
     Ok(made)
 }
 
@@ -213,7 +222,7 @@ impl Resumed {
             let name = name
                 .map_or_else(|| "this session names no host".to_owned(), |it| format!("the host '{it}' is not known"));
             cx.ui
-                .note(&format!("{name}, so here is the pack; `[resume.hosts]` in .cru/config.toml can name a command"));
+                .note(&format!("{name}, so here is the pack; `[hosts]` in your own config.toml can name a command"));
             return;
         };
         if args.no_start {

@@ -4,11 +4,12 @@
 //! after it was looked at: an id that a program could take for an option is not used.
 
 use std::fs::File;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::Env;
 use crate::session::Meta;
-use crate::vault::config::{ResumeConfig, expand_home};
+use crate::vault::config::{HostConfig, ResumeConfig, expand_home};
 
 /// A host that is known.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +87,17 @@ pub fn known(name: &str) -> Option<&'static Host> {
 }
 
 /// The command that goes on with a session; `None` where none is known for its host.
-pub fn command(meta: &Meta, config: &ResumeConfig, env: &Env, filling: Filling<'_>) -> Option<Command> {
+///
+/// `own` are the user's commands by host, in place of the built-in ones.
+pub fn command(
+    meta: &Meta,
+    config: &ResumeConfig,
+    own: &BTreeMap<String, HostConfig>,
+    env: &Env,
+    filling: Filling<'_>,
+) -> Option<Command> {
     let name = name(meta, config)?;
-    let own = config.hosts.get(name);
+    let own = own.get(name);
     let built_in = known(name);
     let pick = |own: Option<&Vec<String>>, built_in: Option<&[&str]>| -> Vec<String> {
         let own = own.filter(|line| !line.is_empty()).cloned();
@@ -189,7 +198,17 @@ mod tests {
     }
 
     fn line(meta: &Meta, config: &ResumeConfig, env: &Env) -> Option<Vec<String>> {
-        let command = command(meta, config, env, Filling { session: "2026-11-20-auth", pack: "Go on.\n{session}" })?;
+        line_of(meta, config, &BTreeMap::new(), env)
+    }
+
+    fn line_of(
+        meta: &Meta,
+        config: &ResumeConfig,
+        own: &BTreeMap<String, HostConfig>,
+        env: &Env,
+    ) -> Option<Vec<String>> {
+        let filling = Filling { session: "2026-11-20-auth", pack: "Go on.\n{session}" };
+        let command = command(meta, config, own, env, filling)?;
         Some(std::iter::once(command.program).chain(command.args).collect())
     }
 
@@ -228,15 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn the_vault_may_name_other_commands() {
+    fn the_user_may_name_other_commands() {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let own =
             HostConfig { resume: Vec::new(), start: words(&["wrap", "--in={project}", "{session}", "{x}{pack}"]) };
         let hosts = [("claude-code".to_owned(), own)].into_iter().collect();
-        let config = ResumeConfig { host: Some("claude-code".to_owned()), hosts, ..ResumeConfig::default() };
+        let config = ResumeConfig { host: Some("claude-code".to_owned()), ..ResumeConfig::default() };
         let wanted = ["wrap", "--in=/", "2026-11-20-auth", "{x}Go on.\n{session}"];
-        assert_eq!(line(&meta("claude-code"), &config, &env(&[])).unwrap(), wanted);
+        assert_eq!(line_of(&meta("claude-code"), &config, &hosts, &env(&[])).unwrap(), wanted);
         let none = Meta { host: None, ..meta("") };
-        assert_eq!(line(&none, &config, &env(&[])).unwrap(), wanted, "the vault's host stands in");
+        assert_eq!(line_of(&none, &config, &hosts, &env(&[])).unwrap(), wanted, "the vault's host stands in");
     }
 }
