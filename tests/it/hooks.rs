@@ -44,7 +44,7 @@ impl World {
     /// Calls a hook, which must say nothing and exit with 0.
     fn hook(&self, args: &[&str], input: &[u8]) {
         let output = give(self.cru(args), input);
-        assert_eq!(said(&output), ("".into(), "".into()), "{args:?}");
+        assert_eq!(said(&output), (String::new(), String::new()), "{args:?}");
         assert_eq!(output.status.code(), Some(0), "{args:?}");
     }
 
@@ -216,7 +216,7 @@ fn the_agent_s_shell_is_told_the_session() {
         let mut command = world.cru(&["hook", "session-start"]);
         command.env("CLAUDE_ENV_FILE", env);
         let output = give(command, input.as_bytes());
-        assert_eq!((said(&output), output.status.code()), (("".into(), "".into()), Some(0)));
+        assert_eq!((said(&output), output.status.code()), ((String::new(), String::new()), Some(0)));
     };
     let env = world.path("env.sh");
     files::create(&env, b"export A=1\n").unwrap();

@@ -136,7 +136,8 @@ fn node_at(node: &Node, start: usize) -> Option<&Node> {
 /// Adds a group to the list of an event.
 fn add(text: &str, root: &Node, name: &str, group: &Value) -> Result<String, Refused> {
     let Some(hooks) = root.get(HOOKS) else {
-        return Ok(json::append(text, root, Some(HOOKS), &json!({ name: [group] })));
+        let begun = json::append(text, root, Some(HOOKS), &json!({}));
+        return add(&begun, &parse(&begun)?.0, name, group);
     };
     if !matches!(hooks.kind, json::Kind::Object(_)) {
         return Err(Refused::at(text, hooks.span.start, "`hooks` is no object"));

@@ -147,7 +147,7 @@ fn layout(value: &Value, which: u8) -> String {
     match which {
         0 => value.to_string(),
         1 => format!("{value:#}\n"),
-        2 => format!("{value:#}").replace("\n", "\r\n"),
+        2 => format!("{value:#}").replace('\n', "\r\n"),
         3 => {
             let tabbed = |line: &str| {
                 let text = line.trim_start_matches(' ');
