@@ -170,8 +170,7 @@ impl Call<'_> {
     fn spawn(&self, vault: &Vault, session: &str) -> io::Result<()> {
         let mut root = OsString::from("--vault=");
         root.push(vault.root());
-        let session = OsString::from(format!("--session={session}"));
-        self.cx.ui.spawn_detached(&["flush".as_ref(), session.as_ref(), "--quiet".as_ref(), root.as_ref()])
+        self.cx.ui.spawn_detached(&["flush".as_ref(), "--quiet".as_ref(), &root, "--".as_ref(), session.as_ref()])
     }
 }
 
@@ -294,8 +293,8 @@ mod tests {
             call.troubles.extend(failed);
             let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
             for args in &started {
-                assert_eq!(args[..3], ["flush", "--session=-949d", "--quiet"]);
-                assert_eq!(args[3], format!("--vault={}", self.vault().display()));
+                let vault = format!("--vault={}", self.vault().display());
+                assert_eq!(args[..], ["flush", "--quiet", &vault, "--", "-949d"]);
             }
             (call.troubles, started.len())
         }
