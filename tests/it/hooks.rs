@@ -335,3 +335,22 @@ fn settings_that_changed_since_lose_only_ours() {
     assert!(said(&output).1.contains("settings.json:3:1: trailing comma"), "{}", said(&output).1);
     assert_eq!(files::read(&settings).unwrap(), b"{\n  \"model\": \"opus\",\n}\n");
 }
+
+#[test]
+fn who_writes_the_note_is_started_and_nobody_waits() {
+    let world = World::new();
+    files::put(&world.vault().join(".cru/config.toml"), b"[vault]\nid = \"v\"\n").unwrap();
+    let input = json!({"session_id": "949d 1", "cwd": world.vault()}).to_string();
+    let output = give(world.cru(&["hook", "stop"]), input.as_bytes());
+    assert_eq!((said(&output), output.status.code()), ((String::new(), String::new()), Some(0)));
+    // Noted only once it was started; its complaints have a place.
+    let handed = files::read(&world.state().join("flush").join(name_of(&world.state())));
+    assert_ne!(handed.unwrap(), b"0\n");
+    assert!(world.state().join("hook.log").is_file());
+}
+
+/// The key of the one journal.
+fn name_of(state: &Path) -> String {
+    let path = std::fs::read_dir(state.join("journal")).unwrap().next().unwrap().unwrap().path();
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}

@@ -12,7 +12,7 @@ mod regular;
 mod replace;
 
 pub use bulk::Bulk;
-pub use create::{append, create, create_dir, put, put_private, remove, sync_dir};
+pub use create::{append, create, create_dir, open_append, put, put_private, remove, sync_dir};
 pub use lock::{Lock, lock, try_lock};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
 pub use regular::read_regular;
