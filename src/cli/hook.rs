@@ -13,7 +13,22 @@ use clap::Parser as _;
 
 use super::terminal::Terminal;
 use crate::base::Env;
-use crate::commands::{Cli, Command, Context, Global, View, hook};
+use crate::commands::{Context, Global, View, hook};
+
+/// The command line of this verb alone: to describe all the others would take longer than the work.
+#[derive(clap::Parser)]
+#[command(name = "cru", disable_help_subcommand = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    Hook(hook::Args),
+}
 
 /// Whether the command line's verb is `hook`, also where the rest of it is wrong.
 pub(super) fn is_asked(args: &[OsString]) -> bool {
@@ -54,7 +69,7 @@ fn work(args: &[OsString], env: &Env) -> Result<(), String> {
         Err(error) if error.use_stderr() => return Err(error.render().to_string()),
         Err(help) => return help.print().map_err(|error| error.to_string()),
     };
-    let Command::Hook(arguments) = cli.command else { return Err("not a hook".to_owned()) };
+    let Verb::Hook(arguments) = cli.verb;
     let global = Global { quiet: true, ..cli.global };
     let ui = Terminal::new(ColorChoice::Never, &global);
     let output = hook::run(&arguments, &Context { env, global: &global, ui: &ui });

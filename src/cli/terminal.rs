@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::Mutex;
 
 use anstream::{AutoStream, ColorChoice};
@@ -68,8 +69,8 @@ impl Ui for Terminal {
         Box::new(Bar(bar))
     }
 
-    fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
-        super::spawn::detached(args)
+    fn spawn_detached(&self, args: &[&OsStr], log: &Path) -> io::Result<()> {
+        super::spawn::detached(args, log)
     }
 
     fn confirm(&self, question: &str) -> Option<bool> {

@@ -39,9 +39,10 @@ pub trait Ui: Sync {
     fn detail(&self, message: &str);
     /// A bar of `total` steps on a terminal; nothing elsewhere.
     fn progress(&self, label: &str, total: u64) -> Box<dyn Progress>;
-    /// Starts this program once more with `args`: nobody waits for it, it says nothing, and it outlives this process.
-    fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
-        let _ = args;
+    /// Starts this program once more with `args`: nobody waits for it, and it outlives this process. What it has to
+    /// complain about goes to the end of `log`.
+    fn spawn_detached(&self, args: &[&OsStr], log: &Path) -> io::Result<()> {
+        let _ = (args, log);
         Err(io::ErrorKind::Unsupported.into())
     }
     /// Asks a person for `y` or `n`, where one can answer; `None` where there is no terminal.

@@ -160,18 +160,18 @@ impl Call<'_> {
         let done = match how {
             Flush::Never => return,
             Flush::Background if Turn::is_awaited(state, key) => return,
-            Flush::Background => self.spawn(vault, session).map_err(|error| format!("cru flush: {error}")),
+            Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
             Flush::Inline => flush_inline(vault, state, session, self.cx).map_err(|error| words(&error)),
         };
         let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
         self.troubles.extend(done.err());
     }
 
-    fn spawn(&self, vault: &Vault, session: &str) -> io::Result<()> {
+    fn spawn(&self, vault: &Vault, state: &State, session: &str) -> io::Result<()> {
         let mut root = OsString::from("--vault=");
         root.push(vault.root());
-        let session = OsString::from(format!("--session={session}"));
-        self.cx.ui.spawn_detached(&["flush".as_ref(), session.as_ref(), "--quiet".as_ref(), root.as_ref()])
+        let args = ["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--".as_ref(), session.as_ref()];
+        self.cx.ui.spawn_detached(&args, &state.hook_log())
     }
 }
 
@@ -255,7 +255,8 @@ mod tests {
         fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
             unreachable!("a hook shows no bar")
         }
-        fn spawn_detached(&self, args: &[&OsStr]) -> io::Result<()> {
+        fn spawn_detached(&self, args: &[&OsStr], log: &Path) -> io::Result<()> {
+            assert!(log.ends_with("hook.log"));
             let args = args.iter().map(|arg| arg.to_str().unwrap().to_owned()).collect();
             self.started.lock().unwrap().push(args);
             Ok(())
@@ -294,8 +295,8 @@ mod tests {
             call.troubles.extend(failed);
             let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
             for args in &started {
-                assert_eq!(args[..3], ["flush", "--session=-949d", "--quiet"]);
-                assert_eq!(args[3], format!("--vault={}", self.vault().display()));
+                let vault = format!("--vault={}", self.vault().display());
+                assert_eq!(args[..], ["flush", "--quiet", &vault, "--", "-949d"]);
             }
             (call.troubles, started.len())
         }

@@ -44,7 +44,7 @@ impl World {
     /// Calls a hook, which must say nothing and exit with 0.
     fn hook(&self, args: &[&str], input: &[u8]) {
         let output = give(self.cru(args), input);
-        assert_eq!(said(&output), ("".into(), "".into()), "{args:?}");
+        assert_eq!(said(&output), (String::new(), String::new()), "{args:?}");
         assert_eq!(output.status.code(), Some(0), "{args:?}");
     }
 
@@ -216,7 +216,7 @@ fn the_agent_s_shell_is_told_the_session() {
         let mut command = world.cru(&["hook", "session-start"]);
         command.env("CLAUDE_ENV_FILE", env);
         let output = give(command, input.as_bytes());
-        assert_eq!((said(&output), output.status.code()), (("".into(), "".into()), Some(0)));
+        assert_eq!((said(&output), output.status.code()), ((String::new(), String::new()), Some(0)));
     };
     let env = world.path("env.sh");
     files::create(&env, b"export A=1\n").unwrap();
@@ -334,4 +334,23 @@ fn settings_that_changed_since_lose_only_ours() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).1.contains("settings.json:3:1: trailing comma"), "{}", said(&output).1);
     assert_eq!(files::read(&settings).unwrap(), b"{\n  \"model\": \"opus\",\n}\n");
+}
+
+#[test]
+fn who_writes_the_note_is_started_and_nobody_waits() {
+    let world = World::new();
+    files::put(&world.vault().join(".cru/config.toml"), b"[vault]\nid = \"v\"\n").unwrap();
+    let input = json!({"session_id": "949d 1", "cwd": world.vault()}).to_string();
+    let output = give(world.cru(&["hook", "stop"]), input.as_bytes());
+    assert_eq!((said(&output), output.status.code()), ((String::new(), String::new()), Some(0)));
+    // Noted only once it was started; its complaints have a place.
+    let handed = files::read(&world.state().join("flush").join(name_of(&world.state())));
+    assert_ne!(handed.unwrap(), b"0\n");
+    assert!(world.state().join("hook.log").is_file());
+}
+
+/// The key of the one journal.
+fn name_of(state: &Path) -> String {
+    let path = std::fs::read_dir(state.join("journal")).unwrap().next().unwrap().unwrap().path();
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
 }

@@ -66,10 +66,14 @@ fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// Appends to a file with one write, so that lines of several processes do not mix. Folders above are made; the
 /// bytes survive the end of the process, not that of the machine.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
+    open_append(path)?.write_all(bytes).map_err(|source| Error::io("write", path, source))
+}
+
+/// A file that is only appended to, for another program to write its log to. Folders above are made.
+pub fn open_append(path: &Path) -> Result<fs::File> {
     create_dir(parent(path))?;
-    let failed = |source| Error::io("write", path, source);
-    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.map_err(|source| Error::io("write", path, source))
 }
 
 /// Removes a file of our own; `Ok(false)` when there is none.

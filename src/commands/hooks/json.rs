@@ -151,24 +151,47 @@ fn pretty(value: &Value, layout: Option<(&str, &str, &str)>) -> String {
 }
 
 fn write_pretty(out: &mut String, value: &Value, newline: &str, base: &str, unit: &str) {
+    /// Bytes of a line, its indent not counted.
+    const WIDTH: usize = 140;
+    let line = in_a_line(value);
+    let parts = parts(value);
+    if line.len() <= WIDTH || parts.is_empty() {
+        return out.push_str(&line);
+    }
     let deeper = format!("{base}{unit}");
-    let (open, close, parts): (_, _, Vec<(Option<&String>, &Value)>) = match value {
-        Value::Object(map) if !map.is_empty() => {
-            ('{', '}', map.iter().map(|(key, value)| (Some(key), value)).collect())
-        }
-        Value::Array(list) if !list.is_empty() => ('[', ']', list.iter().map(|value| (None, value)).collect()),
-        _ => return out.push_str(&value.to_string()),
-    };
-    out.push(open);
+    let (open, close) = brackets(value);
+    out.push_str(open);
     for (index, (key, value)) in parts.into_iter().enumerate() {
         let comma = if index > 0 { "," } else { "" };
-        let _ = write!(out, "{comma}{newline}{deeper}");
-        if let Some(key) = key {
-            let _ = write!(out, "{}: ", Value::from(key.as_str()));
-        }
+        let _ = write!(out, "{comma}{newline}{deeper}{key}");
         write_pretty(out, value, newline, &deeper, unit);
     }
     let _ = write!(out, "{newline}{base}{close}");
+}
+
+/// `{ "a": [1, 2] }`.
+fn in_a_line(value: &Value) -> String {
+    let parts = parts(value);
+    if parts.is_empty() {
+        return value.to_string();
+    }
+    let (open, close) = brackets(value);
+    let blank = if value.is_object() { " " } else { "" };
+    let parts: Vec<_> = parts.into_iter().map(|(key, value)| format!("{key}{}", in_a_line(value))).collect();
+    format!("{open}{blank}{}{blank}{close}", parts.join(", "))
+}
+
+fn brackets(value: &Value) -> (&'static str, &'static str) {
+    if value.is_object() { ("{", "}") } else { ("[", "]") }
+}
+
+/// Elements, or members with `"key": ` before them.
+fn parts(value: &Value) -> Vec<(String, &Value)> {
+    match value {
+        Value::Object(map) => map.iter().map(|(key, it)| (format!("{}: ", Value::from(key.as_str())), it)).collect(),
+        Value::Array(list) => list.iter().map(|it| (String::new(), it)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Finds places in a text that is known to be JSON.
@@ -266,10 +289,16 @@ mod tests {
     #[test]
     fn added_parts_look_like_their_neighbours() {
         let value = json!({"k": [1]});
-        assert_eq!(with("{}", Some("a"), &value), "{\n  \"a\": {\n    \"k\": [\n      1\n    ]\n  }\n}");
+        assert_eq!(with("{}", Some("a"), &value), "{\n  \"a\": { \"k\": [1] }\n}");
         assert_eq!(with("{\"x\":1}", Some("a"), &value), "{\"x\":1,\"a\":{\"k\":[1]}}");
         assert_eq!(with("[1, 2]", None, &json!(3)), "[1, 2, 3]");
-        assert_eq!(with("[\n\t1\n]\n", None, &value), "[\n\t1,\n\t{\n\t\t\"k\": [\n\t\t\t1\n\t\t]\n\t}\n]\n");
+        assert_eq!(with("[\n\t1\n]\n", None, &value), "[\n\t1,\n\t{ \"k\": [1] }\n]\n");
+        let long = json!({"a": "x".repeat(80), "b": ["y".repeat(80)]});
+        let (x, y) = ("x".repeat(80), "y".repeat(80));
+        assert_eq!(
+            with("[\n\t1\n]", None, &long),
+            format!("[\n\t1,\n\t{{\n\t\t\"a\": \"{x}\",\n\t\t\"b\": [\"{y}\"]\n\t}}\n]")
+        );
         assert_eq!(with("{\r\n    \"x\": 1\r\n}", Some("a"), &json!(2)), "{\r\n    \"x\": 1,\r\n    \"a\": 2\r\n}");
     }
 

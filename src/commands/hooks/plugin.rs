@@ -85,7 +85,8 @@ impl Output for Report {
         if self.written.is_empty() {
             return format!("{}: nothing to change\n", self.root.display());
         }
-        self.written.iter().map(|path| format!("{}\n", self.root.join(path).display())).collect()
+        let lines: Vec<_> = self.written.iter().map(|path| self.root.join(path).display().to_string()).collect();
+        lines.join("\n") + "\n"
     }
 
     fn json(&self) -> serde_json::Result<Value> {

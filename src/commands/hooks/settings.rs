@@ -74,19 +74,19 @@ pub(super) fn install(text: &str, host: &Host, program: &Program) -> Result<Stri
     let mut now = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
     for row in host.rows {
         let (root, value) = parse(&now)?;
-        let mut found = find_in(&value).into_iter().filter(|found| found.name == row.name);
-        match found.next() {
+        let found: Vec<_> = find_in(&value).into_iter().filter(|found| found.name == row.name).collect();
+        match found.first() {
             None if !row.installed => {}
             None => now = add(&now, &root, row.name, &program.group(host, row))?,
             Some(found) if found.ours.is(program, host, row) => {}
             Some(found) => {
-                let handler = handler(&root, &found).ok_or_else(|| Refused::at(&now, 0, "a hook was lost"))?;
+                let handler = handler(&root, found).ok_or_else(|| Refused::at(&now, 0, "a hook was lost"))?;
                 now = renew(&now, handler, &program.line(host, row));
             }
         }
-        // One of them is enough.
-        while let Some(second) = find_in(&parse(&now)?.1).into_iter().filter(|found| found.name == row.name).nth(1) {
-            now = take_out(&now, &second)?;
+        // One of them is enough. The last goes first, so that the places of the others stay.
+        for second in found.iter().skip(1).rev() {
+            now = take_out(&now, second)?;
         }
     }
     same_but_ours(text, &now)?;
@@ -136,7 +136,8 @@ fn node_at(node: &Node, start: usize) -> Option<&Node> {
 /// Adds a group to the list of an event.
 fn add(text: &str, root: &Node, name: &str, group: &Value) -> Result<String, Refused> {
     let Some(hooks) = root.get(HOOKS) else {
-        return Ok(json::append(text, root, Some(HOOKS), &json!({ name: [group] })));
+        let begun = json::append(text, root, Some(HOOKS), &json!({}));
+        return add(&begun, &parse(&begun)?.0, name, group);
     };
     if !matches!(hooks.kind, json::Kind::Object(_)) {
         return Err(Refused::at(text, hooks.span.start, "`hooks` is no object"));

@@ -92,7 +92,7 @@ struct Trouble {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let host = HOSTS[0];
-    let settings = args.which.places(cx)?.into_iter().map(|place| look(place, host, cx.env)).collect();
+    let settings = args.which.places(cx)?.iter().map(|place| look(place, host, cx.env)).collect();
     let vault = Vault::find(cx.vault_arg(), cx.env).ok();
     let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
     let (journals, last_event) = state.as_ref().map_or((0, None), |state| last_event(state, host));
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }))
 }
 
-fn look(place: Place, host: &Host, env: &Env) -> Settings {
+fn look(place: &Place, host: &Host, env: &Env) -> Settings {
     let mut settings = Settings {
         level: place.level,
         exists: false,
@@ -243,7 +243,7 @@ impl Output for Report {
         text.push('\n');
         match (&self.vault, self.last_event) {
             (None, _) => {
-                text.push_str("No vault here: hooks that find none leave a line of trouble and nothing else.\n")
+                text.push_str("No vault here: hooks that find none leave a line of trouble and nothing else.\n");
             }
             (Some(_), None) => text.push_str("No hook was called for this vault yet.\n"),
             (Some(_), Some(at)) => {

@@ -88,9 +88,9 @@ fn boundary(text: &str, max: usize) -> usize {
     let start = floor_char_boundary(text, floor.saturating_sub(WINDOW));
     let end = floor_char_boundary(text, (floor + WINDOW).min(text.len()));
     // The first character of the window may be the rest of one that began before it.
-    let last =
+    let mut last =
         text[start..end].grapheme_indices(true).map(|(at, _)| start + at).filter(|&at| at > start && at <= floor);
-    last.last().unwrap_or(floor)
+    last.next_back().unwrap_or(floor)
 }
 
 #[cfg(test)]

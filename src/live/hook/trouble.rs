@@ -68,10 +68,12 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(text, format!("1970-01-01T00:00:00Z cru {version} hook post-tool: one two\n"));
         let long = "x".repeat(5000);
-        for _ in 0..2500 {
+        let line = format!("1970-01-01T00:00:00Z cru {}…\n", &long[..1000]);
+        files::append(&log, line.repeat(1100).as_bytes()).unwrap();
+        for _ in 0..10 {
             note(&log, Timestamp::UNIX_EPOCH, "stop", &long).unwrap();
         }
-        assert!(files::fingerprint(&log).unwrap().size <= MAX + 1000);
+        assert!((MAX / 3..MAX).contains(&files::fingerprint(&log).unwrap().size), "the older half went");
         let text = String::from_utf8(files::read(&log).unwrap()).unwrap();
         assert!(text.lines().all(|line| line.starts_with("1970-01-01T00:00:00Z cru ") && line.ends_with('…')));
         assert_eq!(count(&log), text.lines().count() as u64);
