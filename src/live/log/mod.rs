@@ -20,3 +20,5 @@ pub use known::Missing;
 pub use page::{Defaults, Page};
 pub use write::{Flushed, Log, Target};
 
+#[cfg(test)]
+mod tests;

@@ -164,9 +164,17 @@ impl<'a> Page<'a> {
             Entry::Subagent(it) => self.subagent(it),
             Entry::SubagentDone(it) => self.subagent_done(it),
             Entry::Task(it) => {
+                // Before the first phase the fence stands among the items.
+                let among = self.phase.is_none();
+                if among {
+                    self.flush();
+                }
                 let row = task::row(&mut self.tasks, it);
                 let id = row.id.clone();
                 self.rows.push(row);
+                if among {
+                    self.flush();
+                }
                 Some(id)
             }
             Entry::Lesson(it) => self.place(item::lesson(it), it.after.as_deref()),
@@ -399,6 +407,12 @@ impl<'a> Page<'a> {
     }
 }
 
+/// `0.12`, `0.0034`: two decimals, four where they say something.
+fn dollars(cost: f64) -> String {
+    let text = format!("{cost:.4}");
+    text.strip_suffix("00").map_or(text.clone(), str::to_owned)
+}
+
 /// `TASK-008 Rotate signing keys (in_progress)`.
 fn open_task(task: &Task) -> String {
     let words = fold_whitespace(&sanitise(&task.content));
@@ -456,7 +470,7 @@ impl Page<'_> {
         // What somebody wrote around the table stays there.
         let others = callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
         let others = others.collect::<Vec<_>>().join("\n");
-        let cost = (cost > 0.0).then(|| format!("Cost: {cost:.4} USD"));
+        let cost = (cost > 0.0).then(|| format!("Cost: {} USD", dollars(cost)));
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];
         callout.body = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
         let item = Item::Callout(callout);
