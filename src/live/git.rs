@@ -40,7 +40,8 @@ pub fn checkout(dir: &Path) -> Checkout {
         };
         name = next;
     }
-    let commit = (name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name[..SHOWN].to_owned());
+    let commit =
+        (name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name[..SHOWN].to_owned());
     Checkout { branch, commit }
 }
 
@@ -95,7 +96,11 @@ mod tests {
         let root = temp.path();
         put(root, ".git/HEAD", "ref: refs/heads/feature/x\n");
         assert_eq!(shown(root), (Some("feature/x".into()), None), "no commit yet");
-        put(root, ".git/packed-refs", &format!("# pack-refs with: peeled\n{} refs/heads/y\n{ONE} refs/heads/feature/x\n", ONE.replace('4', "5")));
+        put(
+            root,
+            ".git/packed-refs",
+            &format!("# pack-refs with: peeled\n{} refs/heads/y\n{ONE} refs/heads/feature/x\n", ONE.replace('4', "5")),
+        );
         assert_eq!(shown(root), (Some("feature/x".into()), Some("4f1c2ab".into())));
         put(root, ".git/refs/heads/feature/x", &format!("{}\n", ONE.replace('4', "6")));
         assert_eq!(shown(&root.join(".git/..")).1.as_deref(), Some("6f1c2ab"));

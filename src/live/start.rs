@@ -66,9 +66,9 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
     let catalog = Catalog::read(vault);
     if let Some(id) = start.host_session.as_deref() {
         let same_host = |host: Option<&str>| host.is_none() || start.host.is_none() || host == start.host.as_deref();
-        let known = catalog.sessions().find(|head| {
-            head.meta.host_session.as_deref() == Some(id) && same_host(head.meta.host.as_deref())
-        });
+        let known = catalog
+            .sessions()
+            .find(|head| head.meta.host_session.as_deref() == Some(id) && same_host(head.meta.host.as_deref()));
         if let Some(head) = known {
             return Ok(Started { target: Target::of(head), created: false });
         }
@@ -115,7 +115,9 @@ pub fn child(
 }
 
 fn meta(start: &Start, title: String) -> Meta {
-    let line = |text: &Option<String>| text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
+    let line = |text: &Option<String>| {
+        text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty())
+    };
     Meta {
         kind: Some("session".to_owned()),
         title: Some(title),

@@ -48,7 +48,10 @@ pub fn change(log: &Log<'_>, target: &Target, status: &Status, reason: Option<&s
     }
     let unfinished = if *status == Status::Active { 0 } else { end_open_steps(log, target)? };
     let reason = reason.map(str::to_owned);
-    log.add(target, &Entry::Status(entry::Status { status: status.as_str().to_owned(), reason, ..Default::default() }))?;
+    log.add(
+        target,
+        &Entry::Status(entry::Status { status: status.as_str().to_owned(), reason, ..Default::default() }),
+    )?;
     let label = format!("session {}", status.as_str());
     let written = log.flush(target, &label);
     Ok(Changed { before, after: status.clone(), changed: true, unfinished, written })
@@ -74,7 +77,8 @@ pub fn pause_if_due(log: &Log<'_>, target: &Target) -> Result<Option<Changed>> {
 pub fn due(meta: &Meta, newest: Option<Timestamp>, now: Timestamp, idle: Option<u64>) -> bool {
     let minutes = idle.unwrap_or(IDLE);
     let last = newest.max(meta.started);
-    let limit = i64::try_from(minutes).ok().and_then(|minutes| SignedDuration::try_from_secs_f64(minutes as f64 * 60.0).ok());
+    let limit =
+        i64::try_from(minutes).ok().and_then(|minutes| SignedDuration::try_from_secs_f64(minutes as f64 * 60.0).ok());
     let passed = last.map(|last| now.duration_since(last));
     meta.status == Some(Status::Active)
         && minutes > 0

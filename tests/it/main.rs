@@ -18,6 +18,7 @@ mod frontmatter;
 mod import;
 mod layers;
 mod learn;
+mod live;
 mod transcripts;
 
 #[test]

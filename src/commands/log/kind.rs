@@ -276,16 +276,18 @@ impl Kind {
                 ..Default::default()
             }),
             Self::Tool(it) => Entry::Tool(it.entry()?),
-            Self::Decision { title, text, why, rejected, impact, rests_on, after } => Entry::Decision(entry::Decision {
-                title: text::of_words(title, "the decision")?,
-                text: text::of_option(text.as_ref())?.unwrap_or_default(),
-                why: why.clone(),
-                rejected: rejected.clone(),
-                impact: impact.clone(),
-                rests_on: rests_on.clone(),
-                after: after.clone(),
-                ..Default::default()
-            }),
+            Self::Decision { title, text, why, rejected, impact, rests_on, after } => {
+                Entry::Decision(entry::Decision {
+                    title: text::of_words(title, "the decision")?,
+                    text: text::of_option(text.as_ref())?.unwrap_or_default(),
+                    why: why.clone(),
+                    rejected: rejected.clone(),
+                    impact: impact.clone(),
+                    rests_on: rests_on.clone(),
+                    after: after.clone(),
+                    ..Default::default()
+                })
+            }
             Self::Error { title, resolve: Some(error), .. } => Entry::Resolve(entry::Resolve {
                 error: error.clone(),
                 text: text::of_words(title, "how it was mended")?,

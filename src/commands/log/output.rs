@@ -74,7 +74,10 @@ impl Logged {
                     cx.ui.warn(&lost.message);
                 }
                 if let Some(path) = &flushed.recovered {
-                    cx.ui.warn(&format!("a text that was saved while a write was cut short is kept in {}", path.display()));
+                    cx.ui.warn(&format!(
+                        "a text that was saved while a write was cut short is kept in {}",
+                        path.display()
+                    ));
                 }
                 if flushed.odd > 0 {
                     let lines = text::plural(flushed.odd as u64, "line");

@@ -80,7 +80,8 @@ fn hashed(mut step: entry::Tool, target: &Target, cx: &Context<'_>) -> entry::To
 fn finish(end: entry::Tool, handle: &str, log: &Log<'_>, target: &Target) -> Result<Prepared> {
     let open = Open::of(log.state, &target.key());
     let Some(Entry::Tool(mut step)) = open.find(handle)? else {
-        let names: Vec<String> = open.all()?.into_iter().map(|(name, _)| name).collect();
+        let steps = open.all()?.into_iter().filter(|(_, entry)| matches!(entry, Entry::Tool(_)));
+        let names: Vec<String> = steps.map(|(name, _)| name).collect();
         let hint = match names.as_slice() {
             [] => "nothing is begun; `cru log tool --start` begins a step".to_owned(),
             names => format!("begun: {}", names.join(", ")),
@@ -124,7 +125,11 @@ fn subagent(mut it: entry::Subagent, log: &Log<'_>, target: &Target) -> Result<P
     let child = start::child(log.vault, target, &agent, it.model.as_deref(), it.task.as_deref(), at)?;
     let stem = child.target.path.stem().into_owned();
     if mode == SubagentMode::Embed {
-        open.begin("a", Some(&stem), &Entry::SubagentDone(entry::SubagentDone { session: Some(stem.clone()), ..done }))?;
+        open.begin(
+            "a",
+            Some(&stem),
+            &Entry::SubagentDone(entry::SubagentDone { session: Some(stem.clone()), ..done }),
+        )?;
     }
     it.session = Some(stem.clone());
     Ok(Prepared { entry: Some(Entry::Subagent(it)), handle: Some(stem), ends: None })
@@ -144,7 +149,9 @@ fn subagent_done(mut it: entry::SubagentDone, failed: bool, log: &Log<'_>, targe
         ends = Some(name);
     } else if !target.meta.subagents.iter().any(|row| row.session == name) {
         let mut known: Vec<String> = target.meta.subagents.iter().map(|row| row.session.clone()).collect();
-        known.extend(open.all()?.into_iter().filter(|(_, entry)| matches!(entry, Entry::SubagentDone(_))).map(|it| it.0));
+        known.extend(
+            open.all()?.into_iter().filter(|(_, entry)| matches!(entry, Entry::SubagentDone(_))).map(|it| it.0),
+        );
         let hint = match known.as_slice() {
             [] => "it has none; `cru log subagent @reviewer` begins one".to_owned(),
             known => format!("begun: {}", known.join(", ")),

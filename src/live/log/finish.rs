@@ -4,8 +4,8 @@ use serde_json::{Value as Json, json};
 
 use jiff::Timestamp;
 
-use super::page::Page;
 use super::item;
+use super::page::Page;
 use crate::base::text::sanitise;
 use crate::live::entry;
 use crate::session::op::Op;

@@ -10,11 +10,9 @@ pub(super) fn parse(text: &str) -> Link {
         return link;
     }
     match text.split_once('#') {
-        Some((target, block)) => Link {
-            target: plain(target),
-            block: Some(plain(block.trim_start_matches('^'))),
-            ..Link::default()
-        },
+        Some((target, block)) => {
+            Link { target: plain(target), block: Some(plain(block.trim_start_matches('^'))), ..Link::default() }
+        }
         None => Link::to_block(plain(text.trim_start_matches('^'))),
     }
 }

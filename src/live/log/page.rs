@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde_json::Value as Json;
 
 use super::amend::Block;
-use super::known::{Known, Missing};
+use super::known::{Known, Missing, Place};
 use super::{frontmatter, item, link, task};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::live::entry::{self, Entry};
@@ -213,7 +213,9 @@ impl<'a> Page<'a> {
         self.flush();
         self.totals();
         let agent = it.agent.as_deref().map(Agent::parse).filter(|agent| !agent.name.is_empty());
-        let agent = agent.unwrap_or_else(|| self.agent());
+        // A part of a phase is the work of whoever does the phase.
+        let same = || self.agents.last().cloned().filter(|_| it.sub);
+        let agent = agent.or_else(same).unwrap_or_else(|| self.agent());
         let channel = it.channel.as_deref().map(|channel| channel.trim().trim_start_matches('#').to_owned());
         let phase = Phase {
             id: self.known.next("p", 2),
@@ -227,8 +229,7 @@ impl<'a> Page<'a> {
         };
         self.ops.push(Op::Phase { text: render::phase(&phase) });
         self.agents.push(agent);
-        self.known.in_list = false;
-        self.known.usage_is_last = false;
+        self.known.begin();
         self.phase = Some(Current { id: phase.id.clone(), written: true, day: Some(time::date(at)) });
         phase.id
     }
@@ -238,7 +239,8 @@ impl<'a> Page<'a> {
     fn agent(&self) -> Agent {
         let participants = self.values.get("participants");
         let first = participants.and_then(|value| value.as_array().map_or(value.as_str(), |all| all.first()?.as_str()));
-        let named = first.map(Agent::parse).or_else(|| self.defaults.agent.clone()).or_else(|| self.agents.last().cloned());
+        let named =
+            first.map(Agent::parse).or_else(|| self.defaults.agent.clone()).or_else(|| self.agents.last().cloned());
         let named = named.or_else(|| self.host.as_deref().map(Agent::parse));
         named.filter(|agent| !agent.name.is_empty()).unwrap_or_else(|| Agent::parse("agent"))
     }
@@ -276,10 +278,16 @@ impl<'a> Page<'a> {
         }
         self.flush();
         let text = render::items(std::slice::from_ref(&item), None);
+        // Behind what stands there already, as far as that can be named.
+        let block = place.list.and_then(|list| self.known.tails.get(&list).cloned()).unwrap_or(id);
         if let Some(id) = item.id() {
             self.known.take(id);
+            self.known.places.insert(id.to_lowercase(), Place { phase: place.phase.clone(), list: None });
+            if let Some(list) = place.list {
+                self.known.tails.insert(list, id.to_owned());
+            }
         }
-        self.ops.push(Op::InsertAfter { block: id, phase: place.phase, text });
+        self.ops.push(Op::InsertAfter { block, phase: place.phase, text });
         None
     }
 
@@ -316,7 +324,8 @@ impl<'a> Page<'a> {
     fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
         let Some(index) = Known::find(&self.known.errors, &it.error, is_open) else {
             // Named before somebody deleted it: what was done about it is still told.
-            let entry = entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
+            let entry =
+                entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
             self.lose(format!("no error '{}'; its resolution stands as an error of its own", it.error));
             let id = self.known.next("e", 3);
             let mut item = item::error(&entry, &id);
@@ -352,7 +361,8 @@ impl<'a> Page<'a> {
         };
         let old = self.known.questions[index].clone();
         let mut whole = old.callout();
-        whole.body = [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        whole.body =
+            [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
         let more = Callout { body, ..item::callout("question", String::new(), it.at) };
         let mut new = old.with(&Item::Callout(more), 1, Item::Callout(whole.clone()));
         whole.fields.push(("Answer".to_owned(), it.text.clone()));
@@ -377,7 +387,8 @@ impl<'a> Page<'a> {
         // `2026-11-20-100212`: the date's dashes go.
         let stamp = stamp.replacen('-', "", 2);
         let id = self.known.claim(format!("cp-{stamp}"));
-        let callout = Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
+        let callout =
+            Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
         self.put(Item::Callout(callout));
         id
     }
@@ -388,7 +399,6 @@ impl<'a> Page<'a> {
         self.add_row(&session, it);
         if mode == SubagentMode::Link {
             let told = entry::SubagentDone {
-                at: it.at,
                 agent: it.agent.clone(),
                 model: it.model.clone(),
                 task: it.task.clone(),
@@ -457,7 +467,8 @@ impl Page<'_> {
         if self.usage.is_empty() && self.cost == 0.0 && !moves {
             return;
         }
-        let mut callout = old.as_ref().map(Block::callout).unwrap_or_else(|| item::callout(usage::KIND, String::new(), None));
+        let mut callout =
+            old.as_ref().map(Block::callout).unwrap_or_else(|| item::callout(usage::KIND, String::new(), None));
         let mut rows = usage::read(&callout.body);
         for (model, used) in std::mem::take(&mut self.usage) {
             match rows.iter_mut().find(|(name, _)| *name == model) {
@@ -468,7 +479,8 @@ impl Page<'_> {
         let cost = self.written_cost() + std::mem::take(&mut self.cost);
         callout.title = usage::title(&rows);
         // What somebody wrote around the table stays there.
-        let others = callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
+        let others =
+            callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
         let others = others.collect::<Vec<_>>().join("\n");
         let cost = (cost > 0.0).then(|| format!("Cost: {} USD", dollars(cost)));
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];

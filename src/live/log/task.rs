@@ -15,12 +15,18 @@ pub(super) fn next_id(tasks: &[Task]) -> String {
 pub(super) fn find(tasks: &[Task], name: &str) -> Option<usize> {
     let wanted = name.trim().to_lowercase();
     let number = wanted.parse::<u32>().ok().map(|number| format!("task-{number:03}"));
-    let by_id = |task: &Task| !task.id.is_empty() && (task.id.to_lowercase() == wanted || Some(task.id.to_lowercase()) == number);
+    let by_id = |task: &Task| {
+        !task.id.is_empty() && (task.id.to_lowercase() == wanted || Some(task.id.to_lowercase()) == number)
+    };
     let words = || {
         let mut found = tasks.iter().enumerate().filter(|(_, task)| task.content.to_lowercase().contains(&wanted));
         found.next().filter(|_| found.next().is_none()).map(|(index, _)| index)
     };
-    tasks.iter().position(by_id).or_else(|| tasks.iter().position(|task| task.content.to_lowercase() == wanted)).or_else(words)
+    tasks
+        .iter()
+        .position(by_id)
+        .or_else(|| tasks.iter().position(|task| task.content.to_lowercase() == wanted))
+        .or_else(words)
 }
 
 /// The row that an entry writes (empty fields leave what is there), and the whole task as it then is.

@@ -115,8 +115,12 @@ fn callouts_stand_behind_what_they_rest_on() {
 
 #[test]
 fn a_persons_text_in_a_callout_stays() {
-    let note = EMPTY.replace("# S\n", "# S\n\n## Do @coder\n\n>[!ERROR]+   Odd *title*\n> their words\n>   and - more\n\n^e-007\n");
-    let note = write(&note, &[(0, Entry::parse(r#"{"event":"resolve","error":"e-007","text":"mended, see [[#^n-001]]"}"#).unwrap())]);
+    let note = EMPTY
+        .replace("# S\n", "# S\n\n## Do @coder\n\n>[!ERROR]+   Odd *title*\n> their words\n>   and - more\n\n^e-007\n");
+    let note = write(
+        &note,
+        &[(0, Entry::parse(r#"{"event":"resolve","error":"e-007","text":"mended, see [[#^n-001]]"}"#).unwrap())],
+    );
     insta::assert_snapshot!(body(&note), @"
     ## Do @coder
 
@@ -189,7 +193,9 @@ fn a_life() {
     assert_eq!(life(&["paused", "active"]), (Status::Active, false, false));
     assert_eq!(life(&["completed"]), (Status::Completed, true, false));
     assert_eq!(life(&["failed", "active"]), (Status::Active, false, false));
-    let twice = one_by_one(&entries("{\"event\":\"status\",\"status\":\"paused\",\"reason\":\"a\"}\n{\"event\":\"status\",\"status\":\"paused\",\"reason\":\"b\"}"));
+    let twice = one_by_one(&entries(
+        "{\"event\":\"status\",\"status\":\"paused\",\"reason\":\"a\"}\n{\"event\":\"status\",\"status\":\"paused\",\"reason\":\"b\"}",
+    ));
     assert!(twice.contains("> a\n") && !twice.contains("> b\n"));
 }
 
@@ -205,7 +211,8 @@ fn a_phase_without_id_gets_one_when_work_pauses_there() {
 
 #[test]
 fn logging_takes_a_paused_session_up_again() {
-    let note = write(&EMPTY.replace("active", "paused"), &[(0, Entry::parse(r#"{"event":"note","text":"x"}"#).unwrap())]);
+    let note =
+        write(&EMPTY.replace("active", "paused"), &[(0, Entry::parse(r#"{"event":"note","text":"x"}"#).unwrap())]);
     assert_eq!(read(&note).0.meta.status, Some(Status::Active));
 }
 
@@ -282,28 +289,53 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn after() -> impl Strategy<Value = Option<String>> {
-    of(prop_oneof![3 => (1..9_u32).prop_map(|number| format!("n-{number:03}")), 1 => Just("e-001".to_owned()), 1 => nasty()])
+    of(
+        prop_oneof![3 => (1..9_u32).prop_map(|number| format!("n-{number:03}")), 1 => Just("e-001".to_owned()), 1 => nasty()],
+    )
 }
 
 /// Any entry, the usual ones more often.
 fn entry() -> impl Strategy<Value = Entry> {
     let paths = || vec(prop_oneof!["[a-z/.]{1,8}", nasty()], 0..3);
-    let tool = (line(), nasty(), of(nasty()), any::<bool>(), of(any::<i32>()), of((0..1_000_000_u32).prop_map(|eighths| f64::from(eighths) / 8.0)), (paths(), paths(), vec(after(), 0..2)));
+    let tool = (
+        line(),
+        nasty(),
+        of(nasty()),
+        any::<bool>(),
+        of(any::<i32>()),
+        of((0..1_000_000_u32).prop_map(|eighths| f64::from(eighths) / 8.0)),
+        (paths(), paths(), vec(after(), 0..2)),
+    );
     let tool = tool.prop_map(|(tool, args, result, failed, exit, duration, (reads, writes, after))| {
         let after = after.into_iter().flatten().collect();
-        Entry::Tool(entry::Tool { tool, args, result, failed, exit, duration, reads, writes, after, ..Default::default() })
+        Entry::Tool(entry::Tool {
+            tool,
+            args,
+            result,
+            failed,
+            exit,
+            duration,
+            reads,
+            writes,
+            after,
+            ..Default::default()
+        })
     });
-    let phase = (line(), of("[a-z@#0-9.]{0,6}"), of(nasty()), any::<bool>())
-        .prop_map(|(title, agent, channel, sub)| Entry::Phase(entry::Phase { title, agent, channel, sub, ..Default::default() }));
-    let decision = (text(), nasty(), of(nasty()), of(nasty()), after()).prop_map(|(title, text, why, rejected, after)| {
-        let rests_on = after.into_iter().collect();
-        Entry::Decision(entry::Decision { title, text, why, rejected, rests_on, ..Default::default() })
-    });
+    let phase =
+        (line(), of("[a-z@#0-9.]{0,6}"), of(nasty()), any::<bool>()).prop_map(|(title, agent, channel, sub)| {
+            Entry::Phase(entry::Phase { title, agent, channel, sub, ..Default::default() })
+        });
+    let decision =
+        (text(), nasty(), of(nasty()), of(nasty()), after()).prop_map(|(title, text, why, rejected, after)| {
+            let rests_on = after.into_iter().collect();
+            Entry::Decision(entry::Decision { title, text, why, rejected, rests_on, ..Default::default() })
+        });
     let error = (text(), nasty(), of(nasty()), after()).prop_map(|(title, text, resolution, after)| {
         Entry::Error(entry::Error { title, text, resolution, after, ..Default::default() })
     });
     let name = || prop_oneof![Just("last".to_owned()), Just("e-001".to_owned()), Just("q-001".to_owned()), text()];
-    let resolve = (name(), text()).prop_map(|(error, text)| Entry::Resolve(entry::Resolve { error, text, ..Default::default() }));
+    let resolve =
+        (name(), text()).prop_map(|(error, text)| Entry::Resolve(entry::Resolve { error, text, ..Default::default() }));
     let user = (text(), of(nasty()), any::<bool>(), after()).prop_map(|(words, action, correction, after)| {
         Entry::User(entry::User { words, action, correction, after, ..Default::default() })
     });
@@ -320,20 +352,28 @@ fn entry() -> impl Strategy<Value = Entry> {
         let session = Some("s-child".to_owned());
         Entry::SubagentDone(entry::SubagentDone { session, summary, tokens: Some(7), ..Default::default() })
     });
-    let task = (of(prop_oneof![Just("1".to_owned()), line()]), of(line()), of(proptest::sample::select(entry::TASK_STATES)))
-        .prop_map(|(task, content, status)| {
-            let content = content.or_else(|| task.is_none().then(|| "something".to_owned()));
-            Entry::Task(entry::Task { task, content, status: status.map(str::to_owned), ..Default::default() })
-        });
+    let task =
+        (of(prop_oneof![Just("1".to_owned()), line()]), of(line()), of(proptest::sample::select(entry::TASK_STATES)))
+            .prop_map(|(task, content, status)| {
+                let content = content.or_else(|| task.is_none().then(|| "something".to_owned()));
+                Entry::Task(entry::Task { task, content, status: status.map(str::to_owned), ..Default::default() })
+            });
     let lesson = (text(), of(nasty()), after())
         .prop_map(|(text, level, after)| Entry::Lesson(entry::Lesson { text, level, after, ..Default::default() }));
-    let note = (text(), after()).prop_map(|(text, after)| Entry::Note(entry::Note { text, after, ..Default::default() }));
-    let question =
-        (text(), after()).prop_map(|(text, after)| Entry::Question(entry::Question { text, after, ..Default::default() }));
-    let answer = (name(), text()).prop_map(|(question, text)| Entry::Answer(entry::Answer { question, text, ..Default::default() }));
-    let checkpoint = (of(nasty()), nasty(), of(nasty()))
-        .prop_map(|(kind, title, blocked)| Entry::Checkpoint(entry::Checkpoint { kind, title, blocked, ..Default::default() }));
-    let usage = (prop_oneof![Just("m".to_owned()), line()], 0..100_u64, of((0..100_u32).prop_map(|eighths| f64::from(eighths) / 8.0)))
+    let note =
+        (text(), after()).prop_map(|(text, after)| Entry::Note(entry::Note { text, after, ..Default::default() }));
+    let question = (text(), after())
+        .prop_map(|(text, after)| Entry::Question(entry::Question { text, after, ..Default::default() }));
+    let answer = (name(), text())
+        .prop_map(|(question, text)| Entry::Answer(entry::Answer { question, text, ..Default::default() }));
+    let checkpoint = (of(nasty()), nasty(), of(nasty())).prop_map(|(kind, title, blocked)| {
+        Entry::Checkpoint(entry::Checkpoint { kind, title, blocked, ..Default::default() })
+    });
+    let usage = (
+        prop_oneof![Just("m".to_owned()), line()],
+        0..100_u64,
+        of((0..100_u32).prop_map(|eighths| f64::from(eighths) / 8.0)),
+    )
         .prop_map(|(model, output, cost)| Entry::Usage(entry::Usage { model, output, cost, ..Default::default() }));
     let status = (proptest::sample::select(entry::STATES), of(nasty())).prop_map(|(status, reason)| {
         Entry::Status(entry::Status { status: status.to_owned(), reason, ..Default::default() })

@@ -48,9 +48,11 @@ impl Page<'_> {
             }
         }
         let of_child = |link: &Option<Link>| link.as_ref().map(|link| link.target.as_str()) == child.as_deref();
-        let found = self.known.subagents.iter().rposition(
-            |block| matches!(&block.item, Item::Subagent(it) if of_child(&it.link) && child.is_some()),
-        );
+        let found = self
+            .known
+            .subagents
+            .iter()
+            .rposition(|block| matches!(&block.item, Item::Subagent(it) if of_child(&it.link) && child.is_some()));
         if let Some(index) = found {
             self.complete(index, it);
             return child;

@@ -46,9 +46,8 @@ impl Target {
             None => catalog.current(vault, env)?,
         };
         head.map(Self::of).ok_or_else(|| {
-            Error::usage("no session is active here").with_hint(
-                "`cru session start TITLE` begins one; --session or CRU_SESSION name another",
-            )
+            Error::usage("no session is active here")
+                .with_hint("`cru session start TITLE` begins one; name another by its id, or in CRU_SESSION")
         })
     }
 

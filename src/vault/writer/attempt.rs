@@ -317,7 +317,9 @@ impl<'a> Attempt<'a> {
     /// Takes away the base before the two newest.
     fn forget_base(&self, record: &Record, newest: Option<&Record>) -> Result<()> {
         let old = newest.and_then(|newest| newest.base_before);
-        if let Some(old) = old.filter(|old| newest.is_some_and(|it| it.base != record.base) && record.base_before != Some(*old)) {
+        if let Some(old) =
+            old.filter(|old| newest.is_some_and(|it| it.base != record.base) && record.base_before != Some(*old))
+        {
             files::remove(&self.writer.state.base(self.key, old))?;
         }
         Ok(())

@@ -59,9 +59,8 @@ pub(super) fn guess(records: &[Record], bytes: &[u8]) -> u64 {
     let now = undone(&deeds, u64::MAX);
     let newest = deeds.iter().map(|deed| deed.first).max().unwrap_or_default();
     // What has no text of its own may stand there for another reason.
-    let tells = |op: &Op| {
-        matches!(op, Op::Append { .. } | Op::InsertAfter { .. } | Op::Preface { .. } | Op::Phase { .. })
-    };
+    let tells =
+        |op: &Op| matches!(op, Op::Append { .. } | Op::InsertAfter { .. } | Op::Preface { .. } | Op::Phase { .. });
     let told: Vec<(&Deed, &Op)> = deeds
         .iter()
         .filter_map(|deed| Some((deed, deed.op.as_ref()?)))

@@ -5,7 +5,8 @@ use crate::base::Env;
 use crate::session::op::Outcome;
 use crate::vault::Journal;
 
-const NOTE: &str = "---\ntype: session\nsession_id: s\ntitle: Tokens # mine\n---\n# Tokens\n\nMy words.\n\n## Build\n\n";
+const NOTE: &str =
+    "---\ntype: session\nsession_id: s\ntitle: Tokens # mine\n---\n# Tokens\n\nMy words.\n\n## Build\n\n";
 const KEY: &str = "s";
 
 struct World {
@@ -407,10 +408,13 @@ fn the_cursor_follows_the_transcript_and_the_log() {
     assert!(write(20, Vec::new()).changed);
     world.save(&buffer);
     let seen = std::cell::RefCell::new(String::new());
-    world.writer().write(KEY, &world.note, &mut |note, _| {
-        *seen.borrow_mut() = note.text().to_owned();
-        Ok(Plan::default())
-    }).unwrap();
+    world
+        .writer()
+        .write(KEY, &world.note, &mut |note, _| {
+            *seen.borrow_mut() = note.text().to_owned();
+            Ok(Plan::default())
+        })
+        .unwrap();
     assert!(seen.borrow().contains("cru_cursor: r2 20 abc ff\n"), "the plan sees how far it is");
     assert!(world.text().contains("cru_cursor: r3 20 abc ff\n"));
 }
