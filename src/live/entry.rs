@@ -322,6 +322,12 @@ impl Entry {
         }
     }
 
+    /// Whether it names something that must be there.
+    pub fn points(&self) -> bool {
+        let changes = matches!(self, Self::Resolve(_) | Self::Answer(_) | Self::Task(Task { task: Some(_), .. }));
+        changes || !self.names().is_empty()
+    }
+
     /// The blocks of the note that it names and that must be there.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -454,7 +460,7 @@ mod tests {
         `soon` is no time; write 2026-11-20T09:31:04Z (column 39)
         a note needs `text` (column 0)
         `status` is one of active, paused, completed, failed, abandoned (column 0)
-        expected ident (column 2)
+        an entry is a JSON object (column 1)
         an entry is a JSON object (column 1)
         "#
         );

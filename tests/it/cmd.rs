@@ -4,13 +4,16 @@
 
 #[test]
 fn transcripts() {
+    // Journals and operation logs of the vaults that are copied for a case.
+    let state = tempfile::tempdir().unwrap();
     let cases = trycmd::TestCases::new();
     cases
         .env("NO_COLOR", "1")
         .env("CRU_NOW", "2026-11-21T12:00:00Z")
         .env("XDG_CONFIG_HOME", "/nonexistent")
-        .env("XDG_STATE_HOME", "/nonexistent")
+        .env("XDG_STATE_HOME", state.path().to_str().unwrap())
         .env("HOME", "/home/mara")
         .case("tests/cmd/*.md")
-        .case("README.md");
+        .case("README.md")
+        .run();
 }

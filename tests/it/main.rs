@@ -21,6 +21,7 @@ mod kill;
 mod layers;
 mod learn;
 mod resume;
+mod live;
 mod transcripts;
 mod writing;
 

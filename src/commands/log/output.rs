@@ -73,6 +73,12 @@ impl Logged {
                 for lost in &flushed.lost {
                     cx.ui.warn(&lost.message);
                 }
+                if let Some(path) = &flushed.recovered {
+                    cx.ui.warn(&format!(
+                        "a text that was saved while a write was cut short is kept in {}",
+                        path.display()
+                    ));
+                }
                 if flushed.odd > 0 {
                     let lines = text::plural(flushed.odd as u64, "line");
                     cx.ui.warn(&format!("{lines} of the journal could not be read and were passed over"));

@@ -80,7 +80,8 @@ fn hashed(mut step: entry::Tool, target: &Target, cx: &Context<'_>) -> entry::To
 fn finish(end: entry::Tool, handle: &str, log: &Log<'_>, target: &Target) -> Result<Prepared> {
     let open = Open::of(log.state, &target.key());
     let Some(Entry::Tool(mut step)) = open.find(handle)? else {
-        let names: Vec<String> = open.all()?.into_iter().map(|(name, _)| name).collect();
+        let steps = open.all()?.into_iter().filter(|(_, entry)| matches!(entry, Entry::Tool(_)));
+        let names: Vec<String> = steps.map(|(name, _)| name).collect();
         let hint = match names.as_slice() {
             [] => "nothing is begun; `cru log tool --start` begins a step".to_owned(),
             names => format!("begun: {}", names.join(", ")),

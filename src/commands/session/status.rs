@@ -38,7 +38,7 @@ pub(in crate::commands) fn tell(
 ) -> Result<Box<dyn Output>> {
     if changed.unfinished > 0 {
         let steps = text::plural(changed.unfinished as u64, "step");
-        cx.ui.note(&format!("{steps} had no result and are written as failures"));
+        cx.ui.note(&format!("{steps} without a result, written as failed"));
     }
     if let Err(error) = changed.written {
         cx.ui.warn(&format!("it is kept in {} until then", log.journal(target).path().display()));

@@ -41,6 +41,10 @@ pub(super) struct Known {
     pub(super) usage_is_last: bool,
     /// Lists of steps so far.
     pub(super) lists: usize,
+    /// The last block with an id among the callouts that stand directly behind a list.
+    pub(super) tails: HashMap<usize, String>,
+    /// Whether nothing but callouts stands between here and the last list of the phase.
+    behind_list: bool,
     /// Whether the last thing in the open phase is a list of steps.
     pub(super) in_list: bool,
 }
@@ -68,6 +72,7 @@ impl Known {
     fn read(&mut self, note: &Note, phase: Option<&Phase>, items: &[Item]) {
         let phase = phase.map(|phase| phase.id.as_str());
         self.in_list = false;
+        self.behind_list = false;
         for item in items {
             let block = || Block::read(note, phase, item);
             self.usage_is_last = false;
@@ -90,11 +95,22 @@ impl Known {
         let step = matches!(item, Item::Step(_));
         self.lists += usize::from(step && !self.in_list);
         self.in_list = step;
+        self.behind_list = step || (self.behind_list && item.callout().is_some());
+        if let (Some(id), true, false) = (item.id(), self.behind_list, step) {
+            self.tails.insert(self.lists, id.to_owned());
+        }
         if let Some(id) = item.id() {
             let list = step.then_some(self.lists);
             self.places.insert(id.to_lowercase(), Place { phase: phase.map(str::to_owned), list });
             self.take(id);
         }
+    }
+
+    /// A phase begins.
+    pub(super) fn begin(&mut self) {
+        self.in_list = false;
+        self.behind_list = false;
+        self.usage_is_last = false;
     }
 
     /// An id is used.

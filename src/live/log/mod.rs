@@ -19,3 +19,6 @@ mod write;
 pub use known::Missing;
 pub use page::{Defaults, Page};
 pub use write::{Flushed, Log, Target};
+
+#[cfg(test)]
+mod tests;

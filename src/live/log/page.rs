@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde_json::Value as Json;
 
 use super::amend::Block;
-use super::known::{Known, Missing};
+use super::known::{Known, Missing, Place};
 use super::{frontmatter, item, link, task};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::live::entry::{self, Entry};
@@ -164,9 +164,17 @@ impl<'a> Page<'a> {
             Entry::Subagent(it) => self.subagent(it),
             Entry::SubagentDone(it) => self.subagent_done(it),
             Entry::Task(it) => {
+                // Before the first phase the fence stands among the items.
+                let among = self.phase.is_none();
+                if among {
+                    self.flush();
+                }
                 let row = task::row(&mut self.tasks, it);
                 let id = row.id.clone();
                 self.rows.push(row);
+                if among {
+                    self.flush();
+                }
                 Some(id)
             }
             Entry::Lesson(it) => self.place(item::lesson(it), it.after.as_deref()),
@@ -205,7 +213,9 @@ impl<'a> Page<'a> {
         self.flush();
         self.totals();
         let agent = it.agent.as_deref().map(Agent::parse).filter(|agent| !agent.name.is_empty());
-        let agent = agent.unwrap_or_else(|| self.agent());
+        // A part of a phase is the work of whoever does the phase.
+        let same = || self.agents.last().cloned().filter(|_| it.sub);
+        let agent = agent.or_else(same).unwrap_or_else(|| self.agent());
         let channel = it.channel.as_deref().map(|channel| channel.trim().trim_start_matches('#').to_owned());
         let phase = Phase {
             id: self.known.next("p", 2),
@@ -219,8 +229,7 @@ impl<'a> Page<'a> {
         };
         self.ops.push(Op::Phase { text: render::phase(&phase) });
         self.agents.push(agent);
-        self.known.in_list = false;
-        self.known.usage_is_last = false;
+        self.known.begin();
         self.phase = Some(Current { id: phase.id.clone(), written: true, day: Some(time::date(at)) });
         phase.id
     }
@@ -269,10 +278,16 @@ impl<'a> Page<'a> {
         }
         self.flush();
         let text = render::items(std::slice::from_ref(&item), None);
+        // Behind what stands there already, as far as that can be named.
+        let block = place.list.and_then(|list| self.known.tails.get(&list).cloned()).unwrap_or(id);
         if let Some(id) = item.id() {
             self.known.take(id);
+            self.known.places.insert(id.to_lowercase(), Place { phase: place.phase.clone(), list: None });
+            if let Some(list) = place.list {
+                self.known.tails.insert(list, id.to_owned());
+            }
         }
-        self.ops.push(Op::InsertAfter { block: id, phase: place.phase, text });
+        self.ops.push(Op::InsertAfter { block, phase: place.phase, text });
         None
     }
 
@@ -384,7 +399,6 @@ impl<'a> Page<'a> {
         self.add_row(&session, it);
         if mode == SubagentMode::Link {
             let told = entry::SubagentDone {
-                at: it.at,
                 agent: it.agent.clone(),
                 model: it.model.clone(),
                 task: it.task.clone(),
@@ -401,6 +415,12 @@ impl<'a> Page<'a> {
     pub(super) fn lose(&mut self, message: String) {
         self.lost.push(Missing { message, hint: String::new() });
     }
+}
+
+/// `0.12`, `0.0034`: two decimals, four where they say something.
+fn dollars(cost: f64) -> String {
+    let text = format!("{cost:.4}");
+    text.strip_suffix("00").map_or(text.clone(), str::to_owned)
 }
 
 /// `TASK-008 Rotate signing keys (in_progress)`.
@@ -462,7 +482,7 @@ impl Page<'_> {
         let others =
             callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
         let others = others.collect::<Vec<_>>().join("\n");
-        let cost = (cost > 0.0).then(|| format!("Cost: {cost:.4} USD"));
+        let cost = (cost > 0.0).then(|| format!("Cost: {} USD", dollars(cost)));
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];
         callout.body = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
         let item = Item::Callout(callout);

@@ -1,6 +1,7 @@
 //! Entries into the journal, and what is pending of it into the note.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 
@@ -46,7 +47,7 @@ impl Target {
         };
         head.map(Self::of).ok_or_else(|| {
             Error::usage("no session is active here")
-                .with_hint("`cru session start TITLE` begins one; --session or CRU_SESSION name another")
+                .with_hint("`cru session start TITLE` begins one; name another by its id, or in CRU_SESSION")
         })
     }
 
@@ -83,6 +84,8 @@ pub struct Flushed {
     pub lost: Vec<Missing>,
     /// Lines of the journal that could not be read.
     pub odd: usize,
+    /// A text that a killed writer had left beside the note.
+    pub recovered: Option<PathBuf>,
 }
 
 /// Logs to the sessions of one vault.
@@ -137,7 +140,9 @@ impl<'a> Log<'a> {
     /// The first thing that each of `entries` names and the session does not have. Nothing where the note cannot be
     /// read: the entries are kept all the same.
     pub fn missing(&self, target: &Target, entries: &[Entry]) -> Vec<Option<Missing>> {
-        let Ok(bytes) = files::read(&self.vault.file(&target.path)) else { return vec![None; entries.len()] };
+        let named = entries.iter().any(Entry::points);
+        let bytes = named.then(|| files::read(&self.vault.file(&target.path)).ok()).flatten();
+        let Some(bytes) = bytes else { return vec![None; entries.len()] };
         let mut page = Page::of(&Note::parse(bytes), &self.defaults, std::iter::empty());
         let check = |entry: &Entry| {
             let missing = page.missing(entry);
@@ -152,7 +157,7 @@ impl<'a> Log<'a> {
         let key = target.key();
         let journal = self.journal(target);
         let mut flushed = Flushed::default();
-        let Written { changed, made, .. } =
+        let Written { changed, made, recovered, .. } =
             Writer::new(self.vault, self.state, self.now).write(&key, &target.path, &mut |note, known| {
                 let read = journal.read(known.consumed.get(&key))?;
                 let mut page = Page::of(note, &self.defaults, known.made.values().map(String::as_str));
@@ -163,15 +168,17 @@ impl<'a> Log<'a> {
                         Err(_) => odd += 1,
                     }
                 }
-                flushed.entries = read.entries.len();
-                flushed.odd = odd;
-                flushed.lost = std::mem::take(&mut page.lost);
+                // Asked again, it is about what came since.
+                flushed.entries += read.entries.len();
+                flushed.odd += odd;
+                flushed.lost.append(&mut page.lost);
                 let (ops, made) = page.finish();
                 let consumed = BTreeMap::from([(key.clone(), read.mark)]);
                 Ok(Plan { ops, consumed, made, label: label.to_owned(), ..Plan::default() })
             })?;
         flushed.made = made;
         flushed.changed = changed;
+        flushed.recovered = recovered;
         Ok(flushed)
     }
 }
