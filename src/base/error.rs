@@ -79,10 +79,8 @@ impl Error {
     /// With a line that says what to do next. Ignored where the kind has its own.
     #[must_use]
     pub fn with_hint(mut self, text: impl Into<String>) -> Self {
-        if let Self::Usage { hint, .. }
-        | Self::No { hint, .. }
-        | Self::Io { hint, .. }
-        | Self::Missing { hint, .. } = &mut self
+        if let Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } =
+            &mut self
         {
             *hint = Some(text.into());
         }
@@ -92,10 +90,9 @@ impl Error {
     /// What to do next.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Usage { hint, .. }
-            | Self::No { hint, .. }
-            | Self::Io { hint, .. }
-            | Self::Missing { hint, .. } => hint.as_deref(),
+            Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } => {
+                hint.as_deref()
+            }
             Self::Changed { .. } => Some("run the command again"),
         }
     }

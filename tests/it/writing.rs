@@ -61,7 +61,8 @@ impl World {
             let step = |name: &str| Op::Append { phase: None, text: format!("- `Bash {name}` → ok ^{name}\n") };
             let ops = read.entries.iter().map(|entry| step(entry.event.get().trim_matches('"'))).collect();
             let made = read.entries.iter().map(|entry| (entry.id.clone(), entry.event.get().to_owned())).collect();
-            let consumed = if read.mark.generation.is_empty() { [].into() } else { [(KEY.to_owned(), read.mark)].into() };
+            let consumed =
+                if read.mark.generation.is_empty() { [].into() } else { [(KEY.to_owned(), read.mark)].into() };
             Ok(Plan { ops, consumed, made, label: "flush".to_owned(), ..Plan::default() })
         })
     }

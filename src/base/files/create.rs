@@ -83,13 +83,7 @@ pub fn sync_dir(dir: &Path) {
 
 /// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
 /// chance unless it is given.
-pub(super) fn filled(
-    dir: &Path,
-    bytes: &[u8],
-    mode: u32,
-    sync: bool,
-    name: Option<&str>,
-) -> io::Result<NamedTempFile> {
+pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     match name {
         Some(name) => builder.prefix(name).rand_bytes(0),

@@ -59,9 +59,8 @@ pub(super) fn guess(records: &[Record], bytes: &[u8]) -> u64 {
     let now = undone(&deeds, u64::MAX);
     let newest = deeds.iter().map(|deed| deed.first).max().unwrap_or_default();
     // What has no text of its own may stand there for another reason.
-    let tells = |op: &Op| {
-        matches!(op, Op::Append { .. } | Op::InsertAfter { .. } | Op::Preface { .. } | Op::Phase { .. })
-    };
+    let tells =
+        |op: &Op| matches!(op, Op::Append { .. } | Op::InsertAfter { .. } | Op::Preface { .. } | Op::Phase { .. });
     let told: Vec<(&Deed, &Op)> = deeds
         .iter()
         .filter_map(|deed| Some((deed, deed.op.as_ref()?)))
@@ -88,12 +87,11 @@ pub(super) fn deeds(records: &[Record]) -> Vec<Deed> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut deeds: Vec<Deed> = Vec::new();
     for deed in records.iter().flat_map(|record| &record.ops) {
-        match places.get(deed.id.as_str()) {
-            Some(&place) => deeds[place] = deed.clone(),
-            None => {
-                places.insert(&deed.id, deeds.len());
-                deeds.push(deed.clone());
-            }
+        if let Some(&place) = places.get(deed.id.as_str()) {
+            deeds[place] = deed.clone();
+        } else {
+            places.insert(&deed.id, deeds.len());
+            deeds.push(deed.clone());
         }
     }
     deeds.sort_by_key(|deed| deed.first);

@@ -49,7 +49,13 @@ fn prefix(key: &str) -> String {
 
 /// Takes away the file that the newest write left beside the note when it was killed. What it holds is the note's text
 /// before or after it, or what an editor saved in that very moment: that is kept, and told.
-pub(super) fn leftover(state: &State, key: &str, dir: &Path, newest: &Record, now: Timestamp) -> Result<Option<PathBuf>> {
+pub(super) fn leftover(
+    state: &State,
+    key: &str,
+    dir: &Path,
+    newest: &Record,
+    now: Timestamp,
+) -> Result<Option<PathBuf>> {
     match &newest.temp {
         Some(name) if is_ours(name, key) => take(state, key, &dir.join(name), newest, now),
         _ => Ok(None),

@@ -148,7 +148,9 @@ fn past(records: &[Record]) -> Vec<Past> {
 fn what(deed: &Deed) -> String {
     let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
     match (&deed.op, &deed.undo) {
-        (Some(Op::Append { text, .. } | Op::InsertAfter { text, .. }), _) => first(text.trim_start_matches("**Tool calls:**")),
+        (Some(Op::Append { text, .. } | Op::InsertAfter { text, .. }), _) => {
+            first(text.trim_start_matches("**Tool calls:**"))
+        }
         (Some(Op::Preface { text } | Op::Phase { text }), _) => first(text),
         (Some(Op::Replace { old, new, .. }), _) if new.trim().is_empty() => format!("removed: {}", first(old)),
         (Some(Op::Replace { new, .. }), _) => format!("replaced: {}", first(new)),
