@@ -1,6 +1,10 @@
 //! Operations on notes, by example.
 
+mod again;
+mod conflict;
 mod place;
+mod property;
+mod task;
 
 use super::*;
 
