@@ -17,6 +17,7 @@ mod log;
 mod man;
 pub mod output;
 pub mod session;
+mod undo;
 
 use clap::{Parser, Subcommand};
 
@@ -79,6 +80,7 @@ pub enum Command {
     /// Connect agents: have their hooks call `cru`
     #[command(subcommand)]
     Hooks(hooks::Command),
+    Undo(undo::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -100,6 +102,7 @@ impl Command {
             Self::Check(args) => check::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
+            Self::Undo(args) => undo::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

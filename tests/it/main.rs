@@ -12,6 +12,7 @@
 
 mod cmd;
 mod corpus;
+mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
