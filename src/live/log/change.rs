@@ -22,6 +22,8 @@ impl Page<'_> {
             if let Item::Error(error) = &mut item {
                 error.callout.at = it.at.map(|_| at);
             }
+            let phase = self.place_of(None);
+            self.known.errors.push(Block::new(phase.as_deref(), &item));
             self.put(item);
             return Some(id);
         };
@@ -45,8 +47,13 @@ impl Page<'_> {
             self.lose(format!("no question '{}'; its answer stands as one of its own", it.question));
             let id = self.known.next("q", 3);
             let title = fold_whitespace(&sanitise(&it.question));
-            let callout = Callout { body, id: Some(id.clone()), ..item::callout("question", title, it.at) };
-            self.put(Item::Callout(callout));
+            let mut callout = Callout { body, id: Some(id.clone()), ..item::callout("question", title, it.at) };
+            let phase = self.place_of(None);
+            let mut block = Block::new(phase.as_deref(), &Item::Callout(callout.clone()));
+            self.put(Item::Callout(callout.clone()));
+            callout.fields.push(("Answer".to_owned(), it.text.clone()));
+            block.item = Item::Callout(callout);
+            self.known.questions.push(block);
             return Some(id);
         };
         let old = self.known.questions[index].clone();

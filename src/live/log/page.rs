@@ -175,6 +175,8 @@ impl<'a> Page<'a> {
         // A part of a phase is the work of whoever does the phase.
         let same = || self.agents.last().cloned().filter(|_| it.sub);
         let agent = agent.or_else(same).unwrap_or_else(|| self.agent());
+        // As the heading can say it, and as it is then read.
+        let agent = Agent::parse(&render::agent(&agent));
         let channel = it.channel.as_deref().map(|channel| channel.trim().trim_start_matches('#').to_owned());
         let phase = Phase {
             id: self.known.next("p", 2),
@@ -255,6 +257,10 @@ impl<'a> Page<'a> {
         let phase = self.phase.as_ref().map(|phase| phase.id.clone());
         self.known.put(phase.as_deref(), &item);
         self.known.usage_is_last = false;
+        if self.run.last().is_some_and(|last| would_join(last, &item)) {
+            // As an operation of its own it is kept apart.
+            self.flush();
+        }
         self.run.push(item);
     }
 
@@ -301,6 +307,15 @@ impl<'a> Page<'a> {
 
     pub(super) fn lose(&mut self, message: String) {
         self.lost.push(Missing { message, hint: String::new() });
+    }
+}
+
+/// Whether two items that stand together could be one list to a reader of markdown.
+fn would_join(before: &Item, item: &Item) -> bool {
+    let list = |text: &str| text.starts_with(['-', '*', '+']) || text.starts_with(|c: char| c.is_ascii_digit());
+    match (before, item) {
+        (Item::Step(_) | Item::Prose(_), Item::Prose(it)) => list(&it.text),
+        _ => false,
     }
 }
 
