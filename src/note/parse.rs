@@ -25,6 +25,8 @@ impl Note {
     /// Reads any bytes, in linear time.
     pub fn parse(bytes: impl Into<Vec<u8>>) -> Self {
         let (text, raw, odd) = decode(bytes.into());
+        #[cfg(test)]
+        counted::READ.set(counted::READ.get() + text.len());
         let split = split(&text);
         let body = split.body_start;
         let mut tree = tree::build(&text, body, prescan::scan(&text, body));
@@ -141,4 +143,12 @@ fn decode(bytes: Vec<u8>) -> (String, Option<Vec<u8>>, Vec<Diagnostic>) {
     let odd = Diagnostic::error("not-utf8", first.unwrap_or_default(), message)
         .help("save the note as UTF-8; these bytes are shown as `?` and stay as they are");
     (text, Some(bytes), vec![odd])
+}
+
+/// How many bytes this thread has read as notes, for tests of growth.
+#[cfg(test)]
+pub(crate) mod counted {
+    thread_local! {
+        pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
 }
