@@ -15,6 +15,7 @@ mod log;
 mod man;
 pub mod output;
 pub mod session;
+mod undo;
 
 use clap::{Parser, Subcommand};
 
@@ -73,6 +74,7 @@ pub enum Command {
     Flush(flush::Args),
     Graph(graph::Args),
     Check(check::Args),
+    Undo(undo::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -92,6 +94,7 @@ impl Command {
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Undo(args) => undo::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

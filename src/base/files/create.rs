@@ -14,6 +14,14 @@ pub fn create_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::io("create", path, source))
 }
 
+/// Whether files can be made in a folder, as far as its permissions and its file system say.
+pub fn is_writable(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    fs::metadata(dir).is_ok_and(|metadata| !metadata.permissions().readonly())
+}
+
 /// Writes a new file whole and durable; `Ok(false)` when the name is taken. Folders above are made.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
     let made = create_unsynced(path, bytes, true)?;

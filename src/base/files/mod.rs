@@ -14,7 +14,7 @@ mod replace;
 
 pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use bulk::Bulk;
-pub use create::{append, create, create_dir, put, remove, sync_dir};
+pub use create::{append, create, create_dir, is_writable, put, remove, sync_dir};
 pub use lock::{Lock, lock, try_lock};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
 pub use replace::{Prepared, replace, replace_within, within};

@@ -34,8 +34,8 @@ impl Text {
     }
 
     /// Does these in order; operations of one mode go together.
-    pub(super) fn run(&mut self, todo: Vec<Todo>) -> Result<(), Refusal> {
-        let mut rest = todo.as_slice();
+    pub(super) fn run(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
+        let mut rest = todo;
         while let Some(next) = rest.first() {
             if next.deed.undo.is_some() {
                 self.undo(next)?;

@@ -63,6 +63,12 @@ struct Disk {
     cursor: Option<Cursor>,
 }
 
+/// A replacement that was refused, and the revision that stood in the note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Refused {
+    found: Option<u64>,
+}
+
 /// The attempts at one write.
 #[derive(Debug)]
 pub(super) struct Attempt<'a> {
@@ -74,7 +80,7 @@ pub(super) struct Attempt<'a> {
     /// Ids of what this call wants written, over all attempts.
     mine: Vec<String>,
     /// The revision that a note had whose replacement was refused: one that still has it has nothing of it.
-    refused: Option<Option<u64>>,
+    refused: Option<Refused>,
     recovered: Option<PathBuf>,
     label: String,
 }
@@ -97,11 +103,11 @@ impl<'a> Attempt<'a> {
 
         let mut text = Text::new(disk.bytes.clone());
         let todo = if seen { self.unseen(&records) } else { self.todo(&mut records, &disk)? };
-        text.run(todo).map_err(|refusal| self.refusal(&refusal))?;
+        text.run(&todo).map_err(|refusal| self.refusal(&refusal))?;
         let again = text.done.iter().filter(|done| done.outcome != Outcome::Present).count();
         let stale = text.deeds.len();
         let known = self.known(&records, revision.is_some_and(|revision| revision > logged));
-        let mut place = self.place(&disk, records.last(), seen);
+        let mut place = place_of(&disk, records.last(), seen);
 
         // The plan sees the note with all that belongs in it, its revision too.
         let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
@@ -115,7 +121,7 @@ impl<'a> Attempt<'a> {
         }
         let next = logged.max(revision.unwrap_or(0)) + 1;
         let before = text.bytes.clone();
-        text.run(first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
+        text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
         let moved = match &disk.cursor {
             Some(cursor) => !cursor.same_records(&place),
@@ -136,7 +142,7 @@ impl<'a> Attempt<'a> {
             written.done = self.done(&text);
             record.revision = next - 1;
             record.ops.clear();
-            if self.tells(records.last(), &record, &job.plan) {
+            if tells(records.last(), &record, &job.plan) {
                 self.put_base(&mut record, &job.plan, records.last())?;
                 self.commit(&record)?;
                 self.forget_base(&record, records.last())?;
@@ -167,7 +173,7 @@ impl<'a> Attempt<'a> {
         self.forget_base(&record, records.last())?;
         let aside = self.writer.state.recovery(self.key);
         if settled(prepared.replace(&disk.bytes, &after, Some(&aside)))?.is_none() {
-            self.refused = Some(revision);
+            self.refused = Some(Refused { found: revision });
             return Ok(Step::Refused);
         }
         written.revision = next;
@@ -193,7 +199,7 @@ impl<'a> Attempt<'a> {
     fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
         let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
         let Some(newest) = records.last() else { return Ok(Vec::new()) };
-        if newest.writes() && (newest.before == disk.hash || self.refused == Some(revision)) {
+        if newest.writes() && (newest.before == disk.hash || self.refused == Some(Refused { found: revision })) {
             return Ok(heal::once_more(newest));
         }
         if revision.is_none_or(|revision| heal::undoes(records, revision)) {
@@ -201,18 +207,6 @@ impl<'a> Attempt<'a> {
         }
         let revision = revision.unwrap_or_else(|| heal::guess(records, &disk.bytes));
         Ok(heal::missing(records, revision))
-    }
-
-    /// The cursor that the note should have now: what the log says where it is ahead of the note.
-    fn place(&self, disk: &Disk, newest: Option<&Record>, seen: bool) -> Cursor {
-        let logged = || Cursor::parse(newest?.cursor.as_deref()?);
-        let found = if seen { disk.cursor.clone() } else { logged().or_else(|| disk.cursor.clone()) };
-        let revision = newest.map_or(0, |newest| newest.revision);
-        let mut place = found.unwrap_or_else(cursor::none);
-        if !seen {
-            place.revision = revision;
-        }
-        place
     }
 
     fn stamp(&self, bytes: &[u8], place: &Cursor) -> Result<Vec<u8>> {
@@ -264,15 +258,6 @@ impl<'a> Attempt<'a> {
             after: String::new(),
             temp: None,
         }
-    }
-
-    /// Whether there is something to remember though nothing is to be written.
-    fn tells(&self, newest: Option<&Record>, record: &Record, plan: &Plan) -> bool {
-        let none = std::collections::BTreeMap::new();
-        let consumed = newest.map_or(&none, |newest| &newest.consumed);
-        let base = plan.base.as_ref().map(|text| hash(text.as_bytes()));
-        let has = newest.and_then(|newest| newest.base.as_ref()).map(|base| base.hash.clone());
-        *consumed != record.consumed || !plan.made.is_empty() || (base.is_some() && base != has)
     }
 
     /// Puts what was generated beside the log; the two newest are kept.
@@ -351,6 +336,27 @@ fn settled<T>(result: Result<T>) -> Result<Option<T>> {
         Err(Error::Changed { path }) if path.symlink_metadata().is_ok() => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The cursor that the note should have now: what the log says where it is ahead of the note.
+fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool) -> Cursor {
+    let logged = || Cursor::parse(newest?.cursor.as_deref()?);
+    let found = if seen { disk.cursor.clone() } else { logged().or_else(|| disk.cursor.clone()) };
+    let revision = newest.map_or(0, |newest| newest.revision);
+    let mut place = found.unwrap_or_else(cursor::none);
+    if !seen {
+        place.revision = revision;
+    }
+    place
+}
+
+/// Whether there is something to remember though nothing is to be written.
+fn tells(newest: Option<&Record>, record: &Record, plan: &Plan) -> bool {
+    let none = std::collections::BTreeMap::new();
+    let consumed = newest.map_or(&none, |newest| &newest.consumed);
+    let base = plan.base.as_ref().map(|text| hash(text.as_bytes()));
+    let has = newest.and_then(|newest| newest.base.as_ref()).map(|base| base.hash.clone());
+    *consumed != record.consumed || !plan.made.is_empty() || (base.is_some() && base != has)
 }
 
 /// New deeds of revision `next`, to be done for the first time.

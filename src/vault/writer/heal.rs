@@ -87,12 +87,11 @@ pub(super) fn deeds(records: &[Record]) -> Vec<Deed> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut deeds: Vec<Deed> = Vec::new();
     for deed in records.iter().flat_map(|record| &record.ops) {
-        match places.get(deed.id.as_str()) {
-            Some(&place) => deeds[place] = deed.clone(),
-            None => {
-                places.insert(&deed.id, deeds.len());
-                deeds.push(deed.clone());
-            }
+        if let Some(&place) = places.get(deed.id.as_str()) {
+            deeds[place] = deed.clone();
+        } else {
+            places.insert(&deed.id, deeds.len());
+            deeds.push(deed.clone());
         }
     }
     deeds.sort_by_key(|deed| deed.first);
