@@ -162,8 +162,8 @@ pub(super) enum Kind {
 #[derive(Debug, clap::Args)]
 pub(super) struct Tool {
     /// The tool: `Bash`, `Read`
-    #[arg(required_unless_present = "finish")]
-    tool: Option<String>,
+    #[arg(value_name = "TOOL", required_unless_present = "finish")]
+    name: Option<String>,
     /// Its arguments, or the command; options of the command stand behind `--` or in quotes
     args: Vec<String>,
     /// What came of it; shown up to 100 characters
@@ -194,7 +194,7 @@ pub(super) struct Tool {
     #[arg(long, conflicts_with_all = ["result", "failed", "exit", "duration", "finish"])]
     pub(super) start: bool,
     /// Finish what was begun under this handle
-    #[arg(long, value_name = "HANDLE", conflicts_with_all = ["tool", "args"])]
+    #[arg(long, value_name = "HANDLE", conflicts_with_all = ["name", "args"])]
     pub(super) finish: Option<String>,
 }
 
@@ -362,7 +362,7 @@ impl Tool {
     fn entry(&self) -> Result<entry::Tool> {
         Ok(entry::Tool {
             // The one that was begun has a name.
-            tool: self.tool.clone().unwrap_or_else(|| "tool".to_owned()),
+            tool: self.name.clone().unwrap_or_else(|| "tool".to_owned()),
             args: match self.args.as_slice() {
                 [one] if one == "-" => text::stdin()?,
                 words => words.join(" "),

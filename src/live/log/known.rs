@@ -9,15 +9,6 @@ use crate::session::{Item, Phase, Session, usage};
 /// Numbers beyond this are nobody's count.
 const LARGEST: u64 = 99_999_999;
 
-/// A name that leads nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// What is not there.
-    pub message: String,
-    /// What is.
-    pub hint: String,
-}
-
 /// Where something that can be named stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
@@ -149,8 +140,8 @@ impl Known {
     }
 
     /// `id`, or `id-2` and so on where it is taken; taken then.
-    pub(super) fn claim(&mut self, id: String) -> String {
-        let mut claimed = id.clone();
+    pub(super) fn claim(&mut self, id: &str) -> String {
+        let mut claimed = id.to_owned();
         let mut number = 2;
         while !self.ids.insert(claimed.clone()) {
             claimed = format!("{id}-{number}");

@@ -6,17 +6,20 @@
 //! the markdown is that of [`crate::session::render`].
 
 mod amend;
+mod change;
 mod finish;
 mod frontmatter;
 mod item;
 mod known;
 mod link;
+mod missing;
 mod page;
 mod task;
+mod usage;
 mod work;
 mod write;
 
-pub use known::Missing;
+pub use missing::Missing;
 pub use page::{Defaults, Page};
 pub use write::{Flushed, Log, Target};
 

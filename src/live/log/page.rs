@@ -10,14 +10,14 @@ use jiff::civil::Date;
 use serde_json::Value as Json;
 
 use super::amend::Block;
-use super::known::{Known, Missing, Place};
+use super::known::{Known, Place};
+use super::missing::Missing;
 use super::{frontmatter, item, link, task};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::live::entry::{self, Entry};
 use crate::note::Note;
 use crate::session::op::Op;
-use crate::session::usage;
-use crate::session::{self, Agent, Callout, Item, Link, Phase, Status, SubagentMode, Task, render, time};
+use crate::session::{self, Agent, Item, Link, Phase, Status, SubagentMode, Task, render, time};
 
 /// What is taken where an entry does not say.
 #[derive(Clone, Debug, Default)]
@@ -100,47 +100,6 @@ impl<'a> Page<'a> {
         self.phase.as_ref().is_some_and(|phase| phase.id == id)
     }
 
-    /// What an entry names and this note does not have; for those who can still be told.
-    pub fn missing(&self, entry: &Entry) -> Option<Missing> {
-        for name in entry.names().into_iter().filter_map(link::block) {
-            if matches!(entry, Entry::Tool(_)) && name == self.known.peek("n", 3) {
-                let message = format!("a step cannot come after itself: {name} is what this one will be");
-                return Some(Missing { message, hint: self.steps() });
-            }
-            if !self.known.has(&name) {
-                return Some(Missing { message: format!("no block '{name}' in this session"), hint: self.steps() });
-            }
-        }
-        let titles = |blocks: &[Block], what: &str| {
-            let of = |block: &Block| format!("{} {}", block.item.id().unwrap_or("-"), block.callout().title);
-            let lines: Vec<String> = blocks.iter().rev().take(8).map(of).collect();
-            if lines.is_empty() { format!("it has no {what}s") } else { format!("{what}s:\n  {}", lines.join("\n  ")) }
-        };
-        match entry {
-            Entry::Resolve(it) if Known::find(&self.known.errors, &it.error, is_open).is_none() => Some(Missing {
-                message: format!("no error '{}' in this session", it.error),
-                hint: titles(&self.known.errors, "error"),
-            }),
-            Entry::Answer(it) if Known::find(&self.known.questions, &it.question, is_open).is_none() => Some(Missing {
-                message: format!("no question '{}' in this session", it.question),
-                hint: titles(&self.known.questions, "question"),
-            }),
-            Entry::Task(entry::Task { task: Some(name), content: None, .. }) => {
-                task::find(&self.tasks, name).is_none().then(|| task::missing(&self.tasks, name))
-            }
-            _ => None,
-        }
-    }
-
-    fn steps(&self) -> String {
-        let next = self.known.peek("n", 3);
-        match next.trim_start_matches("n-").parse::<u64>() {
-            Ok(2) => "its only step is n-001".to_owned(),
-            Ok(next) if next > 2 => format!("its steps are n-001 to n-{:03}", next - 1),
-            _ => "it has no step yet".to_owned(),
-        }
-    }
-
     /// Takes in one entry of the journal. `at` is when it was logged.
     pub fn entry(&mut self, id: &str, at: Timestamp, entry: &Entry) {
         let at = entry.at().unwrap_or(at);
@@ -216,6 +175,8 @@ impl<'a> Page<'a> {
         // A part of a phase is the work of whoever does the phase.
         let same = || self.agents.last().cloned().filter(|_| it.sub);
         let agent = agent.or_else(same).unwrap_or_else(|| self.agent());
+        // As the heading can say it, and as it is then read.
+        let agent = Agent::parse(&render::agent(&agent));
         let channel = it.channel.as_deref().map(|channel| channel.trim().trim_start_matches('#').to_owned());
         let phase = Phase {
             id: self.known.next("p", 2),
@@ -296,6 +257,10 @@ impl<'a> Page<'a> {
         let phase = self.phase.as_ref().map(|phase| phase.id.clone());
         self.known.put(phase.as_deref(), &item);
         self.known.usage_is_last = false;
+        if self.run.last().is_some_and(|last| would_join(last, &item)) {
+            // As an operation of its own it is kept apart.
+            self.flush();
+        }
         self.run.push(item);
     }
 
@@ -319,78 +284,6 @@ impl<'a> Page<'a> {
     pub(super) fn replace(&mut self, old: &Block, new: String) {
         self.flush();
         self.ops.push(Op::Replace { phase: old.phase.clone(), old: old.text.clone(), new });
-    }
-
-    fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
-        let Some(index) = Known::find(&self.known.errors, &it.error, is_open) else {
-            // Named before somebody deleted it: what was done about it is still told.
-            let entry =
-                entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
-            self.lose(format!("no error '{}'; its resolution stands as an error of its own", it.error));
-            let id = self.known.next("e", 3);
-            let mut item = item::error(&entry, &id);
-            if let Item::Error(error) = &mut item {
-                error.callout.at = it.at.map(|_| at);
-            }
-            self.put(item);
-            return Some(id);
-        };
-        let old = self.known.errors[index].clone();
-        let said = item::error(&entry::Error { resolution: Some(it.text.clone()), ..Default::default() }, "");
-        if let (Item::Error(mut whole), Item::Error(mut more)) = (old.item.clone(), said) {
-            more.callout.id = None;
-            let texts = [whole.resolution.take(), more.resolution.clone()];
-            whole.resolution = Some(texts.into_iter().flatten().collect::<Vec<_>>().join("\n"));
-            whole.resolved_by.extend(more.resolved_by.iter().cloned());
-            let new = old.with(&Item::Error(more), 1, Item::Error(whole));
-            self.replace(&old, new.text.clone());
-            self.known.errors[index] = new;
-        }
-        old.item.id().map(str::to_owned)
-    }
-
-    fn answer(&mut self, it: &entry::Answer) -> Option<String> {
-        let body = format!("Answer: {}", sanitise(&it.text).trim());
-        let Some(index) = Known::find(&self.known.questions, &it.question, is_open) else {
-            self.lose(format!("no question '{}'; its answer stands as one of its own", it.question));
-            let id = self.known.next("q", 3);
-            let title = fold_whitespace(&sanitise(&it.question));
-            let callout = Callout { body, id: Some(id.clone()), ..item::callout("question", title, it.at) };
-            self.put(Item::Callout(callout));
-            return Some(id);
-        };
-        let old = self.known.questions[index].clone();
-        let mut whole = old.callout();
-        whole.body =
-            [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
-        let more = Callout { body, ..item::callout("question", String::new(), it.at) };
-        let mut new = old.with(&Item::Callout(more), 1, Item::Callout(whole.clone()));
-        whole.fields.push(("Answer".to_owned(), it.text.clone()));
-        new.item = Item::Callout(whole);
-        self.replace(&old, new.text.clone());
-        self.known.questions[index] = new;
-        old.item.id().map(str::to_owned)
-    }
-
-    fn checkpoint(&mut self, it: &entry::Checkpoint, at: Timestamp) -> String {
-        let open = self.tasks.iter().filter(|task| task.status != "completed");
-        let mut lines: Vec<String> = open.map(|task| format!("Open: {}", open_task(task))).collect();
-        let questions = self.known.questions.iter().filter(|block| is_open(block));
-        lines.extend(questions.map(|block| format!("Question: {}", block.callout().title)));
-        let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
-        lines.extend(blocked.map(|text| format!("Blocked: {text}")));
-        let kind = it.kind.as_deref().map(|kind| fold_whitespace(&sanitise(kind)));
-        let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "manual".to_owned());
-        let title = fold_whitespace(&sanitise(&it.title));
-        let title = if title.is_empty() { kind } else { format!("{kind}: {title}") };
-        let stamp: String = time::format(at).replace('T', "-").chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
-        // `2026-11-20-100212`: the date's dashes go.
-        let stamp = stamp.replacen('-', "", 2);
-        let id = self.known.claim(format!("cp-{stamp}"));
-        let callout =
-            Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
-        self.put(Item::Callout(callout));
-        id
     }
 
     fn subagent(&mut self, it: &entry::Subagent) -> Option<String> {
@@ -417,98 +310,15 @@ impl<'a> Page<'a> {
     }
 }
 
-/// `0.12`, `0.0034`: two decimals, four where they say something.
-fn dollars(cost: f64) -> String {
-    let text = format!("{cost:.4}");
-    text.strip_suffix("00").map_or(text.clone(), str::to_owned)
-}
-
-/// `TASK-008 Rotate signing keys (in_progress)`.
-fn open_task(task: &Task) -> String {
-    let words = fold_whitespace(&sanitise(&task.content));
-    let id = if task.id.is_empty() { String::new() } else { format!("{} ", task.id) };
-    format!("{id}{words} ({})", task.status)
-}
-
-/// Whether an error has no resolution, a question no answer.
-fn is_open(block: &Block) -> bool {
-    match &block.item {
-        Item::Error(it) => it.resolution.is_none(),
-        Item::Callout(it) => it.field("Answer").is_none(),
-        _ => true,
+/// Whether two items that stand together could be one list to a reader of markdown.
+fn would_join(before: &Item, item: &Item) -> bool {
+    let list = |text: &str| text.starts_with(['-', '*', '+']) || text.starts_with(|c: char| c.is_ascii_digit());
+    match (before, item) {
+        (Item::Step(_) | Item::Prose(_), Item::Prose(it)) => list(&it.text),
+        _ => false,
     }
 }
 
 fn last(names: &[String]) -> Option<&str> {
     names.last().map(String::as_str)
-}
-
-impl Page<'_> {
-    /// Adds tokens to the table.
-    fn use_tokens(&mut self, it: &entry::Usage) {
-        let used = session::event::Usage {
-            input: it.input,
-            output: it.output,
-            cache_write: it.cache_write,
-            cache_read: it.cache_read,
-        };
-        let model = fold_whitespace(&sanitise(&it.model));
-        match self.usage.iter_mut().find(|(name, _)| *name == model) {
-            Some((_, sum)) => sum.add(used),
-            None => self.usage.push((model, used)),
-        }
-        self.cost += it.cost.filter(|cost| cost.is_finite() && *cost > 0.0).unwrap_or_default();
-    }
-
-    /// The table with what was used since, if anything was; `last`: at the end of the note.
-    pub(super) fn write_usage(&mut self, last: bool) {
-        let old = self.known.usage.clone();
-        let moves = last && old.is_some() && !self.known.usage_is_last;
-        if self.usage.is_empty() && self.cost == 0.0 && !moves {
-            return;
-        }
-        let mut callout =
-            old.as_ref().map(Block::callout).unwrap_or_else(|| item::callout(usage::KIND, String::new(), None));
-        let mut rows = usage::read(&callout.body);
-        for (model, used) in std::mem::take(&mut self.usage) {
-            match rows.iter_mut().find(|(name, _)| *name == model) {
-                Some((_, sum)) => sum.add(used),
-                None => rows.push((model, used)),
-            }
-        }
-        let cost = self.written_cost() + std::mem::take(&mut self.cost);
-        callout.title = usage::title(&rows);
-        // What somebody wrote around the table stays there.
-        let others =
-            callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
-        let others = others.collect::<Vec<_>>().join("\n");
-        let cost = (cost > 0.0).then(|| format!("Cost: {} USD", dollars(cost)));
-        let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];
-        callout.body = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-        let item = Item::Callout(callout);
-        let mut new = Block::new(None, &item);
-        match old {
-            Some(old) if !moves => {
-                new.phase.clone_from(&old.phase);
-                self.replace(&old, new.text.clone());
-            }
-            old => {
-                if let Some(old) = old {
-                    self.replace(&old, String::new());
-                }
-                new.phase = self.phase.as_ref().map(|phase| phase.id.clone());
-                self.put(item);
-                self.known.usage_is_last = true;
-                self.flush();
-            }
-        }
-        self.known.usage = Some(new);
-    }
-
-    /// The cost that the table says, in dollars.
-    pub(super) fn written_cost(&self) -> f64 {
-        let callout = self.known.usage.as_ref().map(Block::callout).unwrap_or_default();
-        let line = callout.body.lines().find_map(|line| line.strip_prefix("Cost: ").map(str::to_owned));
-        line.and_then(|line| line.split(' ').next()?.parse().ok()).filter(|cost: &f64| cost.is_finite()).unwrap_or(0.0)
-    }
 }

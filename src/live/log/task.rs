@@ -1,6 +1,6 @@
 //! Tasks: their ids, and which one somebody means.
 
-use super::known::Missing;
+use super::missing::Missing;
 use crate::live::entry;
 use crate::session::Task;
 
@@ -29,45 +29,40 @@ pub(super) fn find(tasks: &[Task], name: &str) -> Option<usize> {
         .or_else(words)
 }
 
-/// The row that an entry writes (empty fields leave what is there), and the whole task as it then is.
+/// The row that an entry writes (empty fields leave what is there); `tasks` are then as the note will say.
 pub(super) fn row(tasks: &mut Vec<Task>, it: &entry::Task) -> Task {
     let named = it.task.as_deref();
-    match named.and_then(|name| find(tasks, name)) {
-        Some(index) => {
-            let task = &mut tasks[index];
-            // A row that somebody wrote without id is known by its words.
-            let words = it.content.clone().or_else(|| task.id.is_empty().then(|| task.content.clone()));
-            let row = Task {
-                id: task.id.clone(),
-                content: words.unwrap_or_default(),
-                status: it.status.clone().unwrap_or_default(),
-                priority: it.priority.clone(),
-                ..Task::default()
-            };
-            if let Some(content) = &it.content {
-                task.content.clone_from(content);
-            }
-            if let Some(status) = &it.status {
-                task.status.clone_from(status);
-            }
-            if it.priority.is_some() {
-                task.priority.clone_from(&it.priority);
-            }
-            row
-        }
-        None => {
-            let is_id = named.is_some_and(|name| name.starts_with("TASK-") && crate::note::id::is_id(name));
-            let task = Task {
-                id: named.filter(|_| is_id).map_or_else(|| next_id(tasks), str::to_owned),
-                content: it.content.clone().or_else(|| it.task.clone()).unwrap_or_default(),
-                status: it.status.clone().unwrap_or_else(|| "pending".to_owned()),
-                priority: it.priority.clone(),
-                ..Task::default()
-            };
-            tasks.push(task.clone());
-            task
-        }
+    let Some(task) = named.and_then(|name| find(tasks, name)).and_then(|index| tasks.get_mut(index)) else {
+        let is_id = |name: &&str| name.starts_with("TASK-") && crate::note::id::is_id(name);
+        let task = Task {
+            id: named.filter(is_id).map_or_else(|| next_id(tasks), str::to_owned),
+            content: it.content.clone().or_else(|| it.task.clone()).unwrap_or_default(),
+            status: it.status.clone().unwrap_or_else(|| "pending".to_owned()),
+            priority: it.priority.clone(),
+            ..Task::default()
+        };
+        tasks.push(task.clone());
+        return task;
+    };
+    // A row that somebody wrote without id is known by its words.
+    let words = it.content.clone().or_else(|| task.id.is_empty().then(|| task.content.clone()));
+    let row = Task {
+        id: task.id.clone(),
+        content: words.unwrap_or_default(),
+        status: it.status.clone().unwrap_or_default(),
+        priority: it.priority.clone(),
+        ..Task::default()
+    };
+    if let Some(content) = &it.content {
+        task.content.clone_from(content);
     }
+    if let Some(status) = &it.status {
+        task.status.clone_from(status);
+    }
+    if it.priority.is_some() {
+        task.priority.clone_from(&it.priority);
+    }
+    row
 }
 
 /// What to say where no task is meant.

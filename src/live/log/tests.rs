@@ -342,7 +342,7 @@ fn entry() -> impl Strategy<Value = Entry> {
     let done = (line(), of(nasty()), of(nasty()), of(any::<u32>())).prop_map(|(agent, summary, text, tokens)| {
         let mode = Some(session::SubagentMode::Inline);
         let tokens = tokens.map(u64::from);
-        Entry::SubagentDone(entry::SubagentDone { agent, summary, text, tokens, mode, ..Default::default() })
+        Entry::SubagentDone(entry::SubagentDone { agent, mode, summary, tokens, text, ..Default::default() })
     });
     let linked = (line(), of(nasty())).prop_map(|(agent, task)| {
         let session = Some("s-child".to_owned());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::amend::Block;
 use super::item;
 use super::page::Page;
 use crate::base::text::{sanitise, thousands};
@@ -62,6 +63,10 @@ impl Page<'_> {
             SubagentMode::Inline => inline(it),
             _ => item::subagent(it, mode, child.clone().map(Link::to_note), Vec::new()),
         };
+        if child.is_some() {
+            let phase = self.place_of(None);
+            self.known.subagents.push(Block::new(phase.as_deref(), &item));
+        }
         self.put(item);
         child
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::known::Missing;
+use super::missing::Missing;
 use super::page::{Defaults, Page};
 use crate::base::{Env, Error, Result, files};
 use crate::live::entry::Entry;
@@ -53,7 +53,7 @@ impl Target {
 
     /// The session in the file of that name in the folder of sessions; nothing where there is none.
     pub fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
-        let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']) && !name.ends_with(".md");
+        let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']);
         let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{name}.md"))).filter(|_| plain)?;
         let file = vault.file(&path);
         if !file.is_file() {

@@ -3,7 +3,7 @@
 use crate::session::model::Agent;
 
 /// `name@version` as a heading can carry it.
-pub(super) fn agent(agent: &Agent) -> String {
+pub fn agent(agent: &Agent) -> String {
     let mut name: String = agent.name.chars().map(|c| if is_agent(c) { c } else { '-' }).collect();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         name.insert(0, 'a');

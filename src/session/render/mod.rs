@@ -18,6 +18,7 @@ use crate::base::text::{fold_whitespace, sanitise, truncate};
 
 pub use callout::callout;
 pub use frontmatter::frontmatter;
+pub use label::agent;
 
 /// The line above a run of steps.
 pub const STEPS_HEADER: &str = "**Tool calls:**";
