@@ -15,6 +15,7 @@ mod corpus;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod growth;
 mod import;
 mod layers;
 mod learn;
