@@ -28,6 +28,16 @@ pub enum Error {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+        /// What to do next.
+        hint: Option<String>,
+    },
+    /// A note that was to be changed is not there any more (exit 1): deleted, or renamed.
+    #[error("{} is not there any more", path.display())]
+    Missing {
+        /// Where it was.
+        path: PathBuf,
+        /// What to do next.
+        hint: Option<String>,
     },
     /// A file changed between reading and writing (exit 3); nothing was written.
     #[error("{} changed while it was being written; nothing was changed", path.display())]
@@ -63,13 +73,15 @@ impl Error {
 
     /// A failed file operation.
     pub fn io(action: &'static str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
-        Self::Io { action, path: path.as_ref().to_owned(), source }
+        Self::Io { action, path: path.as_ref().to_owned(), source, hint: None }
     }
 
     /// With a line that says what to do next. Ignored where the kind has its own.
     #[must_use]
     pub fn with_hint(mut self, text: impl Into<String>) -> Self {
-        if let Self::Usage { hint, .. } | Self::No { hint, .. } = &mut self {
+        if let Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } =
+            &mut self
+        {
             *hint = Some(text.into());
         }
         self
@@ -78,16 +90,17 @@ impl Error {
     /// What to do next.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Usage { hint, .. } | Self::No { hint, .. } => hint.as_deref(),
+            Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } => {
+                hint.as_deref()
+            }
             Self::Changed { .. } => Some("run the command again"),
-            Self::Io { .. } => None,
         }
     }
 
     /// The process's exit code: 1 the answer is no, 2 usage or input, 3 I/O or internal.
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::No { .. } => 1,
+            Self::No { .. } | Self::Missing { .. } => 1,
             Self::Usage { .. } => 2,
             Self::Io { .. } | Self::Changed { .. } => 3,
         }

@@ -13,6 +13,7 @@ mod init;
 mod man;
 pub mod output;
 pub mod session;
+mod undo;
 
 use clap::{Parser, Subcommand};
 
@@ -69,6 +70,7 @@ pub enum Command {
     Session(session::Command),
     Graph(graph::Args),
     Check(check::Args),
+    Undo(undo::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -86,6 +88,7 @@ impl Command {
             Self::Session(command) => command.run(cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Undo(args) => undo::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

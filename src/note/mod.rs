@@ -35,5 +35,7 @@ pub(crate) mod tests;
 pub use block::{Block, BlockKind, Inline, InlineKind};
 pub use line_end::LineEnd;
 pub use parse::Note;
+#[cfg(test)]
+pub(crate) use parse::counted;
 pub use patch::{Edit, Patch};
 pub use unquote::Unquoted;

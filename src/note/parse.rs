@@ -25,6 +25,8 @@ impl Note {
     /// Reads any bytes, in linear time.
     pub fn parse(bytes: impl Into<Vec<u8>>) -> Self {
         let (text, raw, odd) = decode(bytes.into());
+        #[cfg(test)]
+        counted::READ.set(counted::READ.get() + text.len());
         let split = split(&text);
         let body = split.body_start;
         let mut tree = tree::build(&text, body, prescan::scan(&text, body));
@@ -114,6 +116,14 @@ impl Note {
     /// The text of the block's id, without `^`.
     pub fn id(&self, block: &Block) -> Option<&str> {
         block.id.map(|id| id.of(&self.text))
+    }
+}
+
+/// How many bytes this thread has read as notes, for tests of growth.
+#[cfg(test)]
+pub(crate) mod counted {
+    thread_local! {
+        pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     }
 }
 

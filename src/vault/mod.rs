@@ -5,6 +5,7 @@
 //! question: names and links are looked up in tables that are built once.
 
 pub mod catalog;
+pub mod change;
 pub mod config;
 pub mod finding;
 pub mod folder;
@@ -12,6 +13,7 @@ pub mod journal;
 pub mod link;
 pub mod load;
 pub mod naming;
+pub mod operations;
 pub mod outline;
 pub mod path;
 pub mod resolve;

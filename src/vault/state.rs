@@ -21,7 +21,7 @@ impl State {
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let id = vault.config().id.as_deref().map_or_else(|| "vault".to_owned(), file_name);
         let dir = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
-        if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok()) {
+        if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok() && files::is_writable(dir)) {
             return Ok(Self { dir });
         }
         let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);

@@ -12,14 +12,17 @@
 
 mod cmd;
 mod corpus;
+mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
 mod growth;
 mod import;
+mod kill;
 mod layers;
 mod learn;
 mod transcripts;
+mod writing;
 
 #[test]
 fn every_file_is_a_module() {

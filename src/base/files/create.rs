@@ -6,11 +6,20 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use super::fault;
 use crate::base::{Error, Result};
 
 /// Makes a folder and those above it.
 pub fn create_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::io("create", path, source))
+}
+
+/// Whether files can be made in a folder, as far as its permissions and its file system say.
+pub fn is_writable(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    fs::metadata(dir).is_ok_and(|metadata| !metadata.permissions().readonly())
 }
 
 /// Writes a new file whole and durable; `Ok(false)` when the name is taken. Folders above are made.
@@ -26,7 +35,8 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
 pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<bool> {
     create_dir(parent(path))?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, 0o666, sync).map_err(failed)?;
+    let temp = filled(parent(path), bytes, 0o666, sync, None).map_err(failed)?;
+    fault::point().map_err(failed)?;
     match temp.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -38,7 +48,8 @@ pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<b
 pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     create_dir(parent(path))?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, 0o666, false).map_err(failed)?;
+    let temp = filled(parent(path), bytes, 0o666, false, None).map_err(failed)?;
+    fault::point().map_err(failed)?;
     temp.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }
@@ -55,7 +66,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Removes a file of our own; `Ok(false)` when there is none.
 #[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
 pub fn remove(path: &Path) -> Result<bool> {
-    match fs::remove_file(path) {
+    match fault::point().and_then(|()| fs::remove_file(path)) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(Error::io("remove", path, source)),
@@ -65,15 +76,19 @@ pub fn remove(path: &Path) -> Result<bool> {
 /// Makes what was created in `dir` durable.
 pub fn sync_dir(dir: &Path) {
     // A folder that cannot be opened for sync (some network mounts) does not make the write wrong.
-    if let Ok(handle) = fs::File::open(dir) {
+    if let Ok(handle) = fault::point().and_then(|()| fs::File::open(dir)) {
         let _ = handle.sync_all();
     }
 }
 
-/// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions.
-pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool) -> io::Result<NamedTempFile> {
+/// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
+/// chance unless it is given.
+pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".cru-").suffix(".tmp");
+    match name {
+        Some(name) => builder.prefix(name).rand_bytes(0),
+        None => builder.prefix(".cru-").suffix(".tmp"),
+    };
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -81,9 +96,12 @@ pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool) -> io::Res
     }
     #[cfg(not(unix))]
     let _ = mode;
+    fault::point()?;
     let mut temp = builder.tempfile_in(dir)?;
+    fault::write_point(temp.as_file_mut(), bytes)?;
     temp.write_all(bytes)?;
     if sync {
+        fault::point()?;
         temp.as_file().sync_all()?;
     }
     Ok(temp)

@@ -4,14 +4,17 @@
 //! overwritten. New files are made with create-new, so two processes cannot take one name. Nothing is written in
 //! place: a reader sees the old file or the new one.
 
+mod append;
 mod bulk;
 mod create;
+pub mod fault;
 mod lock;
 mod read;
 mod replace;
 
+pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use bulk::Bulk;
-pub use create::{append, create, create_dir, put, remove, sync_dir};
+pub use create::{append, create, create_dir, is_writable, put, remove, sync_dir};
 pub use lock::{Lock, lock, try_lock};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
-pub use replace::{replace, replace_within, within};
+pub use replace::{Prepared, replace, replace_within, within};

@@ -12,6 +12,9 @@ use crate::base::{Error, Result};
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How many reads must agree on a file that looks cut.
+const AGREED: u32 = 5;
+
 /// What the file system says of a file: a hint that it is unchanged, never a proof that it changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fingerprint {
@@ -63,10 +66,10 @@ pub fn fingerprint(path: &Path) -> Result<Fingerprint> {
 /// Reads a note that is to be changed, while no editor is in the middle of saving it.
 ///
 /// A read counts when the file looks the same before and after. A file that is empty, or cut before the end of its
-/// frontmatter, looks like a save in place that has only begun: it counts when a second read, a moment later, agrees.
-/// [`Error::Changed`] when it does not settle.
+/// frontmatter, looks like a save in place that has only begun: it counts when several reads agree, over a time in
+/// which a save goes on. [`Error::Changed`] when it does not settle.
 pub fn read_stable(path: &Path) -> Result<Stable> {
-    let mut suspect: Option<Vec<u8>> = None;
+    let (mut suspect, mut agreed) = (Vec::new(), 0);
     for attempt in 0..TRIES {
         if attempt > 0 {
             std::thread::sleep(PAUSE * (1 << (attempt - 1)));
@@ -75,13 +78,14 @@ pub fn read_stable(path: &Path) -> Result<Stable> {
         let bytes = read(path)?;
         let after = fingerprint(path)?;
         if before != after || bytes.len() as u64 != after.size {
-            suspect = None;
+            agreed = 0;
             continue;
         }
-        if !looks_cut(&bytes) || suspect.as_ref() == Some(&bytes) {
+        agreed = if agreed > 0 && suspect == bytes { agreed + 1 } else { 1 };
+        if !looks_cut(&bytes) || agreed == AGREED {
             return Ok(Stable { bytes, fingerprint: after });
         }
-        suspect = Some(bytes);
+        suspect = bytes;
     }
     Err(Error::Changed { path: path.to_owned() })
 }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::create::{filled, parent, sync_dir};
+use super::create::{create, filled, parent, sync_dir};
+use super::fault;
 use crate::base::{Error, Result};
 
 /// How often a save that came between is put back before the text is set aside instead.
@@ -23,27 +24,57 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
     if old == new {
         return Ok(());
     }
-    let target = resolve(path)?;
-    let failed = |source| Error::io("write", path, source);
-    let changed = || Error::Changed { path: path.to_owned() };
-    let metadata = fs::metadata(&target).map_err(failed)?;
-    if metadata.permissions().readonly() || !metadata.is_file() {
-        return Err(failed(io::ErrorKind::PermissionDenied.into()));
+    Prepared::new(path, new, None)?.replace(old, new, None)
+}
+
+/// A new text that lies, durable, beside the file it is to replace. Dropping it takes it away.
+#[derive(Debug)]
+pub struct Prepared {
+    temp: NamedTempFile,
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl Prepared {
+    /// Puts `new` beside `path`, under `name` (one that nobody else can have) or a name of chance.
+    pub fn new(path: &Path, new: &[u8], name: Option<&str>) -> Result<Self> {
+        let target = resolve(path)?;
+        let failed = |source| Error::io("write", path, source);
+        let metadata = fs::metadata(&target).map_err(failed)?;
+        if metadata.permissions().readonly() || !metadata.is_file() {
+            return Err(failed(io::ErrorKind::PermissionDenied.into()));
+        }
+        let temp = filled(parent(&target), new, private_mode(&metadata), false, name).map_err(failed)?;
+        keep_owner(&temp, &metadata);
+        fault::point().and_then(|()| fs::set_permissions(temp.path(), metadata.permissions())).map_err(failed)?;
+        fault::point().and_then(|()| temp.as_file().sync_all()).map_err(failed)?;
+        Ok(Self { temp, path: path.to_owned(), target })
     }
-    let temp = filled(parent(&target), new, private_mode(&metadata), false).map_err(failed)?;
-    keep_owner(&temp, &metadata);
-    fs::set_permissions(temp.path(), metadata.permissions()).map_err(failed)?;
-    temp.as_file().sync_all().map_err(failed)?;
-    let _folder = lock_folder(parent(&target));
-    match fs::read(&target) {
-        Ok(bytes) if bytes == old => {}
-        Ok(_) => return Err(changed()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(changed()),
-        Err(error) => return Err(failed(error)),
+
+    /// Puts it in the place of the file if that still holds `old`; [`Error::Changed`] if not. `new` is what it was made
+    /// of. Where somebody else writes without end, the last text that was displaced is kept in the folder `aside`.
+    pub fn replace(self, old: &[u8], new: &[u8], aside: Option<&Path>) -> Result<()> {
+        let Self { temp, path, target } = self;
+        let failed = |source| Error::io("write", &path, source);
+        let changed = || Error::Changed { path: path.clone() };
+        let _folder = lock_folder(parent(&target));
+        match fault::point().and_then(|()| fs::read(&target)) {
+            Ok(bytes) if bytes == old => {}
+            Ok(_) => return Err(changed()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(changed()),
+            Err(error) => return Err(failed(error)),
+        }
+        let replaced = exchange(temp, &target, &Texts { old, new, aside }).map_err(failed)?;
+        sync_dir(parent(&target));
+        if replaced { Ok(()) } else { Err(changed()) }
     }
-    let replaced = exchange(temp, &target, old, new).map_err(failed)?;
-    sync_dir(parent(&target));
-    if replaced { Ok(()) } else { Err(changed()) }
+}
+
+/// What takes part in an exchange.
+struct Texts<'a> {
+    old: &'a [u8],
+    new: &'a [u8],
+    aside: Option<&'a Path>,
 }
 
 /// [`replace`], only for a file that lies in the folder `root` when all links are followed.
@@ -85,19 +116,20 @@ fn lock_folder(dir: &Path) -> Option<fs::File> {
 }
 
 /// Puts the temporary file in the place of `target`; `false` when somebody else was faster, whose text then stays.
-fn exchange(temp: NamedTempFile, target: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
+fn exchange(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<bool> {
+    fault::point()?;
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::io::Errno;
         match swap(temp.path(), target) {
-            Ok(()) => return settle(temp, target, old, new),
+            Ok(()) => return settle(temp, target, texts),
             // The person removed or renamed the note: that stays so.
             Err(Errno::NOENT) => return Ok(false),
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let _ = (old, new);
+    let _ = texts;
     temp.persist(target).map_err(|error| error.error)?;
     Ok(true)
 }
@@ -112,15 +144,22 @@ fn swap(one: &Path, other: &Path) -> rustix::io::Result<()> {
 /// goes back, and what that displaces is looked at in turn. The file keeps its identity on the way, so an editor that
 /// is still writing into it writes to the right place.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn settle(temp: NamedTempFile, target: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
-    let mut displaced = fs::read(temp.path())?;
-    if displaced == old {
+fn settle(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<bool> {
+    let mut displaced = match fault::point().and_then(|()| fs::read(temp.path())) {
+        Ok(displaced) => displaced,
+        Err(error) => return Err(set_aside(temp, texts, error)),
+    };
+    if displaced == texts.old {
+        // Ours is in its place; a file that cannot be taken away is only in the way.
+        if fault::point().is_ok() {
+            let _ = temp.close();
+        }
         return Ok(true);
     }
-    let mut ours = new.to_vec();
+    let mut ours = texts.new.to_vec();
     for _ in 0..ROUNDS {
         if let Err(error) = swap(temp.path(), target) {
-            return Err(set_aside(temp, error.into()));
+            return Err(set_aside(temp, texts, error.into()));
         }
         let found = fs::read(temp.path())?;
         if found == ours {
@@ -128,12 +167,19 @@ fn settle(temp: NamedTempFile, target: &Path, old: &[u8], new: &[u8]) -> io::Res
         }
         ours = std::mem::replace(&mut displaced, found);
     }
-    Err(set_aside(temp, io::Error::other("somebody else writes it all the time")))
+    Err(set_aside(temp, texts, io::Error::other("somebody else writes it all the time")))
 }
 
-/// Keeps the displaced text, which is not ours, under its temporary name, and says where it is.
+/// Keeps the displaced text, which is not ours: in the folder for it, else under its temporary name. Says where it is.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn set_aside(temp: NamedTempFile, cause: io::Error) -> io::Error {
+fn set_aside(temp: NamedTempFile, texts: &Texts<'_>, cause: io::Error) -> io::Error {
+    let name = temp.path().file_name().map(|name| name.to_string_lossy().trim_start_matches('.').to_owned());
+    if let (Some(dir), Some(name), Ok(bytes)) = (texts.aside, name, fs::read(temp.path())) {
+        let path = dir.join(format!("{name}.md"));
+        if create(&path, &bytes).is_ok_and(|made| made) {
+            return io::Error::new(cause.kind(), format!("{cause}; its last text is in {}", path.display()));
+        }
+    }
     match temp.keep() {
         Ok((_, path)) => io::Error::new(cause.kind(), format!("{cause}; its last text is in {}", path.display())),
         Err(_) => cause,
@@ -169,6 +215,8 @@ fn keep_owner(_: &NamedTempFile, _: &fs::Metadata) {}
 mod tests {
     use super::*;
     use crate::base::files::{create, fingerprint, read, remove};
+
+    const TEXTS: Texts<'_> = Texts { old: b"old", new: b"ours", aside: None };
 
     fn note(dir: &Path, text: &str) -> PathBuf {
         let path = dir.join("note.md");
@@ -218,14 +266,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // The comparison went well, then the editor saved, then came the exchange.
         let path = note(dir.path(), "saved by the editor");
-        let temp = filled(dir.path(), b"ours", 0o600, false).unwrap();
-        assert!(!exchange(temp, &path, b"old", b"ours").unwrap());
+        let temp = filled(dir.path(), b"ours", 0o600, false, None).unwrap();
+        assert!(!exchange(temp, &path, &TEXTS).unwrap());
         assert_eq!(read(&path).unwrap(), b"saved by the editor");
         assert_eq!(names(dir.path()), ["note.md"]);
         // And it was removed in that moment.
-        let temp = filled(dir.path(), b"ours", 0o600, false).unwrap();
+        let temp = filled(dir.path(), b"ours", 0o600, false, None).unwrap();
         remove(&path).unwrap();
-        assert!(!exchange(temp, &path, b"old", b"ours").unwrap());
+        assert!(!exchange(temp, &path, &TEXTS).unwrap());
         assert_eq!(names(dir.path()), [] as [&str; 0]);
     }
 
@@ -235,8 +283,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // The exchange displaced a first save, and before it went back the editor saved again over our text.
         let path = note(dir.path(), "second save");
-        let temp = filled(dir.path(), b"first save", 0o600, false).unwrap();
-        assert!(!settle(temp, &path, b"old", b"ours").unwrap());
+        let temp = filled(dir.path(), b"first save", 0o600, false, None).unwrap();
+        assert!(!settle(temp, &path, &TEXTS).unwrap());
         assert_eq!(read(&path).unwrap(), b"second save");
         assert_eq!(names(dir.path()), ["note.md"]);
     }

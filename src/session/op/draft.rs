@@ -46,7 +46,15 @@ impl Draft {
         let (changes, bytes) = Change::of(patch, &self.bytes);
         self.bytes = bytes;
         self.note = None;
-        self.changes.extend(changes);
+        for change in changes {
+            match self.changes.last_mut() {
+                // Text right behind text is one insertion.
+                Some(last) if change.removed.is_empty() && change.at == last.at + last.inserted.len() => {
+                    last.inserted.extend(change.inserted);
+                }
+                _ => self.changes.push(change),
+            }
+        }
     }
 
     /// The changes since this was last asked.

@@ -20,14 +20,7 @@ pub(super) fn put(draft: &mut Draft, phase: Option<&str>, texts: &[&str]) -> Opt
     let mut trial = draft.clone();
     let outcome = add::append(&mut trial, phase, &group.text).ok()?;
     let changes = trial.take_changes();
-    let (first, rest) = changes.split_first()?;
-    let mut all = first.clone();
-    for change in rest {
-        if change.at != all.at + all.inserted.len() || !change.removed.is_empty() {
-            return None;
-        }
-        all.inserted.extend_from_slice(&change.inserted);
-    }
+    let [all] = changes.as_slice() else { return None };
     let ends = group.ends(&all.inserted, eol)?;
     *draft = trial;
     Some((outcome, all.cut(&ends).into_iter().map(|change| vec![change]).collect()))

@@ -22,9 +22,24 @@ struct Hunk<'a> {
 }
 
 impl Hunk<'_> {
-    /// Whether both change the same line, or lines next to one another.
+    /// Whether both change the same line, or lines next to one another. New lines may stand next to a line that the
+    /// other changed: their place is certain.
     const fn meets(&self, other: &Self) -> bool {
+        if self.is_new() && other.is_changed() {
+            return other.from < self.from && self.from < other.to;
+        }
+        if self.is_changed() && other.is_new() {
+            return self.from < other.from && other.from < self.to;
+        }
         self.from <= other.to && other.from <= self.to
+    }
+
+    const fn is_new(&self) -> bool {
+        self.from == self.to
+    }
+
+    const fn is_changed(&self) -> bool {
+        self.from < self.to && !self.lines.is_empty()
     }
 }
 
@@ -46,7 +61,7 @@ pub(super) fn edits(note: &Note, span: Span, old: &str, new: &str) -> Option<Vec
             return None;
         }
         // Lines before that they added or took away move ours.
-        let before = their_hunks.iter().rfind(|it| it.to < ours.from);
+        let before = their_hunks.iter().rfind(|it| it.to <= ours.from);
         let line = before.map_or(ours.from, |it| it.at + it.lines.len() + (ours.from - it.to));
         edits.push(edit(current, span, &starts, line, ours, eol)?);
     }
@@ -128,6 +143,11 @@ mod tests {
         assert_eq!(merged("x\na\nb\nc\nd", "a\nb\nc\nd", "a\nb\nc").unwrap(), "x\na\nb\nc");
         assert_eq!(merged("a\nb\nc\nD", "a\nb\nc\nd", "A\nx\nb\nc\nd").unwrap(), "A\nx\nb\nc\nD");
         assert_eq!(merged("a\r\nb\r\nC\r\n", "a\nb\nc\n", "A\nb\nc\n").unwrap(), "A\r\nb\r\nC\r\n");
+        assert_eq!(merged("A\nB", "A\nb", "A\nb\nours").unwrap(), "A\nB\nours");
+        assert_eq!(merged("A\nB", "A\nb", "A\nours\nb").unwrap(), "A\nours\nB");
+        assert_eq!(merged("A\nmine\nb", "A\nb", "a\nb").unwrap(), "a\nmine\nb");
+        assert_eq!(merged("A\nmine\nb", "A\nb", "A\nB").unwrap(), "A\nmine\nB");
+        assert_eq!(merged("mine\nA\nb", "A\nb", "a\nb").unwrap(), "mine\na\nb");
         assert_eq!(merged("a\nb", "a\nb", "x").unwrap(), "x");
         assert_eq!(merged("a\nb", "a\nb", "a\nB").unwrap(), "a\nB");
     }

@@ -56,6 +56,10 @@ fn both_changes_are_kept_where_they_stand_apart() {
     [Done]
     +> Resolution: inject a clock, see [[#^n-002]]
     ");
+    assert_snapshot!(changed(&NOTE.replace("wall clock", "clock on the wall"), &[replace(OLD, NEW)]), @"
+    [Done]
+    +> Resolution: inject a clock, see [[#^n-002]]
+    ");
     let nested = NOTE.replace("exit 101) ^n-002", "exit 101) ^n-002\n    - reads: `a`\n    - note: mine");
     let [old, new] = ["- x\n", "- y\n"].map(|_| format!("{STEP}    - reads: `a`\n"));
     let new = new.replace("2 failed", "two");
@@ -68,14 +72,15 @@ fn both_changes_are_kept_where_they_stand_apart() {
 
 #[test]
 fn an_edited_block_stays_and_ours_is_told() {
-    assert_snapshot!(changed(&NOTE.replace("wall clock", "clock on the wall"), &[replace(OLD, NEW)]), @"
+    let other = NEW.replace("wall clock", "system clock");
+    assert_snapshot!(changed(&NOTE.replace("wall clock", "clock on the wall"), &[replace(OLD, &other)]), @"
     [Conflict]
     +> [!conflict] Error: Flaky clock
     +> You have changed this block, so it stays as you wrote it. cru wanted it to be
     +>
     +> ```markdown
     +> > [!error] Flaky clock
-    +> > Expiry was compared with the wall clock.
+    +> > Expiry was compared with the system clock.
     +> > Resolution: inject a clock, see [[#^n-002]]
     +> ```
     +

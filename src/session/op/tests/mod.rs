@@ -3,6 +3,7 @@
 mod again;
 mod conflict;
 mod place;
+mod property;
 mod task;
 
 use super::*;

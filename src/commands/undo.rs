@@ -1,0 +1,264 @@
+//! `cru undo`.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::output::style::{self, paint};
+use super::output::{Align, Cell, Table, minute};
+use super::{Context, Output, View};
+use crate::base::text::{plural, sanitise};
+use crate::base::{Error, Result};
+use crate::vault::writer::{Past, Which};
+use crate::vault::{Catalog, Head, State, Vault, Writer, state};
+
+/// Take back what was last written to a session
+///
+/// Only what cru wrote on this machine, and only where nobody has edited it since; everything else in the note stays
+/// as it is. An undoing is a write too: `cru undo --write` with its revision brings back what it took.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Of this session, not the current one
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Show what was written, newest first, and undo nothing
+    #[arg(short, long, conflicts_with_all = ["write", "dry_run"])]
+    list: bool,
+    /// How many writes to undo, or to list
+    #[arg(short = 'n', value_name = "N", conflicts_with = "write")]
+    number: Option<usize>,
+    /// Undo the write that made this revision, `r7`
+    #[arg(long, value_name = "REVISION", value_parser = revision)]
+    write: Option<u64>,
+    /// Show what would be undone and undo nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn revision(text: &str) -> Result<u64, String> {
+    text.strip_prefix('r').unwrap_or(text).parse().map_err(|_| "a revision is a number, as `r7`".to_owned())
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let catalog = Catalog::read(&vault);
+    let head = session(args.session.as_deref(), &catalog, &vault, cx)?;
+    let state = State::of(&vault, cx.env)?;
+    let writer = Writer::new(&vault, &state, cx.env.now());
+    let (session, key) = (head.id(), state::key(&head.id()));
+    if args.list {
+        let mut writes = writer.history(&key)?;
+        writes.reverse();
+        writes.truncate(args.number.unwrap_or(usize::MAX));
+        if writes.is_empty() {
+            cx.ui.note("nothing was written to this session on this machine");
+        }
+        return Ok(Box::new(List { schema: 1, session, writes }));
+    }
+    let which = args.write.map_or(Which::Newest(args.number.unwrap_or(1)), Which::Revision);
+    let undone = writer.undo(&key, &head.path, which, args.dry_run)?;
+    let diff = similar::TextDiff::from_lines(&undone.before, &undone.after);
+    let diff = diff.unified_diff().context_radius(1).to_string();
+    let path = head.path.to_string();
+    Ok(Box::new(Report { schema: 1, session, path, revision: undone.revision, undone: undone.writes, diff }))
+}
+
+fn session<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
+    if let Some(name) = name {
+        return catalog.session(name, vault, cx.env);
+    }
+    let none = || Error::usage("no session is active").with_hint("name it: `cru undo --session <session>`");
+    catalog.current(vault, cx.env)?.ok_or_else(none)
+}
+
+#[derive(Debug, Serialize)]
+struct List {
+    schema: u32,
+    session: String,
+    writes: Vec<Past>,
+}
+
+impl Output for List {
+    fn text(&self, view: &View) -> String {
+        if self.writes.is_empty() {
+            return String::new();
+        }
+        let columns = [("WRITE", Align::Right), ("TIME", Align::Left), ("BY", Align::Left), ("WHAT", Align::Left)];
+        let mut table = Table::new(&columns);
+        for past in &self.writes {
+            let look = if past.undone { style::DIM } else { style::ID };
+            let mut what = past.what.first().cloned().unwrap_or_default();
+            if past.what.len() > 1 {
+                let _ = write!(what, " (+{})", past.what.len() - 1);
+            }
+            if past.undone {
+                what = format!("undone: {what}");
+            }
+            table.row([
+                Cell::new(format!("r{}", past.revision)).style(look),
+                Cell::new(minute(past.time)),
+                Cell::new(&past.label),
+                Cell::new(what),
+            ]);
+        }
+        table.render(view)
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    session: String,
+    path: String,
+    /// Of the undoing; absent when it was only looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
+    undone: Vec<Past>,
+    diff: String,
+}
+
+impl Output for Report {
+    fn text(&self, _: &View) -> String {
+        let verb = if self.revision.is_some() { "undid" } else { "would undo" };
+        let mut text = String::new();
+        for past in &self.undone {
+            let what = plural(past.what.len() as u64, "change");
+            let write = format!("r{} {}", past.revision, past.label);
+            let _ = writeln!(text, "{verb} {}  {}, {what}", paint(style::ID, sanitise(&write)), minute(past.time));
+        }
+        for line in self.diff.lines().filter(|line| !line.starts_with("@@")) {
+            let look = match line.as_bytes().first() {
+                Some(b'-') => style::BAD,
+                Some(b'+') => style::GOOD,
+                _ => style::DIM,
+            };
+            let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
+        }
+        if let Some(revision) = self.revision {
+            let again = format!("`cru undo --write r{revision}` brings it back");
+            let _ = writeln!(text, "{}", paint(style::DIM, again));
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::base::{Env, files};
+    use crate::commands::{Cli, Command, Progress, Ui};
+    use crate::session::op::Op;
+    use crate::vault::VaultPath;
+    use crate::vault::writer::Plan;
+
+    struct Quiet;
+
+    impl Ui for Quiet {
+        fn warn(&self, _: &str) {}
+        fn note(&self, _: &str) {}
+        fn detail(&self, _: &str) {}
+        fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
+            unreachable!("there is none")
+        }
+    }
+
+    const NOTE: &str = "---\ntype: session\nsession_id: s\nstatus: active\n---\n# S\n\n## Build\n\nText.\n";
+
+    struct World {
+        dir: tempfile::TempDir,
+        env: Env,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            files::create_dir(&dir.path().join("vault/.cru")).unwrap();
+            files::create(&dir.path().join("vault/s.md"), NOTE.as_bytes()).unwrap();
+            let home = dir.path().join("home");
+            let vars = [("XDG_STATE_HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", "/nonexistent")];
+            let env = Env::fixed("2026-11-21T12:00:00Z".parse().unwrap(), dir.path().join("vault"), &vars);
+            Self { dir, env }
+        }
+
+        fn write(&self, number: u32) {
+            let vault = Vault::open(&self.dir.path().join("vault")).unwrap();
+            let state = State::of(&vault, &self.env).unwrap();
+            let note = VaultPath::new("s.md").unwrap();
+            let text = format!("> [!decision] Number {number}\n> Because.\n\n^d-00{number}\n");
+            let plan =
+                Plan { ops: vec![Op::Append { phase: None, text }], label: "log decision".into(), ..Plan::default() };
+            let writer = Writer::new(&vault, &state, self.env.now());
+            writer.write("s", &note, &mut |_, _| Ok(plan.clone())).unwrap();
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(files::read(&self.dir.path().join("vault/s.md")).unwrap()).unwrap()
+        }
+
+        fn undo(&self, line: &str) -> Result<Box<dyn Output>> {
+            let cli = Cli::try_parse_from(["cru", "undo"].into_iter().chain(line.split_whitespace())).unwrap();
+            let cx = Context { env: &self.env, global: &cli.global, ui: &Quiet };
+            match cli.command {
+                Command::Undo(args) => run(&args, &cx),
+                _ => unreachable!("the line begins with it"),
+            }
+        }
+
+        fn says(&self, line: &str) -> String {
+            anstream::adapter::strip_str(&self.undo(line).unwrap().text(&View::plain())).to_string()
+        }
+    }
+
+    #[test]
+    fn what_it_says() {
+        let world = World::new();
+        world.write(1);
+        world.write(2);
+        let before = world.text();
+        let mut said = world.says("--dry-run");
+        assert_eq!(world.text(), before);
+        for line in ["", "--list", "--write r3", "--list -n 2", "-n 2"] {
+            said.push_str(&format!("$ cru undo {line}\n{}", world.says(line)));
+        }
+        insta::assert_snapshot!(said);
+        assert!(world.text().ends_with("## Build\n\nText.\n"), "{}", world.text());
+    }
+
+    #[test]
+    fn programs_are_told_the_same() {
+        let world = World::new();
+        world.write(1);
+        let list = world.undo("--list").unwrap().json().unwrap();
+        assert_eq!(list["writes"][0]["what"][0], "> [!decision] Number 1");
+        let report = world.undo("--session s").unwrap().json().unwrap();
+        assert_eq!((&report["revision"], &report["undone"][0]["revision"]), (&2.into(), &1.into()));
+        assert!(report["diff"].as_str().unwrap().contains("-> Because."));
+    }
+
+    #[test]
+    fn what_it_refuses() {
+        let world = World::new();
+        assert_eq!(world.undo("").err().unwrap().to_string(), "there is nothing to undo");
+        world.write(1);
+        let path = world.dir.path().join("vault/s.md");
+        files::put(&path, world.text().replace("Because.", "Because I say so.").as_bytes()).unwrap();
+        let error = world.undo("").err().unwrap();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("r1 cannot be undone"), "{error}");
+        assert!(Cli::try_parse_from(["cru", "undo", "--write", "x"]).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Writing a session's note: under its lock, on its newest bytes, once for each operation, with a log of all of it.
+//!
+//! The record in the operation log is the moment a write is decided. Before it, nothing has happened and the journals
+//! keep their entries; after it, the write is done now or at the next contact, since the revision in the note tells
+//! what it lacks. Everything that can fail for long (a full disk, a note that may not be written) fails before it.
+
+mod apply;
+mod attempt;
+mod cursor;
+mod heal;
+mod keep;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::journal::Mark;
+use super::operations::Operations;
+use super::{State, Vault, VaultPath};
+use crate::base::{Error, Result, files};
+use crate::note::Note;
+use crate::session::op::{self, Op};
+use crate::session::source::Consumed;
+use attempt::{Attempt, Job, New, Step};
+
+pub use undo::{Past, Undone, Which};
+
+/// How often a write is computed anew because somebody else was faster, and the longest pause between.
+const TRIES: u32 = 24;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What is to be written.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// In order.
+    pub ops: Vec<Op>,
+    /// Journals that are consumed by it, by the journal's key.
+    pub consumed: BTreeMap<String, Mark>,
+    /// Block ids that were given, by entry id: `n-014` for a logged step.
+    pub made: BTreeMap<String, String>,
+    /// How far the transcript is represented now, for `cru_cursor`; `None` leaves that part as it is.
+    pub cursor: Option<Consumed>,
+    /// What `cru` would write of the transcript alone ([`State::base`]); `None` keeps the last one.
+    pub base: Option<String>,
+    /// What it is, for `cru undo`: `log decision`, `flush`.
+    pub label: String,
+}
+
+/// What is known of a session beside its note.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// How far its journals are consumed, by key.
+    pub consumed: BTreeMap<String, Mark>,
+    /// What was last generated of its transcript; `None` where that is not known on this machine.
+    pub base: Option<String>,
+    /// Block ids that were given to the newest entries.
+    pub made: BTreeMap<String, String>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Revision of the note now.
+    pub revision: u64,
+    /// Whether its bytes changed.
+    pub changed: bool,
+    /// What became of each operation.
+    pub done: Vec<op::Done>,
+    /// Operations that were applied again because the note had been saved from an old buffer.
+    pub again: usize,
+    /// Block ids that were given, also by others to entries of this call.
+    pub made: BTreeMap<String, String>,
+    /// A text that a killed writer had left beside the note and that is not known: somebody's save of that moment.
+    pub recovered: Option<PathBuf>,
+}
+
+/// Writes the notes of one vault.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    vault: &'a Vault,
+    state: &'a State,
+    now: Timestamp,
+}
+
+impl<'a> Writer<'a> {
+    /// For a vault and its machine state.
+    pub fn new(vault: &'a Vault, state: &'a State, now: Timestamp) -> Self {
+        Self { vault, state, now }
+    }
+
+    /// Writes what `plan` wants. `key` is the session's ([`super::state::key`] of its `session_id`). `plan` is called with
+    /// the newest note under the session's lock, again whenever somebody else was faster: then with what it gave before
+    /// as known and done.
+    ///
+    /// Errors leave the note and the journals as they were; [`Error::Missing`] where there is no note at the path.
+    pub fn write(
+        &self,
+        key: &str,
+        note: &VaultPath,
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Written> {
+        self.run(key, note, &mut |note, known, _| {
+            let mut plan = plan(note, known)?;
+            let new = std::mem::take(&mut plan.ops).into_iter().map(New::Op).collect();
+            Ok(Job { plan, new, dry: false })
+        })
+    }
+
+    /// What is known of a session, without its lock: an entry that is consumed here is in the note or will be, so its
+    /// writer has nothing left to do. Without [`Known::base`].
+    pub fn peek(&self, key: &str) -> Result<Known> {
+        let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
+        Ok(attempt::known(&records))
+    }
+
+    fn run(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
+        let _lock = files::lock(&self.state.lock(key)).map_err(|error| self.told(key, error))?;
+        let path = self.vault.file(note);
+        files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
+        let mut attempt = Attempt::new(self, key, note, path);
+        let mut pause = Duration::from_millis(1);
+        for _ in 0..TRIES {
+            match attempt.make(job) {
+                Ok(Step::Done(written)) => return Ok(written),
+                Ok(Step::Refused) => {}
+                Err(error) => {
+                    let path = self.vault.file(note);
+                    return Err(self.told(key, self.missing(key, &path, error)));
+                }
+            }
+            std::thread::sleep(pause);
+            pause = PAUSE.min(pause * 2);
+        }
+        Err(Error::Changed { path: self.vault.file(note) })
+    }
+
+    /// An error that is told as a note that is gone, where it is.
+    fn missing(&self, key: &str, path: &std::path::Path, error: Error) -> Error {
+        let gone = matches!(error, Error::Io { .. } | Error::Changed { .. }) && path.symlink_metadata().is_err();
+        if !gone {
+            return error;
+        }
+        let hint = format!("what was logged stays in {}; a renamed note is found by its session_id", self.kept(key));
+        Error::Missing { path: path.to_owned(), hint: Some(hint) }
+    }
+
+    /// With what became of the entries and what to do.
+    fn told(&self, key: &str, error: Error) -> Error {
+        if error.hint().is_some() || !matches!(error, Error::Io { .. } | Error::Usage { .. }) {
+            return error;
+        }
+        error.with_hint(format!("what was logged stays in {}, and the next command tries again", self.kept(key)))
+    }
+
+    fn kept(&self, key: &str) -> String {
+        self.state.journal(key).display().to_string()
+    }
+}
