@@ -21,6 +21,7 @@ mod import;
 mod kill;
 mod layers;
 mod learn;
+mod replay;
 mod transcripts;
 mod writing;
 

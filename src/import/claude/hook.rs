@@ -61,7 +61,7 @@ impl Told {
         self.title(hook);
         match hook.event {
             "prompt" => {
-                let words = text(input, "prompt").unwrap_or_default();
+                let words = command(text(input, "prompt").unwrap_or_default());
                 self.line(hook, agent.as_deref(), "user", json!({ "message": { "role": "user", "content": words } }));
             }
             "pre-tool" => {
@@ -205,6 +205,20 @@ impl Told {
 /// A field with words in it.
 fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// A command of the host in the form that its transcripts have.
+fn command(words: &str) -> String {
+    let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':'));
+    match name.strip_prefix('/').filter(|name| !name.is_empty() && plain(name)) {
+        Some(bare) => format!(
+            "<command-name>{name}</command-name>\n<command-message>{bare}</command-message>\n\
+             <command-args>{}</command-args>",
+            rest.trim()
+        ),
+        None => words.to_owned(),
+    }
 }
 
 /// What the agent was shown of an answer, as far as its parts tell.
