@@ -207,9 +207,10 @@ fn command(said: &str) -> Option<String> {
     Some(format!("{name} {}", part("command-args").unwrap_or_default()).trim().to_owned())
 }
 
-fn flush(world: &World, session: &str) -> Synced {
-    let hooked = Hooked::read(&world.state, "claude-code", session).unwrap().unwrap();
-    sync_one(&world.vault, &world.state, &world.env, &hooked).unwrap()
+/// Nothing where the journal is in the note already and was removed.
+fn flush(world: &World, session: &str) -> Option<Synced> {
+    let hooked = Hooked::read(&world.state, "claude-code", session).unwrap()?;
+    Some(sync_one(&world.vault, &world.state, &world.env, &hooked).unwrap())
 }
 
 fn tell(world: &World, session: &str, event: &Event) {
@@ -339,7 +340,7 @@ fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_tra
         for event in recorded.events(&transcript) {
             tell(&world, &recorded.session, &event);
             if matches!(event.name, "stop" | "session-end" | "subagent-stop") {
-                assert!(!flush(&world, &recorded.session).from_transcript);
+                assert!(!flush(&world, &recorded.session).unwrap().from_transcript);
             }
         }
         let (notes, want) = (world.sessions(), whole.sessions());
@@ -349,11 +350,12 @@ fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_tra
         let more: Vec<&String> = have.iter().filter(|line| !wanted.contains(line)).collect();
         println!("{}: {} told, lacking {lacking:#?}, instead {more:#?}", path.display(), wanted.len());
         if invented {
-            assert_eq!(have, wanted);
+            // Words of the agent part a list of steps: without them a callout stands below the longer list.
+            assert!(lacking.is_empty() && more.is_empty());
             assert_eq!(notes.len(), want.len());
         }
         recorded.write(&transcript, recorded.lines.len());
-        assert!(flush(&world, &recorded.session).from_transcript);
+        assert_eq!(world.import().count(Outcome::Grown), 0);
         compare(&world, &whole, "completed");
     }
 }

@@ -238,6 +238,17 @@ fn output(answer: &Value) -> String {
                 let names = answer.get(name)?.as_array()?;
                 Some(names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))
             };
+            if let Some(answers) = answer.get("answers").and_then(Value::as_object) {
+                let given = |(question, answer): (&String, &Value)| {
+                    let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+                    format!("\"{question}\"=\"{answer}\"")
+                };
+                let given: Vec<String> = answers.iter().map(given).collect();
+                return format!(
+                    "User has answered your questions: {}. You can now continue with the user's answers in mind.",
+                    given.join(", ")
+                );
+            }
             let content = answer.get("content").map(output).filter(|text| !text.is_empty());
             let file = || answer.get("file").and_then(|file| text(file, "content")).map(str::to_owned);
             let result = || text(answer, "result").or_else(|| text(answer, "message")).map(str::to_owned);
