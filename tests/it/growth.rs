@@ -53,7 +53,10 @@ impl World {
 
     pub(crate) fn notes(&self) -> BTreeMap<PathBuf, String> {
         let Ok(entries) = fs::read_dir(self.vault.sessions_dir()) else { return BTreeMap::new() };
-        entries.map(|entry| entry.unwrap().path()).map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+        entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+            .collect()
     }
 
     /// The notes by host session.
@@ -211,7 +214,8 @@ pub(crate) fn order_free(text: &str) -> String {
 fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once() {
     let Some(root) = transcripts() else { return };
     #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
-    let (all, dump) = (std::env::var_os("CRU_TEST_ALL").is_some(), std::env::var_os("CRU_TEST_DUMP").map(PathBuf::from));
+    let (all, dump) =
+        (std::env::var_os("CRU_TEST_ALL").is_some(), std::env::var_os("CRU_TEST_DUMP").map(PathBuf::from));
     let importer = cru::import::find("claude").unwrap();
     let places: Vec<PathBuf> = ["claude", "claude-projects"].iter().map(|name| root.join(name)).collect();
     let bundles = cru::import::search(importer, &places).unwrap().bundles;

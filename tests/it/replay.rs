@@ -1,6 +1,7 @@
 //! What hooks tell, replayed: a session that is flushed while it runs ends up as the one that a single import makes,
 //! with its transcript growing beside it, and as near as the hooks can tell without any.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -231,7 +232,8 @@ fn recorded() -> Vec<(PathBuf, bool)> {
             let size = fs::metadata(path).unwrap().len();
             (60_000..600_000).contains(&size) && !path.to_str().unwrap().contains("agent-")
         };
-        let mut real: Vec<PathBuf> = bundles.iter().filter_map(|bundle| bundle.files.first()).filter(fits).cloned().collect();
+        let mut real: Vec<PathBuf> =
+            bundles.iter().filter_map(|bundle| bundle.files.first()).filter(fits).cloned().collect();
         real.sort_by_key(|path| (!path.with_extension("").join("subagents").is_dir(), path.clone()));
         paths.extend(real.into_iter().take(3).map(|path| (path, false)));
     }
@@ -253,15 +255,22 @@ fn plain(world: &World, text: &str) -> String {
     without_cursor(text).replace(world.temp.path().to_str().unwrap(), "")
 }
 
+/// A note's name is that of the first prompt which was there when it was made.
+fn nameless(session: &Session, notes: &BTreeMap<String, (String, Session)>) -> String {
+    let mut model = model(session);
+    model["meta"]["transcript"] = Value::Null;
+    let mut names: Vec<(&str, &str)> =
+        notes.iter().filter_map(|(host, (_, it))| Some((it.meta.session_id.as_deref()?, host.as_str()))).collect();
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    names.iter().fold(model.to_string(), |text, (name, host)| text.replace(name, host))
+}
+
 fn compare(one: &World, other: &World, what: &str) {
     let (one_notes, other_notes) = (one.sessions(), other.sessions());
     assert_eq!(one_notes.keys().collect::<Vec<_>>(), other_notes.keys().collect::<Vec<_>>(), "{what}");
     for (host, (text, session)) in &one_notes {
         let (other_text, other_session) = &other_notes[host];
-        let (mut a, mut b) = (model(session), model(other_session));
-        for model in [&mut a, &mut b] {
-            model["meta"]["transcript"] = Value::Null;
-        }
+        let (a, b) = (nameless(session, &one_notes), nameless(other_session, &other_notes));
         assert!(a == b, "{what} {host}\n{}\n=====\n{}", plain(one, text), plain(other, other_text));
     }
 }
@@ -295,7 +304,10 @@ fn with_the_transcript_growing_beside_it_is_the_imported_one() {
         }
         assert!(flushes > 2 && seen_active, "{flushes} flushes");
         compare(&world, &whole, "flushed");
-        let report = { fs::create_dir_all(world.input()).unwrap(); world.import() };
+        let report = {
+            fs::create_dir_all(world.input()).unwrap();
+            world.import()
+        };
         assert_eq!(report.count(Outcome::Created) + report.count(Outcome::Updated), 0, "{:?}", report.sessions);
     }
 }
@@ -312,14 +324,24 @@ fn told(session: &Session) -> Vec<String> {
         for item in &phase.items {
             match item {
                 Item::Step(step) => {
-                    let files = |files: &[cru::session::FileRef]| files.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
+                    let files =
+                        |files: &[cru::session::FileRef]| files.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
                     told.push(format!(
                         "{:?} {} {} → {:?} {:?} {:?} {:?} {:?}",
-                        step.id, step.tool, step.args, step.status, step.result, step.exit, files(&step.reads), files(&step.writes)
+                        step.id,
+                        step.tool,
+                        step.args,
+                        step.status,
+                        step.result,
+                        step.exit,
+                        files(&step.reads),
+                        files(&step.writes)
                     ));
                 }
                 Item::User(user) => told.push(format!("user: {} {}", user.words, user.correction)),
-                Item::Subagent(it) => told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some())),
+                Item::Subagent(it) => {
+                    told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some()))
+                }
                 Item::Decision(it) => told.push(format!("decision: {}", it.callout.title)),
                 Item::Error(it) => told.push(format!("error: {}", it.callout.title)),
                 _ => {}
@@ -355,7 +377,8 @@ fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_tra
             assert_eq!(notes.len(), want.len());
         }
         recorded.write(&transcript, recorded.lines.len());
-        assert_eq!(world.import().count(Outcome::Grown), 0);
+        let report = world.import();
+        assert_eq!(report.count(Outcome::Grown), 0, "{:#?}", report.sessions);
         compare(&world, &whole, "completed");
     }
 }

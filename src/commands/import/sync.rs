@@ -176,7 +176,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let own = BTreeMap::from([(Hooked::key(&hooked.host, &hooked.session), hooked.mark.clone())]);
     for old in &olds {
         let Some(row) = sessions.get_mut(old.row) else { continue };
-        let consumed = if old.draft.agent.is_none() { own.clone() } else { BTreeMap::new() };
+        let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &bundle, &consumed)? {
             Grown::Written => synced.records += old.records,
             Grown::Same => {}

@@ -210,7 +210,8 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
 /// A command of the host in the form that its transcripts have.
 fn command(words: &str) -> String {
     let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':'));
+    let plain =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':'));
     match name.strip_prefix('/').filter(|name| !name.is_empty() && plain(name)) {
         Some(bare) => format!(
             "<command-name>{name}</command-name>\n<command-message>{bare}</command-message>\n\

@@ -100,7 +100,9 @@ impl<'a> Run<'a> {
     fn one(&mut self, index: usize) -> Result<(), (usize, EditError)> {
         let ops = self.ops;
         let result = match &ops[index] {
-            Op::Append { phase, text } => self.add(index, text, 0, |draft, text| add::append(draft, phase.as_deref(), text)),
+            Op::Append { phase, text } => {
+                self.add(index, text, 0, |draft, text| add::append(draft, phase.as_deref(), text))
+            }
             Op::InsertAfter { block, phase, text } => {
                 self.add(index, text, 0, |draft, text| add::insert_after(draft, block, phase.as_deref(), text))
             }
@@ -177,7 +179,8 @@ impl<'a> Run<'a> {
             [] => Some((Outcome::Present, Vec::new())),
             [text] => {
                 let at = texts.iter().position(Option::is_some).unwrap_or_default();
-                let outcome = add::append(&mut self.draft, phase.as_deref(), text).map_err(|error| (from + at, error))?;
+                let outcome =
+                    add::append(&mut self.draft, phase.as_deref(), text).map_err(|error| (from + at, error))?;
                 Some((outcome, vec![self.draft.take_changes()]))
             }
             texts => group::put(&mut self.draft, phase.as_deref(), texts),

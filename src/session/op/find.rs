@@ -28,7 +28,8 @@ pub(super) fn find(note: &Note, phase: Option<&str>, old: &Piece, new: &Piece) -
     let from = spot.floor.saturating_sub(1);
     let own = |unit: &&Unit| (from..spot.before).contains(&unit.top);
     let exact = |piece: &Piece| {
-        let mut here = all.iter().filter(|unit| unit.item.is_some() == piece.step && unit.text(note) == piece.text.as_str());
+        let mut here =
+            all.iter().filter(|unit| unit.item.is_some() == piece.step && unit.text(note) == piece.text.as_str());
         let mut in_phase = here.clone().filter(own);
         // The same text under another id is another block.
         let right = |unit: &&Unit| unit.id.is_none() || piece.id.is_none() || unit.id(note) == piece.id.as_deref();

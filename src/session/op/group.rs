@@ -7,8 +7,8 @@ use super::apply::Outcome;
 use super::change::Change;
 use super::draft::Draft;
 use super::place::{self, Spot};
-use super::{add, list};
 use super::unit::alone;
+use super::{add, list};
 use crate::note::LineEnd;
 use crate::note::edit::divides;
 
@@ -72,9 +72,9 @@ impl Group {
         let chunks: Vec<String> = self.chunks.iter().map(|chunk| eol.apply(chunk)).collect();
         let all = chunks.concat();
         let trail = eol.as_str().as_bytes();
-        let end = [inserted.len(), inserted.len().saturating_sub(trail.len())]
-            .into_iter()
-            .find(|&end| inserted[..end].ends_with(all.as_bytes()) && (end == inserted.len() || inserted.ends_with(trail)))?;
+        let end = [inserted.len(), inserted.len().saturating_sub(trail.len())].into_iter().find(|&end| {
+            inserted[..end].ends_with(all.as_bytes()) && (end == inserted.len() || inserted.ends_with(trail))
+        })?;
         let mut at = end - all.len();
         let mut ends = vec![at];
         for chunk in &chunks {

@@ -3,11 +3,11 @@
 use super::apply::Outcome;
 use super::draft::Draft;
 use super::place;
+use crate::base::Span;
 use crate::note::edit::{EditError, add_id};
 use crate::note::id::is_id;
 use crate::note::patch::Edit;
 use crate::note::{Block, BlockKind, Note, Patch};
-use crate::base::Span;
 use crate::session::{read, time};
 
 /// Writes the id of the phase that is known by `id` below its heading, and the time where it has none.
@@ -43,9 +43,11 @@ pub(super) fn identify(draft: &mut Draft, id: &str, at: Option<&str>) -> Result<
         (None, None) => add_id(note, &note.blocks()[top], id)?,
     };
     let after = Note::parse(patch.apply(note.bytes()));
-    let right = read::session(&after).0.phases.iter().any(|phase| {
-        phase.id == id && phase.id_written && phase.heading_span.start == heading
-    });
+    let right = read::session(&after)
+        .0
+        .phases
+        .iter()
+        .any(|phase| phase.id == id && phase.id_written && phase.heading_span.start == heading);
     if !right {
         return Err(EditError::Merge);
     }

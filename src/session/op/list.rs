@@ -28,7 +28,10 @@ pub(super) fn opening(text: &str) -> Option<Opening> {
     let top = usize::from(header);
     let list = blocks.get(top)?;
     let steps = list.children.iter().all(|item| is_step(&note, item, header));
-    if !matches!(list.kind, BlockKind::List { ordered: false }) || !steps || list.id.is_some_and(|id| id.start >= list.content.end) {
+    if !matches!(list.kind, BlockKind::List { ordered: false })
+        || !steps
+        || list.id.is_some_and(|id| id.start >= list.content.end)
+    {
         return None;
     }
     let sure = list.children.iter().all(|item| is_step(&note, item, false));

@@ -4,8 +4,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::unit::normal;
 use crate::base::Span;
-use crate::note::patch::Edit;
 use crate::note::Note;
+use crate::note::patch::Edit;
 
 /// Texts whose changed lines, multiplied, are more than this are compared as wholes.
 const LARGEST: usize = 4_000_000;

@@ -20,11 +20,11 @@ mod remove;
 mod replace;
 mod row;
 mod task;
+#[cfg(test)]
+mod tests;
 mod undo;
 mod unit;
 mod value;
-#[cfg(test)]
-mod tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

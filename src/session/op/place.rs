@@ -54,9 +54,7 @@ fn position(note: &Note, span: Span) -> Option<usize> {
 pub(super) fn put(draft: &mut Draft, spot: Spot, text: &str) -> Result<(), EditError> {
     let opening = list::opening(text);
     match put_before(draft, spot.before, text, opening.as_ref()) {
-        Err(EditError::Merge) if spot.before > spot.floor => {
-            put_before(draft, spot.before - 1, text, opening.as_ref())
-        }
+        Err(EditError::Merge) if spot.before > spot.floor => put_before(draft, spot.before - 1, text, opening.as_ref()),
         result => result,
     }
 }

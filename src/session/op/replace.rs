@@ -96,8 +96,7 @@ pub(super) fn pairs(old: &str, new: &str) -> Vec<Pair> {
     for op in ops {
         let (olds, news) = (&old[op.old_range()], &new[op.new_range()]);
         pairs.extend(
-            (0..olds.len().max(news.len()))
-                .map(|at| Pair { old: olds.get(at).cloned(), new: news.get(at).cloned() }),
+            (0..olds.len().max(news.len())).map(|at| Pair { old: olds.get(at).cloned(), new: news.get(at).cloned() }),
         );
     }
     pairs

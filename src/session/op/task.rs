@@ -125,7 +125,10 @@ fn change(note: &Note, row: &Row, old: &Task, new: &Task) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut fresh = String::new();
     let end = row.fields.last().map_or(row.span.start + 1, |(_, value)| value.end);
-    let spaced = row.fields.first().is_some_and(|(_, value)| Span::new(row.span.start, value.start).of(note.text()).ends_with(' '));
+    let spaced = row
+        .fields
+        .first()
+        .is_some_and(|(_, value)| Span::new(row.span.start, value.start).of(note.text()).ends_with(' '));
     for (name, value) in wanted.into_iter().flatten().chain(extra) {
         match row.fields.iter().find(|(field, _)| *field == name) {
             Some(_) if old.get(&name) == Some(&value) => {}

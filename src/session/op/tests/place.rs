@@ -71,31 +71,37 @@ fn a_phase_that_is_gone_is_the_last() {
 
 #[test]
 fn only_a_list_of_steps_is_joined() {
-    for list in [
-        "- `a` is a word\n- mine",
-        "1. `a` → b",
-        "* `a` → b",
-        "- `a` → b\n- a remark",
-        "- a\n- b ^x-1",
-        "text",
-    ] {
+    for list in ["- `a` is a word\n- mine", "1. `a` → b", "* `a` → b", "- `a` → b\n- a remark", "- a\n- b ^x-1", "text"]
+    {
         let note = format!("## A\n\n{list}\n");
         let (new, outcomes) = applied(&note, &[append("p-01", &step(3))]);
         assert_eq!(new, format!("{}\n\n{}", note.trim_end(), step(3)), "{list}");
         assert_eq!(outcomes, [Outcome::Done]);
     }
     let joins = "## A\n\n- `a` → b\n";
-    assert_eq!(applied(joins, &[append("p-01", &step(3))]).0, format!("{joins}{}", step(3).split_once('\n').unwrap().1));
+    assert_eq!(
+        applied(joins, &[append("p-01", &step(3))]).0,
+        format!("{joins}{}", step(3).split_once('\n').unwrap().1)
+    );
     let named = "## A\n\n**Tool calls:**\n- `a`\n\n^l-1\n";
-    assert_eq!(applied(named, &[append("p-01", &step(3))]).0, named.replace("`a`\n", "`a`\n- `Bash step 3` → ok (10:05:00) ^n-003\n"));
+    assert_eq!(
+        applied(named, &[append("p-01", &step(3))]).0,
+        named.replace("`a`\n", "`a`\n- `Bash step 3` → ok (10:05:00) ^n-003\n")
+    );
 }
 
 #[test]
 fn a_step_without_arrow_needs_the_line_above() {
     let bare = "**Tool calls:**\n- `ls` ^n-009\n";
-    for (note, joined) in [("**Tool calls:**\n- `a`\n", true), ("- `a` → b\n", false), ("**Tool calls:**\n- `a`\n\n- `b` → c\n", false)] {
+    for (note, joined) in
+        [("**Tool calls:**\n- `a`\n", true), ("- `a` → b\n", false), ("**Tool calls:**\n- `a`\n\n- `b` → c\n", false)]
+    {
         let (new, _) = applied(&format!("## A\n\n{note}"), &[append("p-01", bare)]);
-        assert_eq!(new.matches("Tool calls").count(), usize::from(note.contains("Tool")) + usize::from(!joined), "{new}");
+        assert_eq!(
+            new.matches("Tool calls").count(),
+            usize::from(note.contains("Tool")) + usize::from(!joined),
+            "{new}"
+        );
         let (session, _) = crate::session::read::session(&crate::note::Note::parse(new));
         assert!(session.steps().any(|(_, step)| step.id.as_deref() == Some("n-009")));
     }
@@ -184,7 +190,8 @@ fn a_fence_that_is_not_closed_stays_last() {
     +> x
     +
     ");
-    let refused = apply(open.as_bytes(), &[append("p-01", ERROR), Op::Phase { text: "## B\n".to_owned() }], Mode::First);
+    let refused =
+        apply(open.as_bytes(), &[append("p-01", ERROR), Op::Phase { text: "## B\n".to_owned() }], Mode::First);
     assert_eq!(refused, Err((1, crate::note::edit::EditError::Merge)));
 }
 
@@ -211,7 +218,8 @@ fn preface_and_phase() {
 
 #[test]
 fn a_phase_gets_its_id() {
-    let identify = |phase: &str, time: Option<&str>| Op::Identify { phase: phase.to_owned(), time: time.map(str::to_owned) };
+    let identify =
+        |phase: &str, time: Option<&str>| Op::Identify { phase: phase.to_owned(), time: time.map(str::to_owned) };
     let time = Some("2026-11-20T11:00:00Z");
     assert_snapshot!(changed(NOTE, &[identify("p-03", time), identify("p-01", time), identify("p-08", time)]), @"
     [Done, Present, Gone]

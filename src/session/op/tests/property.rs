@@ -52,7 +52,10 @@ fn note() -> impl Strategy<Value = String> {
                 text.push_str(if tight || text.is_empty() { "" } else { "\n" });
                 text.push_str(&format!("{mark} Part {index} @a\n"));
                 if let Some(id) = id {
-                    text.push_str(&format!("\n*2026-11-20T10:00:00Z* ^p-{:02}\n", id + 10 * u32::try_from(index).unwrap()));
+                    text.push_str(&format!(
+                        "\n*2026-11-20T10:00:00Z* ^p-{:02}\n",
+                        id + 10 * u32::try_from(index).unwrap()
+                    ));
                 }
                 for part in parts {
                     text.push('\n');
@@ -107,13 +110,23 @@ fn task() -> impl Strategy<Value = Task> {
 }
 
 fn changing() -> impl Strategy<Value = Op> {
-    let json = || of(prop_oneof![Just(json!("a")), Just(json!(1)), Just(json!(["a"])), Just(json!(["a", "b"])), Just(json!("T"))]);
+    let json = || {
+        of(prop_oneof![Just(json!("a")), Just(json!(1)), Just(json!(["a"])), Just(json!(["a", "b"])), Just(json!("T"))])
+    };
     let key = select(vec!["title", "status", "participants", "new"]).prop_map(str::to_owned);
     prop_oneof![
         (phase_name(), part(), text()).prop_map(|(phase, old, new)| Op::Replace { phase, old, new }),
-        (phase_name(), part()).prop_map(|(phase, old)| Op::Replace { phase, old: old.clone(), new: old.replace("ok", "fine").replace("broke.", "broke.\n> Resolution: x") }),
+        (phase_name(), part()).prop_map(|(phase, old)| Op::Replace {
+            phase,
+            old: old.clone(),
+            new: old.replace("ok", "fine").replace("broke.", "broke.\n> Resolution: x")
+        }),
         (phase_name(), part()).prop_map(|(phase, old)| Op::Replace { phase, old, new: String::new() }),
-        (phase_name(), part()).prop_map(|(phase, old)| Op::Replace { phase, old: old.replace("broke", "was broken").replace("ok", "well"), new: old.replace("broke.", "failed.\n> Resolution: x") }),
+        (phase_name(), part()).prop_map(|(phase, old)| Op::Replace {
+            phase,
+            old: old.replace("broke", "was broken").replace("ok", "well"),
+            new: old.replace("broke.", "failed.\n> Resolution: x")
+        }),
         (key, json(), json()).prop_map(|(key, old, new)| Op::Set { key, old, new }),
         (phase_name(), any::<bool>()).prop_map(|(phase, time)| Op::Identify {
             phase: phase.unwrap_or_else(|| "p-04".to_owned()),
@@ -253,9 +266,14 @@ fn hostile() -> impl Strategy<Value = Op> {
         odd().prop_map(|text| Op::Phase { text }),
         odd().prop_map(|text| Op::Preface { text }),
         (odd(), odd()).prop_map(|(old, new)| Op::Replace { phase: None, old, new }),
-        (odd(), of(odd()), of(odd())).prop_map(|(key, old, new)| Op::Set { key, old: old.map(Into::into), new: new.map(Into::into) }),
+        (odd(), of(odd()), of(odd())).prop_map(|(key, old, new)| Op::Set {
+            key,
+            old: old.map(Into::into),
+            new: new.map(Into::into)
+        }),
         (name(), of(odd())).prop_map(|(phase, time)| Op::Identify { phase, time }),
-        (odd(), odd(), any::<bool>()).prop_map(|(id, content, all)| Op::Tasks { rows: vec![Task { id, content, ..Task::default() }], all }),
+        (odd(), odd(), any::<bool>())
+            .prop_map(|(id, content, all)| Op::Tasks { rows: vec![Task { id, content, ..Task::default() }], all }),
     ]
 }
 
