@@ -252,8 +252,10 @@ fn output(answer: &Value) -> String {
             }
             let content = answer.get("content").map(output).filter(|text| !text.is_empty());
             let file = || answer.get("file").and_then(|file| text(file, "content")).map(str::to_owned);
-            let result = || text(answer, "result").or_else(|| text(answer, "message")).map(str::to_owned);
-            content.or_else(file).or_else(result).or_else(|| listed("filenames")).unwrap_or_default()
+            let result = || text(answer, "result").map(str::to_owned);
+            let told = content.or_else(file).or_else(result).or_else(|| listed("filenames"));
+            // Tools of which nothing is known answer with all they have.
+            told.unwrap_or_else(|| if map.is_empty() { String::new() } else { answer.to_string() })
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
     }
