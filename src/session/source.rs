@@ -112,8 +112,8 @@ pub struct Consumed {
     pub hash: String,
     /// The same over the first [`Bounds::mark`] records, where there are as many.
     pub marked: Option<String>,
-    /// The first record with a call that has no answer and may still get one: nothing later shows that the work went
-    /// on without it.
+    /// The first record from which on some call waits for its answer, where one does at the end and no later prompt
+    /// shows that the work went on without it.
     pub open: Option<u64>,
 }
 

@@ -17,12 +17,14 @@ mod format;
 mod format_doc;
 mod frontmatter;
 mod hooks;
+mod growth;
 mod import;
 mod kill;
 mod layers;
 mod learn;
 mod resume;
 mod live;
+mod replay;
 mod transcripts;
 mod writing;
 

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use crate::session::{FileRef, Item, Phase, Session, Step, Subagent};
+use crate::session::{Agent, FileRef, Item, Phase, Session, Step, Subagent};
 
 /// Keeps what `old` knows and `new` does not.
 pub(super) fn carry(old: &Session, new: &mut Session) {
     for (before, after) in old.phases.iter().zip(&mut new.phases) {
-        if before.agent.is_some() {
+        if before.agent.is_some() && !gains_version(before.agent.as_ref(), after.agent.as_ref()) {
             after.agent.clone_from(&before.agent);
         }
         if before.channel.is_some() {
@@ -29,6 +29,11 @@ pub(super) fn carry(old: &Session, new: &mut Session) {
             new.meta.subagents.insert(at.min(new.meta.subagents.len()), row.clone());
         }
     }
+}
+
+/// Whether all that is new of an agent is that its version is known.
+fn gains_version(before: Option<&Agent>, after: Option<&Agent>) -> bool {
+    before.zip(after).is_some_and(|(before, after)| before.name == after.name && before.version.is_none())
 }
 
 fn steps(before: &Phase, after: &mut Phase) {

@@ -90,7 +90,9 @@ impl Grower<'_> {
         let consumed: BTreeMap<String, Mark> =
             consumed.iter().filter(done).map(|(key, mark)| (key.clone(), mark.clone())).collect();
         let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
-        if ops.is_empty() && !moved_on && consumed.is_empty() {
+        // What hooks told is not there to be read again: it must be known from the first.
+        let kept = known.base.is_some() || !now.is_hooked();
+        if ops.is_empty() && !moved_on && consumed.is_empty() && kept {
             return Ok(Plan::default());
         }
         Ok(Plan {

@@ -48,7 +48,7 @@ impl Reading<'_> {
         }
         self.defer(&mut bundled.drafts, &running);
         for draft in bundled.drafts.iter_mut().filter(|draft| running.contains(&draft.key)) {
-            if draft.agent.is_none() || held.contains_key(&draft.key) {
+            if draft.key.agent.is_none() || held.contains_key(&draft.key) {
                 draft.session.meta.status = Some(Status::Active);
                 draft.session.meta.ended = None;
             }
@@ -62,7 +62,7 @@ impl Reading<'_> {
             drafts.iter().flat_map(|draft| draft.children.iter().map(|child| child.stream.clone())).collect();
         drafts.retain(|draft| {
             let runs = draft.parent.as_ref().is_some_and(|parent| running.contains(parent));
-            let waits = draft.agent.is_some() && runs && !started.contains(&draft.key);
+            let waits = draft.key.agent.is_some() && runs && !started.contains(&draft.key);
             !waits || self.existing.of_stream(&draft.key).is_some()
         });
     }

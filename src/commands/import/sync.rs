@@ -28,7 +28,7 @@ use crate::session::source::{Bundle, Hook, Importer};
 use crate::vault::journal::Mark;
 use crate::vault::naming::Names;
 use crate::vault::state::key;
-use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath};
+use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
 /// How often a note is read again that somebody else wrote meanwhile.
 const ROUNDS: usize = 4;
@@ -122,11 +122,19 @@ pub fn flush_hooked(vault: &Vault, cx: &Context<'_>, session: Option<&str>) -> R
                 || MadeNotes::read(&state, &hooked.host).ok()?.of(&hooked.session).map(|made| made.session.clone());
             wanted == hooked.session || made().as_deref() == Some(wanted)
         });
-        if wanted {
+        if wanted && !is_consumed(vault, &state, &hooked)? {
             all.push(sync_one(vault, &state, cx.env, &hooked)?);
         }
     }
     Ok(all)
+}
+
+/// Whether the session's note has all that the journal holds.
+fn is_consumed(vault: &Vault, state: &State, hooked: &Hooked) -> Result<bool> {
+    let made = MadeNotes::read(state, &hooked.host)?;
+    let Some(made) = made.of(&hooked.session) else { return Ok(false) };
+    let known = Writer::new(vault, state, Timestamp::default()).peek(&key(&made.session))?;
+    Ok(known.consumed.get(&Hooked::key(&hooked.host, &hooked.session)) == Some(&hooked.mark))
 }
 
 /// Brings one session into its notes.
@@ -168,7 +176,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let own = BTreeMap::from([(Hooked::key(&hooked.host, &hooked.session), hooked.mark.clone())]);
     for old in &olds {
         let Some(row) = sessions.get_mut(old.row) else { continue };
-        let consumed = if old.draft.agent.is_none() { own.clone() } else { BTreeMap::new() };
+        let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &bundle, &consumed)? {
             Grown::Written => synced.records += old.records,
             Grown::Same => {}

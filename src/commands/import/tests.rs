@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ingest::{Options, Unwatched, ingest};
+use super::ingest::{Machine, Options, Unwatched, ingest};
 use super::report::{Outcome, Report, SessionReport};
 use crate::base::{Error, Result, files};
 use crate::session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
-use crate::vault::Vault;
+use crate::vault::{State, Vault};
 
 /// First line `session <id> [<agent id> <agent type>]`, then `day|P|R|C|O|S|junk text`.
 const INVENTED: Importer = Importer {
@@ -121,6 +121,24 @@ impl World {
 
     fn import_with(&self, options: &Options) -> Report {
         ingest(&self.vault, &INVENTED, &[self.temp.path().join("in")], options, &Unwatched).unwrap()
+    }
+
+    /// On a machine that remembers.
+    fn grow(&self) -> Report {
+        self.grow_at("2036-01-01T00:00:00Z", Options::default())
+    }
+
+    fn grow_at(&self, now: &str, options: Options) -> Report {
+        let state = State::at(self.temp.path().join("state"));
+        self.import_with(&Options { machine: Some(Machine { state, now: now.parse().unwrap() }), ..options })
+    }
+
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let path = self.note(name);
+        let old = files::read(&path).unwrap();
+        let text = String::from_utf8(old.clone()).unwrap();
+        assert!(text.contains(from), "{text}");
+        files::replace(&path, &old, text.replacen(from, to, 1).as_bytes()).unwrap();
     }
 
     fn note(&self, name: &str) -> PathBuf {
@@ -309,4 +327,101 @@ fn a_path_that_is_not_there_is_an_error() {
     let world = World::new("");
     let error = ingest(&world.vault, &INVENTED, &[Path::new("/nowhere").into()], &Options::default(), &Unwatched);
     assert_eq!(error.unwrap_err().exit_code(), 3);
+}
+
+#[test]
+fn a_note_gets_what_its_transcript_gained_and_keeps_what_a_person_did() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nC ls\nO x\n");
+    world.grow();
+    let name = "2026-11-20-one.md";
+    world.edit(name, "\ntwo\n", "\nmine\n");
+    world.edit(name, "# One", "# One, as I saw it");
+    let more = "P Write a test for all of it and run them until they pass\nR four\n";
+    world.transcript("a.jsonl", &format!("session aaa\nP one\nR two\nC ls\nO x\n{more}"));
+    let report = world.grow();
+    assert_eq!((report.count(Outcome::Updated), report.new_records), (1, 2));
+    let text = world.text(name);
+    for words in ["# One, as I saw it\n", "\nmine\n", "`Bash ls` → x", "## Write a test", "\nfour\n", " ^p-02\n"] {
+        assert_eq!(text.matches(words).count(), 1, "{words} in {text}");
+    }
+    assert!(!text.contains("\ntwo\n") && !text.contains("conflict"), "a block that is gone stays gone: {text}");
+    let before = world.notes();
+    assert_eq!(world.grow().count(Outcome::Unchanged), 1);
+    assert_eq!(world.notes(), before);
+    // Without the machine's memory the same is made of the records behind the cursor.
+    std::fs::rename(world.temp.path().join("state"), world.temp.path().join("gone")).unwrap();
+    world.transcript("a.jsonl", &format!("session aaa\nP one\nR two\nC ls\nO x\n{more}C pwd\nO here\n"));
+    assert_eq!(world.grow().count(Outcome::Updated), 1);
+    let text = world.text(name);
+    assert!(text.contains("`Bash pwd` → here") && text.contains("\nmine\n") && !text.contains("\ntwo\n"), "{text}");
+    assert!(!text.contains("conflict"), "{text}");
+}
+
+#[test]
+fn another_transcript_is_told_and_left() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
+    world.grow();
+    let before = world.notes();
+    world.transcript("a.jsonl", "session aaa\nP one\nR other words\nR three\n");
+    let report = world.grow();
+    assert_eq!(report.sessions[0].detail.as_deref(), Some("the transcript is another one than it was"));
+    world.transcript("a.jsonl", "session aaa\nP one\n");
+    assert_eq!(world.grow().count(Outcome::Grown), 1);
+    assert_eq!(world.notes(), before);
+}
+
+#[test]
+fn a_note_that_was_deleted_is_made_again_only_when_asked() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
+    world.grow();
+    files::remove(&world.note("2026-11-20-one.md")).unwrap();
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\n");
+    let report = world.grow();
+    assert_eq!((report.count(Outcome::Deleted), world.notes().len()), (1, 0));
+    assert_eq!(report.files[0].reason.as_deref(), Some("deleted by you; --restore makes it again"));
+    let report = world.grow_at("2036-01-01T00:00:00Z", Options { restore: true, ..Options::default() });
+    assert_eq!((report.count(Outcome::Created), world.notes().len()), (1, 1));
+}
+
+#[test]
+fn a_parent_gets_the_link_to_a_child_that_comes_later() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nC task\nS x1\n");
+    world.grow();
+    assert!(!world.text("2026-11-20-one.md").contains("[[2026-11-20-one-scout]]"));
+    world.transcript("x1.jsonl", "session aaa x1 scout\nT look\nR seen\n");
+    let report = world.grow();
+    assert_eq!((report.count(Outcome::Created), report.count(Outcome::Updated)), (1, 1));
+    let parent = world.text("2026-11-20-one.md");
+    assert!(parent.contains("> [[2026-11-20-one-scout]]"), "{parent}");
+    assert!(parent.contains("- session: 2026-11-20-one-scout"), "{parent}");
+    // The child's file is not at hand: its link stays.
+    files::remove(&world.temp.path().join("in/x1.jsonl")).unwrap();
+    world.transcript("a.jsonl", "session aaa\nP one\nC task\nS x1\nR done\n");
+    assert_eq!(world.grow().count(Outcome::Updated), 1);
+    assert!(world.text("2026-11-20-one.md").contains("> [[2026-11-20-one-scout]]"));
+}
+
+#[test]
+fn a_running_session_is_told_up_to_the_first_open_call() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
+    world.grow();
+    world.edit("2026-11-20-one.md", "status: completed", "status: active");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\n");
+    world.grow_at("2026-11-20T09:05:00Z", Options::default());
+    let text = world.text("2026-11-20-one.md");
+    assert!(text.contains("\nthree\n") && !text.contains("no result") && text.contains("status: active"), "{text}");
+    // An hour without a sign of life: what is open stays open.
+    world.grow_at("2026-11-20T11:05:00Z", Options::default());
+    let text = world.text("2026-11-20-one.md");
+    assert!(text.contains("✗ no result recorded"), "{text}");
+    assert!(text.contains("status: abandoned"), "{text}");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\nO late\n");
+    world.grow_at("2026-11-20T11:06:00Z", Options::default());
+    let text = world.text("2026-11-20-one.md");
+    assert!(text.contains("`Bash ls` → late") && !text.contains("no result"), "{text}");
 }

@@ -110,7 +110,6 @@ impl Stream {
             }
             _ => {}
         }
-        call.made = (out.record, self.turn);
         self.calls.open(call);
         let args = argument::telling(&tool, &block.input, &self.place);
         out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: block.input }));

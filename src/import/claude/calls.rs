@@ -26,8 +26,8 @@ pub(super) struct OpenCall {
     pub(super) commits: bool,
     /// The inline sub-agent stream that works for it.
     pub(super) sidechain: Option<String>,
-    /// The record and the turn it was made in.
-    pub(super) made: (u64, u32),
+    /// The turn it was made in.
+    turn: u32,
     host_id: String,
     made_by: String,
 }
@@ -43,7 +43,7 @@ impl OpenCall {
             writes: Vec::new(),
             commits: false,
             sidechain: None,
-            made: (0, 0),
+            turn: 0,
             host_id: host_id.to_owned(),
             made_by: made_by.to_owned(),
         }
@@ -58,6 +58,9 @@ pub(super) struct Calls {
     by_record: HashMap<String, Vec<String>>,
     /// Open calls of sub-agents, in order.
     agents: Vec<String>,
+    turn: u32,
+    /// Calls of the current turn without an answer.
+    waiting: usize,
     /// Every id that was told.
     told: std::collections::HashSet<String>,
 }
@@ -75,7 +78,9 @@ impl Calls {
     }
 
     /// Adds a call.
-    pub(super) fn open(&mut self, call: OpenCall) {
+    pub(super) fn open(&mut self, mut call: OpenCall) {
+        call.turn = self.turn;
+        self.waiting += 1;
         let same_record = self.by_record.entry(call.made_by.clone()).or_default();
         if same_record.len() < MAX {
             same_record.push(call.id.clone());
@@ -96,6 +101,9 @@ impl Calls {
             None => self.open.get(host_id).filter(|call| call.host_id == host_id)?.id.clone(),
         };
         let call = self.open.remove(&id)?;
+        if call.turn == self.turn {
+            self.waiting = self.waiting.saturating_sub(1);
+        }
         if let Some(ids) = self.by_record.get_mut(&call.made_by) {
             ids.retain(|other| *other != id);
         }
@@ -103,9 +111,15 @@ impl Calls {
         Some(call)
     }
 
-    /// The first record with an open call of the turn `turn`: a prompt after it shows that no answer will come.
-    pub(super) fn first_open(&self, turn: u32) -> Option<u64> {
-        self.open.values().filter(|call| call.made.1 == turn).map(|call| call.made.0).min()
+    /// A turn begins: what is still open will get no answer any more.
+    pub(super) fn begin_turn(&mut self) {
+        self.turn = self.turn.saturating_add(1);
+        self.waiting = 0;
+    }
+
+    /// How many calls of the current turn have no answer.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
     }
 
     /// Whether a call of that id was ever told.

@@ -61,7 +61,7 @@ impl Told {
         self.title(hook);
         match hook.event {
             "prompt" => {
-                let words = text(input, "prompt").unwrap_or_default();
+                let words = command(text(input, "prompt").unwrap_or_default());
                 self.line(hook, agent.as_deref(), "user", json!({ "message": { "role": "user", "content": words } }));
             }
             "pre-tool" => {
@@ -207,6 +207,21 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
+/// A command of the host in the form that its transcripts have.
+fn command(words: &str) -> String {
+    let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let plain =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':'));
+    match name.strip_prefix('/').filter(|name| !name.is_empty() && plain(name)) {
+        Some(bare) => format!(
+            "<command-name>{name}</command-name>\n<command-message>{bare}</command-message>\n\
+             <command-args>{}</command-args>",
+            rest.trim()
+        ),
+        None => words.to_owned(),
+    }
+}
+
 /// What the agent was shown of an answer, as far as its parts tell.
 fn output(answer: &Value) -> String {
     match answer {
@@ -224,10 +239,23 @@ fn output(answer: &Value) -> String {
                 let names = answer.get(name)?.as_array()?;
                 Some(names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))
             };
+            if let Some(answers) = answer.get("answers").and_then(Value::as_object) {
+                let given = |(question, answer): (&String, &Value)| {
+                    let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+                    format!("\"{question}\"=\"{answer}\"")
+                };
+                let given: Vec<String> = answers.iter().map(given).collect();
+                return format!(
+                    "User has answered your questions: {}. You can now continue with the user's answers in mind.",
+                    given.join(", ")
+                );
+            }
             let content = answer.get("content").map(output).filter(|text| !text.is_empty());
             let file = || answer.get("file").and_then(|file| text(file, "content")).map(str::to_owned);
-            let result = || text(answer, "result").or_else(|| text(answer, "message")).map(str::to_owned);
-            content.or_else(file).or_else(result).or_else(|| listed("filenames")).unwrap_or_default()
+            let result = || text(answer, "result").map(str::to_owned);
+            let told = content.or_else(file).or_else(result).or_else(|| listed("filenames"));
+            // Tools of which nothing is known answer with all they have.
+            told.unwrap_or_else(|| if map.is_empty() { String::new() } else { answer.to_string() })
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
     }

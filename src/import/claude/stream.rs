@@ -42,6 +42,8 @@ pub(super) struct Stream {
     pulls: Vec<String>,
     bounds: Bounds,
     marked: Option<String>,
+    /// Records after which no call waited for its answer.
+    settled: u64,
     records: u64,
     last: Option<String>,
     hasher: blake3::Hasher,
@@ -71,6 +73,9 @@ impl Stream {
 
     /// Takes a record's bytes into what was consumed; its number.
     pub(super) fn consume(&mut self, line: &[u8], uuid: &str) -> u64 {
+        if self.calls.waiting() == 0 {
+            self.settled = self.records;
+        }
         const PIECE: usize = 64 << 10;
         if line.len() >= PIECE {
             self.hasher.update(&self.unhashed);
@@ -112,7 +117,7 @@ impl Stream {
             last: self.last.clone(),
             hash: hasher.finalize().to_hex().to_string(),
             marked: self.marked.clone(),
-            open: self.calls.first_open(self.turn),
+            open: (self.calls.waiting() > 0).then_some(self.settled + 1),
         }
     }
 

@@ -79,6 +79,7 @@ impl Stream {
             out.emit(EventKind::Rewind { to: parent.record });
         }
         self.turn = self.turn.saturating_add(1);
+        self.calls.begin_turn();
         out.began_turn = true;
         out.emit(EventKind::Prompt(prompt));
     }

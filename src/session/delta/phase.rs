@@ -77,16 +77,18 @@ pub(super) fn changes(
     }
 }
 
-/// All blocks below a phase's heading go and come anew; not where the heading itself changed.
+/// All blocks below a phase's heading and the line under it go and come anew.
 fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -> bool {
     const HEAD: usize = 2;
     let is_line = |part: &Part<'_>| part.units.get(1).is_some_and(|unit| unit.id == part.id.as_deref());
-    let same = |at: usize| before.units.get(at).zip(after.units.get(at)).is_some_and(|(a, b)| a.text == b.text);
-    if !(is_line(before) && is_line(after) && same(0) && same(1)) {
+    if !(is_line(before) && is_line(after)) {
         return false;
     }
     let (Some(first), Some(last)) = (after.units.get(HEAD), after.units.last()) else { return false };
     let phase = &before.id;
+    for (old, new) in before.units.iter().zip(&after.units).take(HEAD).filter(|(old, new)| old.text != new.text) {
+        ops.push(Op::Replace { phase: phase.clone(), old: old.text.to_owned(), new: new.text.to_owned() });
+    }
     ops.extend(before.units[HEAD..].iter().rev().filter(|unit| unit.kind != Kind::Header).map(|unit| Op::Replace {
         phase: phase.clone(),
         old: unit.text.to_owned(),

@@ -1,8 +1,8 @@
 //! The walk over a note's blocks: phases and what stands in them.
 
 use crate::base::{Diagnostic, Span};
-use crate::note::heading::Tail;
 use crate::note::edit::SEPARATOR;
+use crate::note::heading::Tail;
 use crate::note::{Block, BlockKind, Note, Unquoted};
 use crate::session::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
 use crate::session::{escape, time};

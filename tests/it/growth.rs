@@ -1,0 +1,297 @@
+//! Transcripts that grow between two imports: the note that was there ends up as the one that a single import makes,
+//! and what a person did to it stays.
+//!
+//! Transcripts of real sessions are no part of the project; they are looked for in `../shared/transcripts` or where
+//! `CRU_TEST_TRANSCRIPTS` says. `CRU_TEST_ALL` takes all of them, else a part.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cru::base::{Env, files};
+use cru::commands::import::ingest::{Machine, Options, Unwatched, ingest};
+use cru::commands::import::report::{Outcome, Report};
+use cru::note::Note;
+use cru::session::{Session, read};
+use cru::vault::{State, Vault};
+use serde_json::Value;
+
+/// A vault with its machine state and a folder of transcripts.
+pub(crate) struct World {
+    pub(crate) temp: tempfile::TempDir,
+    pub(crate) vault: Vault,
+    pub(crate) state: State,
+    pub(crate) env: Env,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        files::create(&temp.path().join("vault/.cru/config.toml"), b"").unwrap();
+        files::create_dir(&temp.path().join("in")).unwrap();
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let home = temp.path().to_str().unwrap().to_owned();
+        let env = Env::fixed("2036-01-01T00:00:00Z".parse().unwrap(), temp.path(), &[("HOME", &home)]);
+        let state = State::of(&vault, &env).unwrap();
+        Self { temp, vault, state, env }
+    }
+
+    pub(crate) fn input(&self) -> PathBuf {
+        self.temp.path().join("in")
+    }
+
+    pub(crate) fn import(&self) -> Report {
+        self.import_with(Options::default())
+    }
+
+    fn import_with(&self, options: Options) -> Report {
+        let importer = cru::import::find("claude").unwrap();
+        let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
+        let options = Options { machine, ..options };
+        ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()
+    }
+
+    pub(crate) fn notes(&self) -> BTreeMap<PathBuf, String> {
+        let Ok(entries) = fs::read_dir(self.vault.sessions_dir()) else { return BTreeMap::new() };
+        entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+            .collect()
+    }
+
+    /// The notes by host session.
+    pub(crate) fn sessions(&self) -> BTreeMap<String, (String, Session)> {
+        let notes = self.notes().into_values().map(|text| {
+            let (session, _) = read::session(&Note::parse(text.as_str()));
+            (session.meta.host_session.clone().unwrap(), (text, session))
+        });
+        notes.collect()
+    }
+}
+
+/// Without places, and with prose that stands together as one.
+pub(crate) fn model(session: &Session) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                map.retain(|key, _| !matches!(key.as_str(), "span" | "heading_span" | "cursor"));
+                if let Some(Value::Array(items)) = map.get_mut("items") {
+                    join(items);
+                }
+                map.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    fn join(items: &mut Vec<Value>) {
+        let mut joined: Vec<Value> = Vec::new();
+        for item in items.drain(..) {
+            match joined.last_mut() {
+                Some(last) if last["item"] == "prose" && item["item"] == "prose" => {
+                    let text = format!("{}\n\n{}", last["text"].as_str().unwrap(), item["text"].as_str().unwrap());
+                    last["text"] = text.into();
+                }
+                _ => joined.push(item),
+            }
+        }
+        *items = joined;
+    }
+    let mut value = serde_json::to_value(session).unwrap();
+    value["preface"] = serde_json::to_value(session.tasks()).unwrap();
+    strip(&mut value);
+    value
+}
+
+/// A note's text but for its cursor, whose revision counts the writes.
+pub(crate) fn without_cursor(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("cru_cursor:")).collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn transcripts() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
+    #[expect(clippy::disallowed_methods, reason = "a test has no other way to be told")]
+    let told = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);
+    let root = told.into_iter().chain([beside]).find(|path| path.is_dir());
+    if root.is_none() {
+        println!("skipped: no transcripts");
+    }
+    root
+}
+
+fn put(path: &Path, bytes: &[u8]) {
+    files::create_dir(path.parent().unwrap()).unwrap();
+    files::put(path, bytes).unwrap();
+}
+
+/// What a person does to a note: words of their own, a title, a block that goes.
+fn edit(path: &Path, number: usize) -> Vec<String> {
+    let old = fs::read(path).unwrap();
+    let text = String::from_utf8(old.clone()).unwrap();
+    let note = Note::parse(text.as_str());
+    let ends: Vec<usize> = note.blocks().iter().skip(3).map(|block| block.span.end).collect();
+    let places = [ends[number % ends.len()], ends[(number * 7 + 3) % ends.len()]];
+    let remarks = [format!("A remark of mine, the {number}."), format!("> [!quirk] Seen {number}\n> It is odd.")];
+    let mut new = text.clone();
+    let mut at: Vec<(usize, &String)> = places.into_iter().zip(&remarks).collect();
+    at.sort();
+    for (at, remark) in at.into_iter().rev() {
+        new.insert_str(at, &format!("\n{remark}\n\n"));
+    }
+    files::replace(path, &old, new.as_bytes()).unwrap();
+    remarks.to_vec()
+}
+
+fn captures() -> Option<(String, Vec<Vec<u8>>)> {
+    let folder = transcripts()?.join("growth/claude");
+    let session = fs::read_dir(folder).ok()?.flatten().next()?.path();
+    let mut paths: Vec<PathBuf> = fs::read_dir(&session).ok()?.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let name = session.file_name()?.to_str()?.to_owned();
+    Some((name, paths.iter().map(|path| fs::read(path).unwrap()).collect()))
+}
+
+#[test]
+fn a_real_session_that_grows_is_told_as_if_it_were_imported_at_once() {
+    let Some((name, captures)) = captures() else { return };
+    assert!(captures.len() > 2);
+    let (grown, whole, edited) = (World::new(), World::new(), World::new());
+    let file = format!("{name}.jsonl");
+    let mut remarks = Vec::new();
+    for (number, bytes) in captures.iter().enumerate() {
+        for world in [&grown, &edited] {
+            put(&world.input().join(&file), bytes);
+            let report = world.import();
+            let outcome = if number == 0 { Outcome::Created } else { Outcome::Updated };
+            assert_eq!(report.count(outcome), 1, "{number} {:?}", report.sessions);
+            let before = world.notes();
+            assert_eq!(world.import().count(Outcome::Unchanged), 1);
+            assert_eq!(world.notes(), before, "twice changes no byte");
+        }
+        let path = edited.notes().into_keys().next().unwrap();
+        if number + 1 < captures.len() {
+            remarks.extend(edit(&path, number));
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for remark in &remarks {
+            assert_eq!(text.matches(remark.as_str()).count(), 1, "{remark} in\n{text}");
+        }
+    }
+    put(&whole.input().join(&file), captures.last().unwrap());
+    whole.import();
+    let text = |world: &World| {
+        let text = world.notes().into_values().next().unwrap();
+        without_cursor(&text).replace(world.temp.path().to_str().unwrap(), "")
+    };
+    #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
+    if let Some(dump) = std::env::var_os("CRU_TEST_DUMP").map(PathBuf::from) {
+        put(&dump.join("growth.grown.md"), order_free(&text(&grown)).as_bytes());
+        put(&dump.join("growth.whole.md"), order_free(&text(&whole)).as_bytes());
+    }
+    let of = |world: &World| {
+        let mut model = model(&world.sessions().into_values().next().unwrap().1);
+        model["meta"]["transcript"] = Value::Null;
+        model
+    };
+    assert_eq!(of(&grown), of(&whole));
+    let (theirs, want) = (edited.sessions(), whole.sessions());
+    let (theirs, want) = (&theirs.values().next().unwrap().1, &want.values().next().unwrap().1);
+    let steps = |session: &Session| session.steps().map(|(_, step)| step.id.clone()).collect::<Vec<_>>();
+    assert_eq!(steps(theirs), steps(want));
+    assert_eq!(theirs.phases.len(), want.phases.len());
+    assert!(!text(&edited).contains("[!conflict]"), "{}", text(&edited));
+}
+
+/// Frontmatter lines sorted: a key that comes later stands at the end.
+pub(crate) fn order_free(text: &str) -> String {
+    let (head, body) = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).unwrap();
+    let mut lines: Vec<&str> = head.lines().collect();
+    lines.sort_unstable();
+    format!("{}\n---\n{body}", lines.join("\n"))
+}
+
+#[test]
+fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once() {
+    let Some(root) = transcripts() else { return };
+    #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
+    let (all, dump) =
+        (std::env::var_os("CRU_TEST_ALL").is_some(), std::env::var_os("CRU_TEST_DUMP").map(PathBuf::from));
+    let importer = cru::import::find("claude").unwrap();
+    let places: Vec<PathBuf> = ["claude", "claude-projects"].iter().map(|name| root.join(name)).collect();
+    let bundles = cru::import::search(importer, &places).unwrap().bundles;
+    let (mut notes, mut same_bytes, mut refused) = (0, 0, 0);
+    let mut different = Vec::new();
+    for (number, bundle) in bundles.iter().enumerate() {
+        let bytes: Vec<Vec<u8>> = bundle.files.iter().map(|path| fs::read(path).unwrap()).collect();
+        let size: usize = bytes.iter().map(Vec::len).sum();
+        if !all && (size > 300_000 || number % 3 != 0) {
+            continue;
+        }
+        let place = |path: &Path| PathBuf::from("in").join(path.strip_prefix(&root).unwrap());
+        let whole = World::new();
+        for (path, bytes) in bundle.files.iter().zip(&bytes) {
+            put(&whole.temp.path().join(place(path)), bytes);
+            let meta = path.with_extension("meta.json");
+            if let Ok(bytes) = fs::read(&meta) {
+                put(&whole.temp.path().join(place(&meta)), &bytes);
+            }
+        }
+        whole.import();
+        let want = whole.sessions();
+        let lines: Vec<&[u8]> = bytes[0].split_inclusive(|&byte| byte == b'\n').collect();
+        for seed in 1..=3_usize {
+            let cut = (number * 31 + seed * 7919) % lines.len().max(1);
+            let world = World::new();
+            for (path, bytes) in bundle.files.iter().zip(&bytes) {
+                put(&world.temp.path().join(place(path)), bytes);
+                let meta = path.with_extension("meta.json");
+                if let Ok(bytes) = fs::read(&meta) {
+                    put(&world.temp.path().join(place(&meta)), &bytes);
+                }
+            }
+            let main = world.temp.path().join(place(&bundle.files[0]));
+            put(&main, &lines[..cut].concat());
+            world.import();
+            put(&main, &bytes[0]);
+            let report = world.import();
+            let rename = |text: &str, world: &World| text.replace(world.temp.path().to_str().unwrap(), "");
+            let now = world.sessions();
+            for (host, (text, session)) in &want {
+                notes += 1;
+                let Some((theirs, grown)) = now.get(host) else {
+                    different.push(format!("{host} cut at {cut}: no note"));
+                    continue;
+                };
+                let (one, other) = (without_cursor(&rename(theirs, &world)), without_cursor(&rename(text, &whole)));
+                if one == other {
+                    same_bytes += 1;
+                    continue;
+                }
+                let (mut one_model, mut other_model) = (model(grown), model(session));
+                for model in [&mut one_model, &mut other_model] {
+                    model["meta"]["transcript"] = Value::Null;
+                }
+                if one_model != other_model {
+                    let row = report.sessions.iter().find(|row| row.host_session == *host);
+                    let row = row.map(|row| (row.outcome, row.detail.clone()));
+                    if row.as_ref().is_some_and(|row| row.0 == Outcome::Grown) {
+                        refused += 1;
+                    }
+                    different.push(format!("{host} cut at {cut} of {}: {row:?}", lines.len()));
+                    if let Some(dump) = &dump {
+                        let name = format!("{}-{cut}", host.replace('/', "_"));
+                        put(&dump.join(format!("{name}.grown.md")), one.as_bytes());
+                        put(&dump.join(format!("{name}.whole.md")), other.as_bytes());
+                    }
+                } else if let Some(dump) = &dump {
+                    let name = format!("{}-{cut}", host.replace('/', "_"));
+                    put(&dump.join("bytes").join(format!("{name}.grown.md")), one.as_bytes());
+                    put(&dump.join("bytes").join(format!("{name}.whole.md")), other.as_bytes());
+                }
+            }
+        }
+    }
+    println!("{notes} notes, {same_bytes} with the same bytes, {} others, {refused} refused", different.len());
+    assert!(notes > 20);
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
