@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::import::report::Outcome;
+use super::import::sync::{Flushed, Synced, flush_hooked};
 use super::{Context, Output, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -27,36 +29,36 @@ pub struct Args {
     all: bool,
 }
 
-/// A source of what waits: `Ok(None)` where it has nothing of this session.
-type Source = fn(&Log<'_>, &Target, &Context<'_>) -> Result<Option<Row>>;
-
-/// The sources, in the order they are asked.
-const SOURCES: &[Source] = &[logged];
-
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let targets = if args.all {
-        let catalog = Catalog::read(&vault);
-        catalog.sessions().map(Target::of).filter(|target| is_live(&log, target)).collect()
-    } else {
-        vec![Target::find(args.session.as_deref(), &vault, cx.env)?]
-    };
     let mut report = Report { schema: 1, sessions: Vec::new(), failed: 0 };
+    // What a host did comes first: what was logged stands in the phase that it began.
+    let (targets, hooked) = if args.all {
+        let hooked = flush_hooked(&vault, &state, cx.env, None)?;
+        let catalog = Catalog::read(&vault);
+        (catalog.sessions().map(Target::of).filter(|target| is_live(&log, target)).collect(), hooked)
+    } else {
+        let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx)?;
+        (target.into_iter().collect::<Vec<_>>(), hooked)
+    };
+    for (session, synced) in hooked {
+        match synced {
+            Ok(synced) => report.add(synced.unwrap_or_default()),
+            Err(error) if args.all => report.fail(&error, &session, cx),
+            Err(error) => return Err(error),
+        }
+    }
     for target in &targets {
-        for source in SOURCES {
-            match source(&log, target, cx) {
-                Ok(row) => report.sessions.extend(row),
-                Err(error) if args.all => {
-                    report.failed += 1;
-                    cx.ui.warn(&format!("{}: {error}", target.path));
-                    cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
-                }
-                Err(error) => {
-                    cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
+        match logged(&log, target) {
+            Ok(row) => report.sessions.extend(row),
+            Err(error) => {
+                cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
+                if !args.all {
                     return Err(error);
                 }
+                report.fail(&error, &target.path.text(), cx);
             }
         }
     }
@@ -70,15 +72,51 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(report))
 }
 
+/// The session of that name, after what its hooks told was brought into its note; no session where a host has one that
+/// has no note yet.
+pub(super) fn find(
+    name: Option<&str>,
+    vault: &Vault,
+    state: &State,
+    cx: &Context<'_>,
+) -> Result<(Option<Target>, Vec<Flushed>)> {
+    let found = Target::find(name, vault, cx.env);
+    let asked = name.or_else(|| cx.env.var("CRU_SESSION")).map(str::to_owned);
+    let mut names: Vec<&str> = asked.as_deref().into_iter().collect();
+    if let Ok(target) = &found {
+        names = vec![&target.id];
+        names.extend(target.meta.host_session.as_deref());
+    }
+    let flushed = flush_hooked(vault, state, cx.env, Some(&names))?;
+    if flushed.is_empty() {
+        return Ok((Some(found?), flushed));
+    }
+    // The note may have been made just now.
+    let target = found.or_else(|_| Target::find(name, vault, cx.env)).ok();
+    Ok((target, flushed))
+}
+
+/// Writes what waits for one host session, for a hook that does not leave that to another process.
+pub(super) fn inline(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) -> Result<()> {
+    let (target, flushed) = find(Some(session), vault, state, cx)?;
+    for (_, synced) in flushed {
+        synced?;
+    }
+    if let Some(target) = target {
+        logged(&Log::new(vault, state, cx.env.now())?, &target)?;
+    }
+    Ok(())
+}
+
 /// Whether a session may have something to write: a journal, or time that ran out.
 fn is_live(log: &Log<'_>, target: &Target) -> bool {
     target.meta.status == Some(Status::Active) || log.journal(target).path().exists()
 }
 
 /// Entries that were logged by hand.
-fn logged(log: &Log<'_>, target: &Target, _: &Context<'_>) -> Result<Option<Row>> {
+fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Row>> {
     let waited = log.journal(target).path().exists();
-    let mut row = Row { session: target.id.clone(), entries: 0, changed: false, paused: false };
+    let mut row = Row { session: target.id.clone(), entries: 0, records: 0, changed: false, paused: false };
     if waited {
         let flushed = log.flush(target, "flush")?;
         row.entries = flushed.entries;
@@ -119,9 +157,32 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct Row {
     session: String,
+    /// Logged entries that were written.
     entries: usize,
+    /// Records of its transcript that were brought in.
+    records: u64,
     changed: bool,
     paused: bool,
+}
+
+impl Report {
+    /// Adds a session of a host with the notes it has.
+    fn add(&mut self, synced: Synced) {
+        let records = synced.records;
+        let changed = synced.notes.into_iter().filter(|row| matches!(row.outcome, Outcome::Created | Outcome::Updated));
+        for (at, note) in changed.enumerate() {
+            let name = note.note.as_deref().unwrap_or(&note.host_session);
+            let stem = name.rsplit('/').next().unwrap_or(name);
+            let session = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
+            let records = if at == 0 { records } else { 0 };
+            self.sessions.push(Row { session, entries: 0, records, changed: true, paused: false });
+        }
+    }
+
+    fn fail(&mut self, error: &Error, session: &str, cx: &Context<'_>) {
+        self.failed += 1;
+        cx.ui.warn(&format!("{session}: {error}"));
+    }
 }
 
 impl Output for Report {
@@ -131,12 +192,22 @@ impl Output for Report {
         }
         let mut out = String::new();
         for row in &self.sessions {
-            let entries = match row.entries {
-                1 => "1 entry".to_owned(),
-                many => format!("{many} entries"),
-            };
-            let paused = if row.paused { ", paused" } else { "" };
-            let _ = writeln!(out, "{}  {entries}{paused}", row.session);
+            let mut what = Vec::new();
+            match row.entries {
+                0 => {}
+                1 => what.push("1 entry".to_owned()),
+                many => what.push(format!("{many} entries")),
+            }
+            if row.records > 0 {
+                what.push(plural(row.records, "record"));
+            }
+            if row.paused {
+                what.push("paused".to_owned());
+            }
+            if what.is_empty() {
+                what.push(if row.changed { "new" } else { "nothing" }.to_owned());
+            }
+            let _ = writeln!(out, "{}  {}", row.session, what.join(", "));
         }
         out
     }

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use super::{Context, Output, View};
 use crate::base::{Env, Error, files};
 use crate::live::hook::{Entry, Event, HOSTS, Host, Input, input, shell, trouble};
+use crate::live::log::Target;
 use crate::live::policy::Save;
+use crate::live::resume;
 use crate::live::turn::{self, Turn};
 use crate::vault::state::key;
 use crate::vault::{Journal, State, Vault};
@@ -101,7 +103,7 @@ impl Call<'_> {
             self.tell_shell(host, &session);
             self.look_over(&vault);
             if vault.config().hooks.resume {
-                printed = print_pack(&vault, &state, host, &session, self.cx);
+                printed = pack(&vault, &session, self.cx.env);
             }
         }
         let save = vault.config().session.save.as_deref().and_then(Save::parse).unwrap_or_default();
@@ -161,7 +163,7 @@ impl Call<'_> {
             Flush::Never => return,
             Flush::Background if Turn::is_awaited(state, key) => return,
             Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
-            Flush::Inline => flush_inline(vault, state, session, self.cx).map_err(|error| words(&error)),
+            Flush::Inline => super::flush::inline(vault, state, session, self.cx).map_err(|error| words(&error)),
         };
         let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
         self.troubles.extend(done.err());
@@ -194,15 +196,10 @@ impl Flush {
     }
 }
 
-/// Writes the session's note in this process.
-#[expect(clippy::unnecessary_wraps, reason = "a seam: writing the note can fail")]
-fn flush_inline(_: &Vault, _: &State, _: &str, _: &Context<'_>) -> Result<(), Error> {
-    Ok(())
-}
-
-/// What the session is taken up again with, for the host to read.
-fn print_pack(_: &Vault, _: &State, _: &Host, _: &str, _: &Context<'_>) -> Option<String> {
-    None
+/// What the session is taken up again with, for the host to read; nothing for one that has no note yet.
+fn pack(vault: &Vault, session: &str, env: &Env) -> Option<String> {
+    let target = Target::find(Some(session), vault, env).ok()?;
+    Some(resume::brief(&vault.load(&target.path).ok()?.session))
 }
 
 /// An error with its causes and what to do, in one line.

@@ -46,6 +46,11 @@ impl MadeNotes {
         self.by_host.get(host_session)
     }
 
+    /// The host session whose note has this `session_id`.
+    pub(super) fn host_session(&self, session: &str) -> Option<&str> {
+        self.by_host.values().find(|made| made.session == session).map(|made| made.host_session.as_str())
+    }
+
     /// All that were made of one session of the host and its sub-agents.
     pub(super) fn family<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Made> {
         let is_of = move |made: &&Made| {

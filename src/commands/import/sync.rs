@@ -20,9 +20,9 @@ use super::plan::{Ground, Plan, Rules};
 use super::reading::Reading;
 use super::report::{Outcome, SessionReport};
 use crate::base::{Env, Error, Result};
-use crate::commands::Context;
 use crate::import;
-use crate::live::hook::Entry;
+use crate::live::hook::{Entry, HOSTS};
+use crate::live::turn::Turn;
 use crate::session::fold;
 use crate::session::source::{Bundle, Hook, Importer};
 use crate::vault::journal::Mark;
@@ -104,29 +104,59 @@ impl Hooked {
     }
 }
 
-/// Brings every session with hooks into its notes, or the one named by its host session or the `session_id` of its note.
-pub fn flush_hooked(vault: &Vault, cx: &Context<'_>, session: Option<&str>) -> Result<Vec<Synced>> {
-    let state = State::of(vault, cx.env)?;
-    let folder = state.dir().join("journal");
-    let mut paths: Vec<PathBuf> = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(_) => return Ok(Vec::new()),
-    };
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    paths.sort();
+/// A session whose hooks told something, and what became of it: `None` where there was nothing to do, or another process
+/// does it.
+pub type Flushed = (String, Result<Option<Synced>>);
+
+/// Brings every session with hooks into its notes, or those that `names` names: by host session, or by the `session_id`
+/// of their note. What fails for one session leaves the others alone.
+pub fn flush_hooked(vault: &Vault, state: &State, env: &Env, names: Option<&[&str]>) -> Result<Vec<Flushed>> {
     let mut all = Vec::new();
-    for path in paths {
-        let Some(hooked) = Hooked::of_journal(&Journal::at(path))? else { continue };
-        let wanted = session.is_none_or(|wanted| {
-            let made =
-                || MadeNotes::read(&state, &hooked.host).ok()?.of(&hooked.session).map(|made| made.session.clone());
-            wanted == hooked.session || made().as_deref() == Some(wanted)
-        });
-        if wanted && !is_consumed(vault, &state, &hooked)? {
-            all.push(sync_one(vault, &state, cx.env, &hooked)?);
-        }
+    for journal in journals(state, names)? {
+        let hooked = match Hooked::of_journal(&journal) {
+            Ok(Some(hooked)) => hooked,
+            Ok(None) => continue,
+            Err(error) => {
+                all.push((journal.path().display().to_string(), Err(error)));
+                continue;
+            }
+        };
+        let flushed = flush_one(vault, state, env, &hooked);
+        all.push((hooked.session, flushed));
     }
     Ok(all)
+}
+
+/// The journals of hooks in the machine state; of `names` only.
+fn journals(state: &State, names: Option<&[&str]>) -> Result<Vec<Journal>> {
+    let file = |key: &str| state.journal(key);
+    let mut keys: Vec<String> = Vec::new();
+    if let Some(names) = names {
+        for host in HOSTS {
+            let made = MadeNotes::read(state, host.id)?;
+            for name in names {
+                let hosts = made.host_session(name).unwrap_or(name);
+                let own = hosts.split("/agent-").next().unwrap_or(hosts);
+                keys.push(Hooked::key(host.id, own));
+            }
+        }
+    } else {
+        let folder = std::fs::read_dir(state.dir().join("journal"));
+        let files = folder.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let stems = files.filter_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
+        keys.extend(stems.filter(|stem| HOSTS.iter().any(|host| stem.starts_with(&format!("{}--", host.id)))));
+    }
+    keys.sort();
+    keys.dedup();
+    Ok(keys.iter().map(|key| file(key)).filter(|path| path.exists()).map(Journal::at).collect())
+}
+
+/// Brings one session into its notes where something waits and nobody else does it.
+fn flush_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Result<Option<Synced>> {
+    let Some(_turn) = Turn::take(state, &Hooked::key(&hooked.host, &hooked.session))? else { return Ok(None) };
+    // Whoever had the turn before may have done all of it, and what came meanwhile belongs to it.
+    let Some(hooked) = Hooked::read(state, &hooked.host, &hooked.session)? else { return Ok(None) };
+    if is_consumed(vault, state, &hooked)? { Ok(None) } else { sync_one(vault, state, env, &hooked).map(Some) }
 }
 
 /// Whether the session's note has all that the journal holds.
