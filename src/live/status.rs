@@ -105,10 +105,21 @@ fn now_is(log: &Log<'_>, target: &Target) -> Option<Status> {
 /// Steps that were begun are written as failed ones; how many.
 fn end_open_steps(log: &Log<'_>, target: &Target) -> Result<usize> {
     let open = Open::of(log.state, &target.key());
+    let steps = open.all()?;
     let mut ended = 0;
-    for (handle, entry) in open.all()? {
+    if steps.is_empty() {
+        return Ok(ended);
+    }
+    // One that was finished by a process that then ended too early is in the journal with its result.
+    let lines = log.journal(target).read(None)?.entries;
+    let finished: Vec<String> = lines.iter().filter_map(|line| opened(line.event.get())).collect();
+    for (handle, entry) in steps {
         // A sub-agent that works goes on, whatever becomes of the session.
         let Entry::Tool(mut step) = entry else { continue };
+        if finished.contains(&handle) {
+            open.end(&handle)?;
+            continue;
+        }
         step.failed = true;
         step.result = Some("no result recorded".to_owned());
         step.opened = Some(handle.clone());
@@ -117,6 +128,14 @@ fn end_open_steps(log: &Log<'_>, target: &Target) -> Result<usize> {
         ended += 1;
     }
     Ok(ended)
+}
+
+/// The handle under which a logged step was begun.
+fn opened(event: &str) -> Option<String> {
+    match Entry::parse(event) {
+        Ok(Entry::Tool(step)) => step.opened,
+        _ => None,
+    }
 }
 
 #[cfg(test)]

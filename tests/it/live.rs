@@ -337,6 +337,22 @@ fn an_own_template_surrounds_new_sessions() {
 }
 
 #[test]
+fn a_step_that_was_finished_in_the_last_moment_is_no_failure() {
+    let world = World::new();
+    let id = world.ok(&["session", "start", "Killed"]);
+    let handle = world.ok(&["log", "--session", &id, "tool", "Bash", "long", "--start"]);
+    let begun = ignore::WalkBuilder::new(world.path("state")).build().flatten().map(ignore::DirEntry::into_path);
+    let begun = begun.into_iter().find(|path| path.ends_with(format!("open/{id}.json"))).unwrap();
+    let before = fs::read(&begun).unwrap();
+    world.ok(&["log", "--session", &id, "tool", "--finish", &handle, "--result", "done"]);
+    // As if the process had ended between the journal and this file.
+    cru::base::files::put(&begun, &before).unwrap();
+    world.ok(&["session", "pause", &id]);
+    let results: Vec<_> = world.session(&id).steps().map(|(_, step)| step.result.clone()).collect();
+    assert_eq!(results, [Some("done".to_owned())]);
+}
+
+#[test]
 fn every_entry_can_be_undone_by_name() {
     // The label of each write is what `cru undo` will list.
     let world = World::new();
