@@ -82,13 +82,13 @@ impl Unwritten {
         const TAIL: u64 = 4 << 20;
         let mut file = File::open(journal).ok()?;
         let size = file.metadata().ok()?.len();
-        // A journal that was begun again is shorter, or this is no longer the end of a line in it.
+        // A journal that was begun again is shorter, or no line of it begins here. A line begins with its line end.
         let mut from = if written > size { 0 } else { written };
-        if from > 0 {
-            let mut end = [0];
-            file.seek(SeekFrom::Start(from - 1)).ok()?;
-            file.read_exact(&mut end).ok()?;
-            if end != *b"\n" {
+        if from > 0 && from < size {
+            let mut first = [0];
+            file.seek(SeekFrom::Start(from)).ok()?;
+            file.read_exact(&mut first).ok()?;
+            if first != *b"\n" {
                 from = 0;
             }
         }
@@ -151,11 +151,13 @@ mod tests {
         let journal = Journal::at(&path);
         let due = |save: Save, written, now| save.due(Event::PostTool, &path, written, at(now));
         assert!(!due(Save::Phase, 0, 0), "no journal");
-        for second in [0, 10, 20] {
+        let size = || std::fs::metadata(&path).unwrap().len();
+        journal.append(&"x".repeat(2000), at(0)).unwrap();
+        let line = size();
+        for second in [10, 20] {
             journal.append(&"x".repeat(2000), at(second)).unwrap();
         }
-        let size = std::fs::metadata(&path).unwrap().len();
-        let line = size / 3;
+        let size = size();
         assert!(!due(Save::Phase, 0, 29));
         assert!(due(Save::Phase, 0, 30));
         assert!(due(Save::Phase, 0, -30), "the clock was put back");
