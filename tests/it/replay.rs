@@ -194,7 +194,9 @@ fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            // An editor's remark beside the words is none of them.
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            let texts: Vec<&str> = texts.filter(|text| !text.starts_with("<ide_")).collect();
             texts.join("\n\n")
         }
         _ => String::new(),
