@@ -143,7 +143,7 @@ impl Output for Report {
             let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
         }
         if let Some(revision) = self.revision {
-            let again = format!("`cru undo --write r{revision}` brings it back");
+            let again = format!("`cru undo --write r{revision}` takes that back");
             let _ = writeln!(text, "{}", paint(style::DIM, again));
         }
         text

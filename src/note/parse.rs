@@ -119,14 +119,6 @@ impl Note {
     }
 }
 
-/// How many bytes this thread has read as notes, for tests of growth.
-#[cfg(test)]
-pub(crate) mod counted {
-    thread_local! {
-        pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    }
-}
-
 /// The text of the same length, the bytes where they differ from it, and what to say about that.
 fn decode(bytes: Vec<u8>) -> (String, Option<Vec<u8>>, Vec<Diagnostic>) {
     let bytes = match String::from_utf8(bytes) {
@@ -151,4 +143,12 @@ fn decode(bytes: Vec<u8>) -> (String, Option<Vec<u8>>, Vec<Diagnostic>) {
     let odd = Diagnostic::error("not-utf8", first.unwrap_or_default(), message)
         .help("save the note as UTF-8; these bytes are shown as `?` and stay as they are");
     (text, Some(bytes), vec![odd])
+}
+
+/// How many bytes this thread has read as notes, for tests of growth.
+#[cfg(test)]
+pub(crate) mod counted {
+    thread_local! {
+        pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
 }

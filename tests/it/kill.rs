@@ -171,7 +171,7 @@ fn edit(world: &World, stop: &AtomicBool) {
             let new = format!("{before}Paragraph one, version {version}.{after}");
             cru::base::files::put(&world.path(), new.as_bytes()).unwrap();
         }
-        std::thread::sleep(Duration::from_millis(25));
+        std::thread::sleep(Duration::from_millis(60));
     }
 }
 
@@ -195,7 +195,7 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
                 assert_ne!(said.read_line(&mut line).unwrap(), 0, "the logger died by itself");
             }
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            std::thread::sleep(Duration::from_micros((random >> 33) % 120_000));
+            std::thread::sleep(Duration::from_micros((random >> 33) % 200_000));
             child.kill().unwrap();
             child.wait().unwrap();
             let mut rest = String::new();

@@ -70,7 +70,8 @@ pub enum Op {
         text: String,
     },
     /// The block that `cru` wrote as `old` becomes `new`; blank `new` removes it. Where a person changed it, their text
-    /// stays and `new` becomes a `[!conflict]` callout; where they deleted it, nothing happens.
+    /// stays and `new` becomes a `[!conflict]` callout, unless the two changes stand apart and both can be made; where
+    /// they deleted it, nothing happens.
     Replace {
         /// The phase it stands in.
         phase: Option<String>,
@@ -80,7 +81,8 @@ pub enum Op {
         new: String,
     },
     /// A frontmatter key; `new` absent removes it. Only set while its value is `old` (absent: no key); else the person's
-    /// value stays and the machine's becomes a `[!conflict]` callout in the preface.
+    /// value stays and the machine's becomes a `[!conflict]` callout in the preface; a key they removed stays removed.
+    /// Lists are merged: what `new` has beyond `old` is added to the person's list, what it lacks goes.
     Set {
         /// The key.
         key: String,

@@ -22,6 +22,8 @@ pub(super) struct Presence {
     replaced: HashMap<String, usize>,
     /// What texts become, and by which operation.
     later: HashMap<String, Vec<(usize, String)>>,
+    /// Every text that one of the operations writes.
+    written: HashSet<String>,
 }
 
 impl Presence {
@@ -31,6 +33,16 @@ impl Presence {
         collect(note, note.blocks(), &mut presence.ids);
         presence.count(note);
         for (index, op) in ops.iter().enumerate() {
+            let (Op::Append { text, .. }
+            | Op::InsertAfter { text, .. }
+            | Op::Preface { text }
+            | Op::Phase { text }
+            | Op::Replace { new: text, .. }) = op
+            else {
+                continue;
+            };
+            let note = alone(text);
+            presence.written.extend(units(&note, false).iter().map(|unit| unit.text(&note).into_owned()));
             let Op::Replace { old, new, .. } = op else { continue };
             for pair in replace::pairs(old, new) {
                 if let (Some(old), Some(new)) = (pair.old, pair.new) {
@@ -120,6 +132,11 @@ impl Presence {
             return None;
         }
         Some(if missing.len() == all.len() { normal(text).into_owned() } else { joined(&note, &missing) })
+    }
+
+    /// Whether one of the operations writes exactly this, so that no person made it of something else.
+    pub(super) fn is_ours(&self, text: &str) -> bool {
+        self.written.contains(text)
     }
 
     /// Whether a block has the id.

@@ -148,25 +148,30 @@ fn change(
     if let Some(presence) = &mut run.presence
         && presence.is_replaced(&new.text, index)
     {
-        return give_id(&mut run.draft, phase, new);
+        return Ok(give_id(&mut run.draft, phase, new));
     }
     let Some((unit, found)) = find(run.draft.note(), phase, old, new) else { return Ok(Outcome::Gone) };
     if found == Found::New {
-        return give_id(&mut run.draft, phase, new);
+        return Ok(give_id(&mut run.draft, phase, new));
     }
     let note = run.draft.note();
+    let ours = |unit: Unit| run.presence.as_ref().is_some_and(|presence| presence.is_ours(&unit.text(note)));
+    if found == Found::Edited && old.id.is_none() && ours(unit) {
+        return Ok(Outcome::Gone);
+    }
     let patch = (is_whole(note, unit))
         .then(|| merge::edits(note, unit.span, &old.text, &new.text))
         .flatten()
         .and_then(|edits| Patch::new(edits).ok());
     match patch {
-        Some(patch) if patch.is_empty() => return give_id(&mut run.draft, phase, new),
+        Some(patch) if patch.is_empty() => return Ok(give_id(&mut run.draft, phase, new)),
         Some(patch) if keeps_the_rest(note, unit, &patch, (found == Found::Old).then_some(new)) => {
             run.draft.apply(&patch);
             if let Some(presence) = &mut run.presence {
                 presence.change(&old.text, &new.text);
             }
-            return give_id(&mut run.draft, phase, new).map(|_| Outcome::Done);
+            give_id(&mut run.draft, phase, new);
+            return Ok(Outcome::Done);
         }
         _ => {}
     }
@@ -181,17 +186,19 @@ fn change(
     Ok(Outcome::Conflict)
 }
 
-/// Gives the block that says what `new` says its id, where it has a line of its own and the block has none.
-fn give_id(draft: &mut Draft, phase: Option<&str>, new: &Piece) -> Result<Outcome, EditError> {
-    let Some(id) = &new.own_line else { return Ok(Outcome::Present) };
+/// Gives the block that says what `new` says its id, where that has a line of its own and the block has none.
+fn give_id(draft: &mut Draft, phase: Option<&str>, new: &Piece) -> Outcome {
+    let Some(id) = &new.own_line else { return Outcome::Present };
     let note = draft.note();
-    let Some((unit, Found::New)) = find(note, phase, new, new) else { return Ok(Outcome::Present) };
-    if unit.id.is_some() {
-        return Ok(Outcome::Present);
+    let Some((unit, Found::New)) = find(note, phase, new, new) else { return Outcome::Present };
+    let block = unit.block(note).filter(|_| unit.id.is_none());
+    match block.and_then(|block| add_id(note, block, id).ok()) {
+        Some(patch) => {
+            draft.apply(&patch);
+            Outcome::Done
+        }
+        None => Outcome::Present,
     }
-    let patch = unit.block(note).and_then(|block| add_id(note, block, id).ok()).unwrap_or_default();
-    draft.apply(&patch);
-    Ok(Outcome::Present)
 }
 
 /// Whether after the patch the piece is one still, of its kind, and everything else is as it was. `exact`: what it must
@@ -219,14 +226,12 @@ fn is_right(note: &Note, unit: Unit, after: &Note, exact: Option<&Piece>) -> boo
     let Some(new) = units(after, true).into_iter().find(|it| (it.top, it.item) == (unit.top, unit.item)) else {
         return false;
     };
-    match exact {
-        Some(piece) => new.text(after) == piece.text.as_str(),
-        None => {
-            let kinds = [(unit, note), (new, after)].map(|(unit, note)| Piece::of(note, &unit));
-            let kind = |piece: &Piece| piece.callout.as_ref().map(|(kind, _)| kind.clone());
-            kind(&kinds[0]) == kind(&kinds[1]) && kinds[0].id == kinds[1].id
-        }
+    if let Some(piece) = exact {
+        return new.text(after) == piece.text.as_str();
     }
+    let [was, is] = [(unit, note), (new, after)].map(|(unit, note)| Piece::of(note, &unit));
+    let kind = |piece: &Piece| piece.callout.as_ref().map(|(kind, _)| kind.clone());
+    kind(&was) == kind(&is) && was.id == is.id
 }
 
 /// Takes a piece out where it stands as it was written.

@@ -3,10 +3,14 @@
 //! A change is undone where the bytes it put there stand unedited and their place is certain; what a person wrote
 //! since, around it or elsewhere, stays. Anything else is refused, with the words that are in question.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::change::{Change, splice};
+use super::unit::{Unit, units};
 use crate::base::text;
+use crate::note::Note;
 
 /// A text shorter than this is not looked for without what stood around it.
 const TELLING: usize = 12;
@@ -20,6 +24,9 @@ pub enum UndoError {
     /// The text is not there as it was written.
     #[error("what was written has been edited since: `{0}`")]
     Edited(String),
+    /// Without it, what stands around it would become one block.
+    #[error("what stands around it would become one without: `{0}`")]
+    Merge(String),
     /// It stands in several places.
     #[error("what was written stands in more than one place: `{0}`")]
     Ambiguous(String),
@@ -28,11 +35,49 @@ pub enum UndoError {
 /// `bytes` without `changes`, which were made one after the other. All of them or none.
 pub fn undo(bytes: &[u8], changes: &[Change]) -> Result<Vec<u8>, UndoError> {
     let mut bytes = bytes.to_vec();
-    for change in changes.iter().rev() {
-        let at = find(&bytes, change)?;
-        bytes = take_back(&bytes, at, change);
+    let mut rest = changes;
+    while let Some((last, before)) = rest.split_last() {
+        // Texts that were put one behind the other mostly stand so still.
+        let run = run(rest);
+        if let Some((whole, count)) = run
+            && let Ok(undone) = one(&bytes, &whole)
+        {
+            (bytes, rest) = (undone, &rest[..rest.len() - count]);
+            continue;
+        }
+        (bytes, rest) = (one(&bytes, last)?, before);
     }
     Ok(bytes)
+}
+
+/// The insertions at the end of `changes` that follow one another, as one; `None` where there is but one.
+fn run(changes: &[Change]) -> Option<(Change, usize)> {
+    let follows = |pair: &[Change]| pair[1].removed.is_empty() && pair[1].at == pair[0].at + pair[0].inserted.len();
+    let count = 1 + changes.windows(2).rev().take_while(|pair| follows(pair)).count();
+    let all = &changes[changes.len() - count..];
+    let mut whole = all.first().filter(|_| count > 1)?.clone();
+    for change in &all[1..] {
+        whole.inserted.extend_from_slice(&change.inserted);
+    }
+    Some((whole, count))
+}
+
+fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
+    let (at, certain) = find(bytes, change)?;
+    let undone = take_back(bytes, at, change);
+    if !certain && change.removed.is_empty() && !keeps(bytes, at..at + change.inserted.len(), &undone) {
+        return Err(UndoError::Merge(shown(&change.inserted)));
+    }
+    Ok(undone)
+}
+
+/// Whether every block outside `range` is one still once that is gone.
+fn keeps(bytes: &[u8], range: Range<usize>, undone: &[u8]) -> bool {
+    let [old, new] = [bytes, undone].map(Note::parse);
+    let new_units = units(&new, true);
+    let mut found = new_units.iter();
+    let outside = |unit: &&Unit| unit.span.end <= range.start || unit.span.start >= range.end;
+    units(&old, true).iter().filter(outside).all(|unit| found.any(|other| other.text(&new) == unit.text(&old)))
 }
 
 fn take_back(bytes: &[u8], at: usize, change: &Change) -> Vec<u8> {
@@ -45,8 +90,8 @@ fn take_back(bytes: &[u8], at: usize, change: &Change) -> Vec<u8> {
     splice(bytes, at + kept, change.inserted.len() - kept, &change.removed)
 }
 
-/// Where the inserted bytes stand now.
-fn find(bytes: &[u8], change: &Change) -> Result<usize, UndoError> {
+/// Where the inserted bytes stand now, and whether just where they were put.
+fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
     let Change { at, inserted, before, after, .. } = change;
     let whole = [before.as_slice(), inserted, after].concat();
     let here = at.checked_sub(before.len());
@@ -58,13 +103,13 @@ fn find(bytes: &[u8], change: &Change) -> Result<usize, UndoError> {
             && (!after.is_empty() || start + whole.len() == bytes.len())
     };
     if let Some(start) = here.filter(|&start| fits(start)) {
-        return Ok(start + before.len());
+        return Ok((start + before.len(), true));
     }
     if inserted.is_empty() && alone {
         // Something was taken away at an end of the text, and the end is another one now.
         let edge = if before.is_empty() { 0 } else { bytes.len() };
         let same = if before.is_empty() { bytes.starts_with(after) } else { bytes.ends_with(before) };
-        return if same { Ok(edge) } else { Err(UndoError::Edited(shown(&change.removed))) };
+        return if same { Ok((edge, false)) } else { Err(UndoError::Edited(shown(&change.removed))) };
     }
     let wanted = [
         (whole, before.len()),
@@ -79,7 +124,7 @@ fn find(bytes: &[u8], change: &Change) -> Result<usize, UndoError> {
         }
         if let Some(first) = memmem::find(bytes, text) {
             return match memmem::find(&bytes[first + 1..], text) {
-                None => Ok(first + lead),
+                None => Ok((first + lead, false)),
                 Some(_) => Err(UndoError::Ambiguous(shown(inserted))),
             };
         }

@@ -150,6 +150,15 @@ impl<'a> Attempt<'a> {
             return Ok(Step::Done(written));
         }
 
+        // Refused before and nothing new since: what is in the log already only needs its place in the note.
+        let newest = records.last().filter(|_| self.refused.is_some() && !seen && job.new.is_empty());
+        let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
+        if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
+            place.revision = newest.revision;
+            let after = self.stamp(&text.bytes, &place)?;
+            let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
+            return self.replace(prepared, &disk, &after, &text, written, newest.revision);
+        }
         place.revision = next;
         let after = self.stamp(&text.bytes, &place)?;
         let today = |record: &Record| record.time.to_zoned(TimeZone::UTC).date();
@@ -159,27 +168,42 @@ impl<'a> Attempt<'a> {
             keep::copy(self.writer.state, self.key, &disk.bytes, revision.unwrap_or(0), self.writer.now)?;
             keep::sweep(self.writer.state, self.key, self.folder()?.as_path(), records.last(), self.writer.now)?;
         }
-        let target = files::within(self.writer.vault.root(), &self.path)?;
         let temp = keep::temp_name(self.key, next);
-        let Some(prepared) = settled(Prepared::new(&target, &after, Some(&temp)))? else { return Ok(Step::Refused) };
+        let Some(prepared) = self.prepare(&after, &temp)? else { return Ok(Step::Refused) };
         record.revision = next;
         record.temp = Some(temp);
         record.from = revision;
         record.cursor = Some(place.to_string());
-        record.before = disk.hash;
+        record.before.clone_from(&disk.hash);
         record.after = hash(&after);
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
         self.forget_base(&record, records.last())?;
+        self.replace(prepared, &disk, &after, &text, written, next)
+    }
+
+    /// The new text beside the note; `None` where the note is on its way.
+    fn prepare(&self, after: &[u8], temp: &str) -> Result<Option<Prepared>> {
+        let target = files::within(self.writer.vault.root(), &self.path)?;
+        settled(Prepared::new(&target, after, Some(temp)))
+    }
+
+    /// The new text in the place of the note, if that is still what was read.
+    fn replace(
+        &mut self,
+        prepared: Prepared,
+        disk: &Disk,
+        after: &[u8],
+        text: &Text,
+        written: Written,
+        revision: u64,
+    ) -> Result<Step> {
         let aside = self.writer.state.recovery(self.key);
-        if settled(prepared.replace(&disk.bytes, &after, Some(&aside)))?.is_none() {
-            self.refused = Some(Refused { found: revision });
+        if settled(prepared.replace(&disk.bytes, after, Some(&aside)))?.is_none() {
+            self.refused = Some(Refused { found: disk.cursor.as_ref().map(|cursor| cursor.revision) });
             return Ok(Step::Refused);
         }
-        written.revision = next;
-        written.changed = true;
-        written.done = self.done(&text);
-        Ok(Step::Done(written))
+        Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
     }
 
     fn read(&self) -> Result<Disk> {
@@ -357,6 +381,11 @@ fn tells(newest: Option<&Record>, record: &Record, plan: &Plan) -> bool {
     let base = plan.base.as_ref().map(|text| hash(text.as_bytes()));
     let has = newest.and_then(|newest| newest.base.as_ref()).map(|base| base.hash.clone());
     *consumed != record.consumed || !plan.made.is_empty() || (base.is_some() && base != has)
+}
+
+/// Whether a record stands for the same part of the transcript.
+fn is_at(record: &Record, place: &Cursor) -> bool {
+    record.cursor.as_deref().and_then(Cursor::parse).is_some_and(|cursor| cursor.same_records(place))
 }
 
 /// New deeds of revision `next`, to be done for the first time.

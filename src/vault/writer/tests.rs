@@ -288,6 +288,7 @@ fn an_editor_that_never_rests_leaves_it_to_the_next_contact() {
     });
     assert!(matches!(error, Err(Error::Changed { .. })), "{error:?}");
     assert_eq!(world.steps(), [] as [u32; 0]);
+    assert_eq!(world.log().all().unwrap().len(), 1, "decided once, however often it is tried");
     world.write(&[step(2)]);
     assert_eq!(world.steps(), [1, 2]);
     assert!(world.text().contains(&format!("Words {number}.")));

@@ -2,6 +2,8 @@
 
 mod again;
 mod conflict;
+mod growth;
+mod interleaving;
 mod place;
 mod property;
 mod task;
@@ -56,7 +58,8 @@ fn with(note: &str, ops: &[Op], mode: Mode) -> (String, Vec<Outcome>) {
 fn diff(old: &str, new: &str) -> String {
     let diff = similar::TextDiff::from_lines(old, new);
     let lines = diff.iter_all_changes().filter(|change| change.tag() != similar::ChangeTag::Equal);
-    lines.map(|change| format!("{}{}", change.tag(), change.value().replace('\r', "␍"))).collect()
+    let shown = |change: similar::Change<&str>| [change.tag().to_string(), change.value().replace('\r', "␍")].concat();
+    lines.map(shown).collect()
 }
 
 fn changed(note: &str, ops: &[Op]) -> String {
