@@ -41,13 +41,9 @@ impl World {
     }
 
     pub(crate) fn import(&self) -> Report {
-        self.import_with(Options::default())
-    }
-
-    fn import_with(&self, options: Options) -> Report {
         let importer = cru::import::find("claude").unwrap();
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
-        let options = Options { machine, ..options };
+        let options = Options { machine, ..Options::default() };
         ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()
     }
 

@@ -175,7 +175,8 @@ impl Recorded {
 
     /// The files as they were when so many lines of the transcript were written.
     fn write(&self, transcript: &Path, written: usize) {
-        let text: String = self.lines[..written].iter().map(|(line, _)| format!("{line}\n")).collect();
+        let lines: Vec<&str> = self.lines[..written].iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
+        let text = lines.concat();
         files::create_dir(transcript.parent().unwrap()).unwrap();
         files::put(transcript, text.as_bytes()).unwrap();
         let shown = |agent: &&Agent| text.contains(&agent.id) || written == self.lines.len();
@@ -336,7 +337,7 @@ fn told(session: &Session) -> Vec<String> {
                 }
                 Item::User(user) => told.push(format!("user: {} {}", user.words, user.correction)),
                 Item::Subagent(it) => {
-                    told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some()))
+                    told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some()));
                 }
                 Item::Decision(it) => told.push(format!("decision: {}", it.callout.title)),
                 Item::Error(it) => told.push(format!("error: {}", it.callout.title)),
