@@ -41,13 +41,9 @@ impl World {
     }
 
     pub(crate) fn import(&self) -> Report {
-        self.import_with(Options::default())
-    }
-
-    fn import_with(&self, options: Options) -> Report {
         let importer = cru::import::find("claude").unwrap();
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
-        let options = Options { machine, ..options };
+        let options = Options { machine, ..Options::default() };
         ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()
     }
 
@@ -101,6 +97,19 @@ pub(crate) fn model(session: &Session) -> Value {
     value["preface"] = serde_json::to_value(session.tasks()).unwrap();
     strip(&mut value);
     value
+}
+
+/// The model with notes named by their host sessions, for a note's own name is that of the first prompt which was there
+/// when it was made; and `without` some keys of its frontmatter.
+pub(crate) fn nameless(session: &Session, notes: &BTreeMap<String, (String, Session)>, without: &[&str]) -> String {
+    let mut model = model(session);
+    for key in without {
+        model["meta"][*key] = Value::Null;
+    }
+    let mut names: Vec<(&str, &str)> =
+        notes.iter().filter_map(|(host, (_, it))| Some((it.meta.session_id.as_deref()?, host.as_str()))).collect();
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    names.iter().fold(model.to_string(), |text, (name, host)| text.replace(name, host))
 }
 
 /// A note's text but for its cursor, whose revision counts the writes.
@@ -249,10 +258,20 @@ fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once(
                     put(&world.temp.path().join(place(&meta)), &bytes);
                 }
             }
+            // A sub-agent begins with the call that starts it.
+            let begun = String::from_utf8_lossy(&lines[..cut].concat()).into_owned();
+            for path in &bundle.files[1..] {
+                let name = path.file_stem().unwrap().to_str().unwrap();
+                if name.strip_prefix("agent-").is_some_and(|agent| !begun.contains(agent)) {
+                    files::remove(&world.temp.path().join(place(path))).unwrap();
+                }
+            }
             let main = world.temp.path().join(place(&bundle.files[0]));
             put(&main, &lines[..cut].concat());
             world.import();
-            put(&main, &bytes[0]);
+            for (path, bytes) in bundle.files.iter().zip(&bytes) {
+                put(&world.temp.path().join(place(path)), bytes);
+            }
             let report = world.import();
             let rename = |text: &str, world: &World| text.replace(world.temp.path().to_str().unwrap(), "");
             let now = world.sessions();
@@ -267,11 +286,8 @@ fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once(
                     same_bytes += 1;
                     continue;
                 }
-                let (mut one_model, mut other_model) = (model(grown), model(session));
-                for model in [&mut one_model, &mut other_model] {
-                    model["meta"]["transcript"] = Value::Null;
-                }
-                if one_model != other_model {
+                let without = &["transcript"];
+                if nameless(grown, &now, without) != nameless(session, &want, without) {
                     let row = report.sessions.iter().find(|row| row.host_session == *host);
                     let row = row.map(|row| (row.outcome, row.detail.clone()));
                     if row.as_ref().is_some_and(|row| row.0 == Outcome::Grown) {

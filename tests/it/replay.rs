@@ -1,7 +1,6 @@
 //! What hooks tell, replayed: a session that is flushed while it runs ends up as the one that a single import makes,
 //! with its transcript growing beside it, and as near as the hooks can tell without any.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use cru::vault::Journal;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::growth::{World, model, transcripts, without_cursor};
+use crate::growth::{World, nameless, transcripts, without_cursor};
 
 /// A session as its files tell it.
 struct Recorded {
@@ -128,7 +127,8 @@ impl Recorded {
                         let agent_id = line["toolUseResult"]["agentId"].as_str();
                         if let Some(agent) = self.agents.iter().find(|agent| Some(agent.id.as_str()) == agent_id) {
                             let start = agent.lines.first().and_then(|line| line["timestamp"].as_str()?.parse().ok());
-                            let who = json!({ "agent_id": agent.id, "agent_type": agent.kind });
+                            let cwd = agent.lines.first().map_or(Value::Null, |line| line["cwd"].clone());
+                            let who = json!({ "agent_id": agent.id, "agent_type": agent.kind, "cwd": cwd });
                             push(events, "subagent-start", start.unwrap_or(time), who);
                             let own: Vec<&Value> = agent.lines.iter().collect();
                             self.tell(&own, Some(agent), transcript, events);
@@ -175,7 +175,8 @@ impl Recorded {
 
     /// The files as they were when so many lines of the transcript were written.
     fn write(&self, transcript: &Path, written: usize) {
-        let text: String = self.lines[..written].iter().map(|(line, _)| format!("{line}\n")).collect();
+        let lines: Vec<&str> = self.lines[..written].iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
+        let text = lines.concat();
         files::create_dir(transcript.parent().unwrap()).unwrap();
         files::put(transcript, text.as_bytes()).unwrap();
         let shown = |agent: &&Agent| text.contains(&agent.id) || written == self.lines.len();
@@ -194,7 +195,9 @@ fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            // An editor's remark beside the words is none of them.
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            let texts: Vec<&str> = texts.filter(|text| !text.starts_with("<ide_")).collect();
             texts.join("\n\n")
         }
         _ => String::new(),
@@ -258,25 +261,13 @@ fn plain(world: &World, text: &str) -> String {
 /// A note that hooks began, completed by its transcript: it began with the first hook.
 const COMPLETED: &str = "completed";
 
-/// A note's name is that of the first prompt which was there when it was made.
-fn nameless(session: &Session, notes: &BTreeMap<String, (String, Session)>, what: &str) -> String {
-    let mut model = model(session);
-    model["meta"]["transcript"] = Value::Null;
-    if what == COMPLETED {
-        model["meta"]["started"] = Value::Null;
-    }
-    let mut names: Vec<(&str, &str)> =
-        notes.iter().filter_map(|(host, (_, it))| Some((it.meta.session_id.as_deref()?, host.as_str()))).collect();
-    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    names.iter().fold(model.to_string(), |text, (name, host)| text.replace(name, host))
-}
-
 fn compare(one: &World, other: &World, what: &str) {
     let (one_notes, other_notes) = (one.sessions(), other.sessions());
     assert_eq!(one_notes.keys().collect::<Vec<_>>(), other_notes.keys().collect::<Vec<_>>(), "{what}");
+    let without: &[&str] = if what == COMPLETED { &["transcript", "started"] } else { &["transcript"] };
     for (host, (text, session)) in &one_notes {
         let (other_text, other_session) = &other_notes[host];
-        let (a, b) = (nameless(session, &one_notes, what), nameless(other_session, &other_notes, what));
+        let (a, b) = (nameless(session, &one_notes, without), nameless(other_session, &other_notes, without));
         assert!(a == b, "{what} {host}\n{}\n=====\n{}", plain(one, text), plain(other, other_text));
     }
 }
@@ -346,7 +337,7 @@ fn told(session: &Session) -> Vec<String> {
                 }
                 Item::User(user) => told.push(format!("user: {} {}", user.words, user.correction)),
                 Item::Subagent(it) => {
-                    told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some()))
+                    told.push(format!("subagent: {:?} {:?} {}", it.agent, it.task, it.link.is_some()));
                 }
                 Item::Decision(it) => told.push(format!("decision: {}", it.callout.title)),
                 Item::Error(it) => told.push(format!("error: {}", it.callout.title)),

@@ -37,12 +37,6 @@ pub(super) struct Before<'a> {
     pub(super) facts: Option<&'a HookFacts>,
 }
 
-impl Before<'static> {
-    /// Nothing.
-    #[cfg(test)]
-    pub(super) const NOTHING: Self = Self { bounds: &|_| Bounds { until: None, mark: None }, facts: None };
-}
-
 /// Reads a bundle and folds its streams.
 pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options, before: Before<'_>) -> Bundled {
     let mut collector = Collector {

@@ -3,7 +3,7 @@
 //! The journal forgets its lines when they are in the note; this file does not. Each line stands in it once.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub(super) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>>
     Ok(all)
 }
 
-fn read(path: &PathBuf) -> Result<Vec<Told>> {
+fn read(path: &Path) -> Result<Vec<Told>> {
     let bytes = match files::read(path) {
         Err(_) if !path.exists() => return Ok(Vec::new()),
         bytes => bytes?,

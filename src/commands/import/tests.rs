@@ -125,12 +125,16 @@ impl World {
 
     /// On a machine that remembers.
     fn grow(&self) -> Report {
-        self.grow_at("2036-01-01T00:00:00Z", Options::default())
+        self.grow_at("2036-01-01T00:00:00Z", false)
     }
 
-    fn grow_at(&self, now: &str, options: Options) -> Report {
+    fn grow_at(&self, now: &str, restore: bool) -> Report {
         let state = State::at(self.temp.path().join("state"));
-        self.import_with(&Options { machine: Some(Machine { state, now: now.parse().unwrap() }), ..options })
+        self.import_with(&Options {
+            machine: Some(Machine { state, now: now.parse().unwrap() }),
+            restore,
+            ..Options::default()
+        })
     }
 
     fn edit(&self, name: &str, from: &str, to: &str) {
@@ -350,7 +354,7 @@ fn a_note_gets_what_its_transcript_gained_and_keeps_what_a_person_did() {
     assert_eq!(world.grow().count(Outcome::Unchanged), 1);
     assert_eq!(world.notes(), before);
     // Without the machine's memory the same is made of the records behind the cursor.
-    std::fs::rename(world.temp.path().join("state"), world.temp.path().join("gone")).unwrap();
+    fs::remove_dir_all(world.temp.path().join("state")).unwrap();
     world.transcript("a.jsonl", &format!("session aaa\nP one\nR two\nC ls\nO x\n{more}C pwd\nO here\n"));
     assert_eq!(world.grow().count(Outcome::Updated), 1);
     let text = world.text(name);
@@ -382,7 +386,7 @@ fn a_note_that_was_deleted_is_made_again_only_when_asked() {
     let report = world.grow();
     assert_eq!((report.count(Outcome::Deleted), world.notes().len()), (1, 0));
     assert_eq!(report.files[0].reason.as_deref(), Some("deleted by you; --restore makes it again"));
-    let report = world.grow_at("2036-01-01T00:00:00Z", Options { restore: true, ..Options::default() });
+    let report = world.grow_at("2036-01-01T00:00:00Z", true);
     assert_eq!((report.count(Outcome::Created), world.notes().len()), (1, 1));
 }
 
@@ -412,16 +416,16 @@ fn a_running_session_is_told_up_to_the_first_open_call() {
     world.grow();
     world.edit("2026-11-20-one.md", "status: completed", "status: active");
     world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\n");
-    world.grow_at("2026-11-20T09:05:00Z", Options::default());
+    world.grow_at("2026-11-20T09:05:00Z", false);
     let text = world.text("2026-11-20-one.md");
     assert!(text.contains("\nthree\n") && !text.contains("no result") && text.contains("status: active"), "{text}");
     // An hour without a sign of life: what is open stays open.
-    world.grow_at("2026-11-20T11:05:00Z", Options::default());
+    world.grow_at("2026-11-20T11:05:00Z", false);
     let text = world.text("2026-11-20-one.md");
     assert!(text.contains("✗ no result recorded"), "{text}");
     assert!(text.contains("status: abandoned"), "{text}");
     world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\nO late\n");
-    world.grow_at("2026-11-20T11:06:00Z", Options::default());
+    world.grow_at("2026-11-20T11:06:00Z", false);
     let text = world.text("2026-11-20-one.md");
     assert!(text.contains("`Bash ls` → late") && !text.contains("no result"), "{text}");
 }

@@ -23,8 +23,11 @@ pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
         if before == after || (key == "started" && before.is_some()) {
             return None;
         }
-        let before = match &note {
-            Some(note) if matches!(key, "status" | "ended") => lifecycle(key, before, note)?,
+        let now = note.as_ref().map(|note| note.get(key).map(json));
+        let before = match now {
+            Some(now) if matches!(key, "status" | "ended") && now != before => {
+                is_lifecycle(key, note.as_ref()?).then_some(now)?
+            }
             _ => before,
         };
         Some(Op::Set { key: key.to_owned(), old: before, new: after })
@@ -32,15 +35,11 @@ pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     keys.into_iter().filter_map(op).collect()
 }
 
-/// What `status` and `ended` were last set to: other commands pause and close a session too, and a person's word that
-/// closes it stays without a remark. `None`: leave it.
-fn lifecycle(key: &str, before: Option<Json>, note: &Values) -> Option<Option<Json>> {
-    let now = note.get(key).map(json);
-    if now == before {
-        return Some(before);
-    }
+/// Whether another command of ours has set the key: sessions are paused and closed by others too. A person's word that
+/// closes one stays without a remark.
+fn is_lifecycle(key: &str, note: &Values) -> bool {
     let word = note.string(key).map(Status::parse);
-    (key == "status" && matches!(word, Some(Status::Active | Status::Paused))).then_some(now)
+    key == "status" && matches!(word, Some(Status::Active | Status::Paused))
 }
 
 /// A property as JSON.

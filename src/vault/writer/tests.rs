@@ -400,7 +400,8 @@ fn two_bases_are_kept_and_only_whole_ones_known() {
 #[test]
 fn the_cursor_follows_the_transcript_and_the_log() {
     let world = world();
-    let at = |records: u64| Consumed { records, last: Some("abc".to_owned()), hash: "ff".to_owned(), ..Consumed::default() };
+    let at =
+        |records: u64| Consumed { records, last: Some("abc".to_owned()), hash: "ff".to_owned(), ..Consumed::default() };
     let write = |records, ops: Vec<Op>| {
         let plan = Plan { cursor: Some(at(records)), ..plan(ops) };
         world.writer().write(KEY, &world.note, &mut |_, _| Ok(plan.clone())).unwrap()
