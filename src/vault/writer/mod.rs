@@ -118,6 +118,18 @@ impl<'a> Writer<'a> {
         Ok(attempt::known(&records))
     }
 
+    /// The bytes that a note would have after [`Writer::write`]. Takes no lock and writes nothing.
+    pub fn preview(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Vec<u8>> {
+        let plan = plan(&Note::parse(bytes), &self.peek(key)?)?;
+        let applied = op::apply(bytes, &plan.ops, op::Mode::First);
+        Ok(applied.map_err(|(_, error)| Error::usage(error.to_string()))?.bytes)
+    }
+
     fn run(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
         let _lock = files::lock(&self.state.lock(key)).map_err(|error| self.told(key, error))?;
         let path = self.vault.file(note);
