@@ -16,15 +16,15 @@ mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
-mod hooks;
 mod growth;
+mod hooks;
 mod import;
 mod kill;
 mod layers;
 mod learn;
-mod resume;
 mod live;
 mod replay;
+mod resume;
 mod transcripts;
 mod writing;
 

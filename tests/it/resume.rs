@@ -135,7 +135,8 @@ fn the_user_names_a_command_and_no_shell_reads_it() {
     let world =
         World::new(&NOTE.replace("claude-code", "typewriter").replace("title: Tides", "title: \"$(touch x); `id`\""));
     world.program("my writer", 0);
-    let config = "[hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
+    let config =
+        "[hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
     fs::create_dir_all(world.path("config/cru")).unwrap();
     fs::write(world.path("config/cru/config.toml"), config).unwrap();
     let output = world.run(&["tides", "--phase", "Write it down", "--agent", "scribe@1"]);

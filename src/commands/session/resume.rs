@@ -221,8 +221,7 @@ impl Resumed {
             let name = host::name(&loaded.session.meta, &vault.config().resume);
             let name = name
                 .map_or_else(|| "this session names no host".to_owned(), |it| format!("the host '{it}' is not known"));
-            cx.ui
-                .note(&format!("{name}, so here is the pack; `[hosts]` in your own config.toml can name a command"));
+            cx.ui.note(&format!("{name}, so here is the pack; `[hosts]` in your own config.toml can name a command"));
             return;
         };
         if args.no_start {
