@@ -72,10 +72,10 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             if let Some(ends) = ends {
                 crate::live::open::Open::of(&state, &target.key()).end(&ends)?;
             }
-            logged.push(entry.name(), Some(id));
+            logged.push(&entry, id);
             logged.settle(log.flush(&target, &format!("log {}", entry.name())), &log, &target, cx);
         }
-        None => logged.push("begun", None),
+        None => logged.begun(),
     }
     if let Some(handle) = handle {
         logged.name(handle);
