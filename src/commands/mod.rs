@@ -22,6 +22,9 @@ mod undo;
 
 use clap::{Parser, Subcommand};
 
+#[doc(hidden)]
+pub use hooks::edited as fuzz_settings;
+
 pub use context::{Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 

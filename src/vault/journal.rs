@@ -149,7 +149,8 @@ fn generation(file: &mut File) -> io::Result<(String, u64)> {
 
 /// The entries among lines, how many bytes they take, and how many lines are none. A last line that is not whole may
 /// be one that is being written: it is left for later.
-fn lines(bytes: &[u8]) -> (Vec<Entry>, usize, usize) {
+#[doc(hidden)]
+pub fn lines(bytes: &[u8]) -> (Vec<Entry>, usize, usize) {
     let (mut entries, mut consumed, mut odd, mut at) = (Vec::new(), 0, 0, 0);
     for line in bytes.split(|&byte| byte == b'\n') {
         let end = at + line.len();

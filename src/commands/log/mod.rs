@@ -73,10 +73,10 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
                 crate::live::open::Open::of(&state, &target.key()).end(&ends)?;
             }
             let flushed = log.flush_entry(&target, &id, &format!("log {}", entry.name()));
-            logged.push(entry.name(), Some(id));
+            logged.push(&entry, id);
             logged.settle(flushed, &log, &target, cx);
         }
-        None => logged.push("begun", None),
+        None => logged.begun(),
     }
     if let Some(handle) = handle {
         logged.name(handle);

@@ -57,9 +57,9 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
                 if let Some(ends) = prepared.ends {
                     Open::of(log.state, &target.key()).end(&ends)?;
                 }
-                logged.push(entry.name(), Some(id));
+                logged.push(&entry, id);
             }
-            None => logged.push("begun", None),
+            None => logged.begun(),
         }
         if let Some(handle) = prepared.handle {
             logged.name(handle);
