@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::import::report::Outcome;
-use super::import::sync::{Flushed, Synced, flush_hooked};
+use super::import::sync::{Flushed, Synced, flush_hooked, last_told};
 use super::{Context, Output, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -122,7 +122,7 @@ fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Row>> {
         row.entries = flushed.entries;
         row.changed = flushed.changed;
     }
-    if let Some(paused) = status::pause_if_due(log, target)? {
+    if let Some(paused) = status::pause_if_due(log, target, last_told(log.state, &target.meta)?)? {
         paused.written?;
         row.paused = true;
         row.changed = true;

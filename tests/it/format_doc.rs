@@ -214,7 +214,7 @@ fn codes() -> BTreeSet<(String, String)> {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for severity in ["error", "warning", "info"] {
             for part in code.split(&format!("Diagnostic::{severity}(")).skip(1) {
                 let literal = part.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
