@@ -96,6 +96,20 @@ pub(super) fn find(
     Ok((target, flushed))
 }
 
+/// The session of that name with all that its host did before: what comes now stands behind it.
+pub(super) fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<Target> {
+    let (target, flushed) = find(name, vault, state, cx)?;
+    for (session, synced) in flushed {
+        if let Err(error) = synced {
+            cx.ui.warn(&format!("what the host of {session} told could not be written: {error}"));
+        }
+    }
+    target.ok_or_else(|| {
+        Error::usage("the host's session has no note yet")
+            .with_hint("it gets one with the first prompt that the agent answers")
+    })
+}
+
 /// Writes what waits for one host session, for a hook that does not leave that to another process.
 pub(super) fn inline(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) -> Result<()> {
     let (target, flushed) = find(Some(session), vault, state, cx)?;

@@ -16,6 +16,7 @@ mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod hooked;
 mod hooks;
 mod growth;
 mod import;
