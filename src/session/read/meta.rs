@@ -5,38 +5,10 @@ use jiff::Timestamp;
 use crate::base::{Diagnostic, Span};
 use crate::note::frontmatter::{self, Split, Value, Values};
 use crate::session::model::{Agent, Meta, Status, SubagentRef};
+use crate::session::render::KEYS;
 use crate::session::time;
 
 use super::link;
-
-/// The keys that are read, in the order they are written.
-pub(super) const KEYS: &[&str] = &[
-    "type",
-    "session_id",
-    "title",
-    "started",
-    "ended",
-    "status",
-    "channel",
-    "participants",
-    "model",
-    "tokens_used",
-    "cost_usd",
-    "project",
-    "branch",
-    "commit",
-    "host",
-    "host_version",
-    "host_session",
-    "transcript",
-    "parent",
-    "resume_point",
-    "subagents",
-    "subagent_links",
-    "tags",
-    "export",
-    "cru_cursor",
-];
 
 pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>) -> (Values, Meta) {
     let Some(bounds) = &split.block else { return Default::default() };
