@@ -87,7 +87,9 @@ impl Bed {
     fn new(size: usize) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let root = dir.path().join("vault");
-        fs::create_dir_all(root.join(".cru")).expect("a folder");
+        for folder in [root.join(".cru"), dir.path().join("state")] {
+            fs::create_dir_all(folder).expect("a folder");
+        }
         let vault = Vault::open(&root).expect("a vault");
         let state = State::at(dir.path().join("state"));
         let started = start(&vault, &state, &Start { title: Some("Bench".into()), ..Start::default() });

@@ -11,6 +11,7 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::change::Change;
@@ -63,6 +64,16 @@ pub struct Record {
     /// Name of the file that held the new text before it replaced the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temp: Option<String>,
+}
+
+/// The part of a record that says which entries it wrote.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Given {
+    /// [`Record::revision`].
+    pub revision: u64,
+    /// [`Record::made`].
+    #[serde(default)]
+    pub made: BTreeMap<String, String>,
 }
 
 /// A base on disk.
@@ -144,13 +155,24 @@ impl Operations {
 
     /// The newest records, oldest first, from one that is `enough` on, or all.
     pub fn tail(&self, enough: impl Fn(&Record) -> bool) -> Result<Vec<Record>> {
+        self.end(FIRST, enough)
+    }
+
+    /// What the newest records gave ids to. Where `entry` is not among them, more than these few are not looked at.
+    pub fn given(&self, entry: &str) -> Result<Vec<Given>> {
+        let few = self.end(FIRST / 4, |_: &Given| true)?;
+        let found = few.iter().any(|given| given.made.contains_key(entry));
+        if found { Ok(few) } else { self.end(FIRST, |_| true) }
+    }
+
+    fn end<T: DeserializeOwned>(&self, first: u64, enough: impl Fn(&T) -> bool) -> Result<Vec<T>> {
         let failed = |source| Error::io("read", &self.path, source);
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             file => file.map_err(failed)?,
         };
         let size = file.metadata().map_err(failed)?.len();
-        let mut window = FIRST;
+        let mut window = first;
         loop {
             let start = size.saturating_sub(window);
             let bytes = files::read_at(&mut file, start, size - start).map_err(failed)?;
@@ -170,7 +192,7 @@ impl Operations {
 }
 
 /// The whole records in a part of a log; its first line counts only when the part is the beginning.
-fn records(bytes: &[u8], beginning: bool) -> Vec<Record> {
+fn records<T: DeserializeOwned>(bytes: &[u8], beginning: bool) -> Vec<T> {
     let lines = bytes.split(|&byte| byte == b'\n').skip(usize::from(!beginning));
     lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }

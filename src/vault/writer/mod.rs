@@ -130,19 +130,19 @@ impl<'a> Writer<'a> {
     /// Whether an entry is written: the log has it, and the note on disk is of that revision or a later one. A note that
     /// is behind (its writer was killed, or an old buffer was saved) has it not, whatever the log says.
     fn has(&self, key: &str, note: &VaultPath, entry: &str) -> Result<Option<Written>> {
-        let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
-        let Some(newest) = records.last() else { return Ok(None) };
-        if !records.iter().any(|record| record.made.contains_key(entry)) {
+        let given = Operations::at(self.state.operations(key)).given(entry)?;
+        let Some(newest) = given.last().map(|newest| newest.revision) else { return Ok(None) };
+        if !given.iter().any(|record| record.made.contains_key(entry)) {
             return Ok(None);
         }
         let path = self.vault.file(note);
         let head = files::within(self.vault.root(), &path).ok().and_then(|path| read_head(&path).ok());
         let found = head.and_then(|head| cursor::read(head.as_bytes()));
-        if found.is_none_or(|found| found.revision < newest.revision) {
+        if found.is_none_or(|found| found.revision < newest) {
             return Ok(None);
         }
-        let made = attempt::known(&records).made;
-        Ok(Some(Written { revision: newest.revision, made, ..Written::default() }))
+        let made = given.into_iter().flat_map(|record| record.made).collect();
+        Ok(Some(Written { revision: newest, made, ..Written::default() }))
     }
 
     fn lock(&self, key: &str) -> Result<files::Lock> {
