@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::import::report::Outcome;
-use super::import::sync::{Flushed, Synced, flush_hooked};
+use super::import::sync::{Flushed, Synced, flush_hooked, last_told};
 use super::{Context, Output, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -96,6 +96,20 @@ pub(super) fn find(
     Ok((target, flushed))
 }
 
+/// The session of that name with all that its host did before: what comes now stands behind it.
+pub(super) fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<Target> {
+    let (target, flushed) = find(name, vault, state, cx)?;
+    for (session, synced) in flushed {
+        if let Err(error) = synced {
+            cx.ui.warn(&format!("what the host of {session} told could not be written: {error}"));
+        }
+    }
+    target.ok_or_else(|| {
+        Error::usage("the host's session has no note yet")
+            .with_hint("it gets one with the first prompt that the agent answers")
+    })
+}
+
 /// Writes what waits for one host session, for a hook that does not leave that to another process.
 pub(super) fn inline(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) -> Result<()> {
     let (target, flushed) = find(Some(session), vault, state, cx)?;
@@ -122,7 +136,7 @@ fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Row>> {
         row.entries = flushed.entries;
         row.changed = flushed.changed;
     }
-    if let Some(paused) = status::pause_if_due(log, target)? {
+    if let Some(paused) = status::pause_if_due(log, target, last_told(log.state, &target.meta)?)? {
         paused.written?;
         row.paused = true;
         row.changed = true;

@@ -16,6 +16,7 @@ mod init;
 mod log;
 mod man;
 pub mod output;
+mod reading;
 pub mod session;
 mod undo;
 

@@ -63,10 +63,11 @@ pub fn resume(log: &Log<'_>, target: &Target) -> Result<Changed> {
 }
 
 /// Pauses an active session that nothing happened in for as long as the configuration says; `None` where it is not due.
-pub fn pause_if_due(log: &Log<'_>, target: &Target) -> Result<Option<Changed>> {
+/// `told` is when something last happened that the note does not say.
+pub fn pause_if_due(log: &Log<'_>, target: &Target, told: Option<Timestamp>) -> Result<Option<Changed>> {
     let bytes = files::read(&log.vault.file(&target.path))?;
-    let (session, _) = session::read::session(&Note::parse(bytes));
-    if !due(&session.meta, newest(&session), log.now, log.vault.config().session.idle) {
+    let session = session::read::content(&Note::parse(bytes));
+    if !due(&session.meta, newest(&session).max(told), log.now, log.vault.config().session.idle) {
         return Ok(None);
     }
     change(log, target, &Status::Paused, None).map(Some)

@@ -17,6 +17,7 @@ mod format;
 mod format_doc;
 mod frontmatter;
 mod growth;
+mod hooked;
 mod hooks;
 mod import;
 mod kill;

@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use crate::growth::{World, nameless, transcripts, without_cursor};
 
 /// A session as its files tell it.
-struct Recorded {
-    session: String,
-    lines: Vec<(String, Value)>,
+pub(crate) struct Recorded {
+    pub(crate) session: String,
+    pub(crate) lines: Vec<(String, Value)>,
     agents: Vec<Agent>,
 }
 
-struct Agent {
+pub(crate) struct Agent {
     id: String,
     kind: String,
     text: String,
@@ -32,15 +32,15 @@ struct Agent {
 
 /// An event, and how many lines of the transcript were written when it came.
 #[derive(Debug)]
-struct Event {
-    name: &'static str,
-    time: Timestamp,
-    input: Value,
-    written: usize,
+pub(crate) struct Event {
+    pub(crate) name: &'static str,
+    pub(crate) time: Timestamp,
+    pub(crate) input: Value,
+    pub(crate) written: usize,
 }
 
 impl Recorded {
-    fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let parse = |text: &str| -> Vec<(String, Value)> {
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             lines.map(|line| (line.to_owned(), serde_json::from_str(line).unwrap_or(Value::Null))).collect()
@@ -69,7 +69,7 @@ impl Recorded {
     }
 
     /// The events that the host's hooks would have told.
-    fn events(&self, transcript: &Path) -> Vec<Event> {
+    pub(crate) fn events(&self, transcript: &Path) -> Vec<Event> {
         let lines: Vec<&Value> = self.lines.iter().map(|(_, line)| line).collect();
         let mut events = Vec::new();
         self.tell(&lines, None, transcript, &mut events);
@@ -174,7 +174,7 @@ impl Recorded {
     }
 
     /// The files as they were when so many lines of the transcript were written.
-    fn write(&self, transcript: &Path, written: usize) {
+    pub(crate) fn write(&self, transcript: &Path, written: usize) {
         let lines: Vec<&str> = self.lines[..written].iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         let text = lines.concat();
         files::create_dir(transcript.parent().unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn tell(world: &World, session: &str, event: &Event) {
 }
 
 /// The invented session, and real ones where they are at hand.
-fn recorded() -> Vec<(PathBuf, bool)> {
+pub(crate) fn recorded() -> Vec<(PathBuf, bool)> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude/-home-mara-code-tidepool");
     let mut paths = vec![(project.join("5f0c2f1e-7a44-4d0e-9c39-2f6f4f1d0a11.jsonl"), true)];
     if let Some(root) = transcripts() {
@@ -243,14 +243,14 @@ fn recorded() -> Vec<(PathBuf, bool)> {
     paths
 }
 
-fn imported(recorded: &Recorded) -> World {
+pub(crate) fn imported(recorded: &Recorded) -> World {
     let world = World::new();
     recorded.write(&place(&world, recorded), recorded.lines.len());
     world.import();
     world
 }
 
-fn place(world: &World, recorded: &Recorded) -> PathBuf {
+pub(crate) fn place(world: &World, recorded: &Recorded) -> PathBuf {
     world.input().join(format!("project/{}.jsonl", recorded.session))
 }
 
@@ -259,17 +259,30 @@ fn plain(world: &World, text: &str) -> String {
 }
 
 /// A note that hooks began, completed by its transcript: it began with the first hook.
-const COMPLETED: &str = "completed";
+pub(crate) const COMPLETED: &str = "completed";
 
-fn compare(one: &World, other: &World, what: &str) {
+pub(crate) fn compare(one: &World, other: &World, what: &str) {
     let (one_notes, other_notes) = (one.sessions(), other.sessions());
     assert_eq!(one_notes.keys().collect::<Vec<_>>(), other_notes.keys().collect::<Vec<_>>(), "{what}");
     let without: &[&str] = if what == COMPLETED { &["transcript", "started"] } else { &["transcript"] };
     for (host, (text, session)) in &one_notes {
         let (other_text, other_session) = &other_notes[host];
-        let (a, b) = (nameless(session, &one_notes, without), nameless(other_session, &other_notes, without));
+        let (a, b) = (without_files_seen(session), without_files_seen(other_session));
+        let (a, b) = (nameless(&a, &one_notes, without), nameless(&b, &other_notes, without));
         assert!(a == b, "{what} {host}\n{}\n=====\n{}", plain(one, text), plain(other, other_text));
     }
+}
+
+/// Without what only a hook can see: what was in a file at the moment of the call, and whether it was there.
+fn without_files_seen(session: &Session) -> Session {
+    let mut session = session.clone();
+    for item in session.phases.iter_mut().flat_map(|phase| &mut phase.items) {
+        let Item::Step(step) = item else { continue };
+        for file in step.reads.iter_mut().chain(&mut step.writes) {
+            (file.hash, file.created) = (None, false);
+        }
+    }
+    session
 }
 
 #[test]
@@ -314,7 +327,7 @@ fn whole_has(world: &World, words: &str) -> bool {
 }
 
 /// What hooks can tell: phases by their titles and opening words, steps, words of the person, tasks, sub-agents.
-fn told(session: &Session) -> Vec<String> {
+pub(crate) fn told(session: &Session) -> Vec<String> {
     let mut told = Vec::new();
     for phase in &session.phases {
         told.push(format!("## {}", phase.title));

@@ -10,8 +10,10 @@ use jiff::Timestamp;
 
 use super::carry::carry;
 use super::existing::Existing;
+use super::ids::Ids;
 use super::plan::{Old, Rules};
 use super::reading::Reading;
+use super::standing::{self, goes_on};
 use crate::base::Result;
 use crate::note::Note;
 use crate::session::cursor::Cursor;
@@ -21,7 +23,7 @@ use crate::session::{Session, delta, read, render};
 use crate::vault::journal::Mark;
 use crate::vault::state::key;
 use crate::vault::writer::{Known, Plan, Writer};
-use crate::vault::{State, Vault};
+use crate::vault::{Journal, State, Vault};
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,15 +79,29 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
-        let base = match &known.base {
-            Some(text) => text.clone(),
-            None => render::note(&self.again(old, bundle, &now, &there)?),
+        let (mut ids, base) = match &known.base {
+            Some(text) => {
+                let (ids, text) = Ids::unpack(text);
+                (ids, text.to_owned())
+            }
+            None => {
+                let (ids, session) = self.again(old, bundle, &now, &there)?;
+                (ids, render::note(&session))
+            }
         };
         let (last, _) = read::session(&Note::parse(base.as_str()));
         let mut new = old.draft.session.clone();
+        ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
+        ids.apply(&mut new);
         carry(&last, &mut new);
         let text = render::note(&new);
-        let ops = delta::texts(&base, &text, Some(note));
+        let mut ops = delta::texts(&base, &text, Some(note));
+        if !consumed.is_empty() {
+            let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
+            standing::settle(&mut ops, &there, &new, || {
+                journals.into_iter().any(|(journal, from)| goes_on(&journal, from))
+            });
+        }
         let done = |(key, mark): &(&String, &Mark)| known.consumed.get(*key) != Some(mark);
         let consumed: BTreeMap<String, Mark> =
             consumed.iter().filter(done).map(|(key, mark)| (key.clone(), mark.clone())).collect();
@@ -100,13 +116,13 @@ impl Grower<'_> {
             consumed,
             made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
-            base: Some(text),
+            base: Some(ids.pack(text)),
             label: self.label.to_owned(),
         })
     }
 
     /// What was generated last, made again from the records behind the cursor.
-    fn again(&self, old: &Old, bundle: &Bundle, cursor: &Cursor, there: &Session) -> Result<Session, Grown> {
+    fn again(&self, old: &Old, bundle: &Bundle, cursor: &Cursor, there: &Session) -> Result<(Ids, Session), Grown> {
         const GONE: Grown = Grown::Refused("the transcript is another one than it was");
         let mut draft = self.reading.again(bundle, &old.draft.key).ok_or(GONE)?;
         if draft.consumed.records != cursor.records || !cursor.is_of(&draft.consumed.hash) {
@@ -129,8 +145,10 @@ impl Grower<'_> {
         session.meta.parent.clone_from(&there.meta.parent);
         session.meta.status.clone_from(&there.meta.status);
         session.meta.ended = there.meta.ended;
+        let ids = Ids::found(&session, there);
+        ids.apply(&mut session);
         carry(there, &mut session);
-        Ok(session)
+        Ok((ids, session))
     }
 
     fn existing(&self) -> &Existing<'_> {

@@ -7,11 +7,13 @@ mod evidence;
 mod existing;
 pub mod facts;
 mod grow;
+mod ids;
 pub mod ingest;
 mod made;
 mod plan;
 mod reading;
 pub mod report;
+mod standing;
 pub mod sync;
 #[cfg(test)]
 mod tests;

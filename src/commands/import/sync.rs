@@ -23,8 +23,8 @@ use crate::base::{Env, Error, Result};
 use crate::import;
 use crate::live::hook::{Entry, HOSTS};
 use crate::live::turn::Turn;
-use crate::session::fold;
 use crate::session::source::{Bundle, Hook, Importer};
+use crate::session::{Meta, fold};
 use crate::vault::journal::Mark;
 use crate::vault::naming::Names;
 use crate::vault::state::key;
@@ -102,6 +102,13 @@ impl Hooked {
         let (host, transcript) = (last.entry.host.clone(), text("transcript_path").map(PathBuf::from));
         Ok(Some(Self { host, session, transcript, told, over, mark: read.mark }))
     }
+}
+
+/// When the hooks of a note's session last told something, as far as their journal still says it.
+pub fn last_told(state: &State, meta: &Meta) -> Result<Option<Timestamp>> {
+    let (Some(host), Some(session)) = (meta.host.as_deref(), meta.host_session.as_deref()) else { return Ok(None) };
+    let read = Journal::at(state.journal(&Hooked::key(host, session))).read(None)?;
+    Ok(read.entries.last().map(|line| line.time))
 }
 
 /// A session whose hooks told something, and what became of it: `None` where there was nothing to do, or another process

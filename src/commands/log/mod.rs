@@ -48,7 +48,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let target = target(args.session.as_deref(), &vault, &state, cx)?;
+    let target = super::flush::up_to_date(args.session.as_deref(), &vault, &state, cx)?;
     let kind = match args.kind {
         Some(Kind::Json) | None => return stream::run(&log, &target, at, cx),
         Some(_) if args.json => {
@@ -72,8 +72,9 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             if let Some(ends) = ends {
                 crate::live::open::Open::of(&state, &target.key()).end(&ends)?;
             }
+            let flushed = log.flush_entry(&target, &id, &format!("log {}", entry.name()));
             logged.push(&entry, id);
-            logged.settle(log.flush(&target, &format!("log {}", entry.name())), &log, &target, cx);
+            logged.settle(flushed, &log, &target, cx);
         }
         None => logged.begun(),
     }
@@ -81,20 +82,6 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         logged.name(handle);
     }
     Ok(Box::new(logged))
-}
-
-/// The session that is logged to, with all that its host did before: an entry stands behind the step it follows.
-fn target(name: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<Target> {
-    let (target, flushed) = super::flush::find(name, vault, state, cx)?;
-    for (session, synced) in flushed {
-        if let Err(error) = synced {
-            cx.ui.warn(&format!("what the host of {session} told could not be written: {error}"));
-        }
-    }
-    target.ok_or_else(|| {
-        Error::usage("the host's session has no note yet")
-            .with_hint("it gets one with the first prompt that the agent answers; log it then")
-    })
 }
 
 /// What is told of a session that takes an entry though it is closed.

@@ -60,9 +60,9 @@ impl Logged {
         }
     }
 
-    /// Whether something is in the journal.
-    pub(super) fn any(&self) -> bool {
-        self.rows.iter().any(|row| row.entry.is_some())
+    /// The newest that is in the journal: once that one is written, all are.
+    pub(super) fn newest(&self) -> Option<&str> {
+        self.rows.iter().rev().find_map(|row| row.entry.as_deref())
     }
 
     /// A line that is no entry.

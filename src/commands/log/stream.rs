@@ -65,8 +65,9 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
             logged.name(handle);
         }
     }
-    if logged.any() {
-        logged.settle(log.flush(target, "log"), log, target, cx);
+    if let Some(newest) = logged.newest() {
+        let flushed = log.flush_entry(target, newest, "log");
+        logged.settle(flushed, log, target, cx);
     }
     Ok(Box::new(logged))
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::base::{Result, text};
+use crate::commands::flush::up_to_date;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::live::log::{Log, Target};
@@ -24,7 +25,7 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let target = Target::find(args.session.as_deref(), &vault, cx.env)?;
+    let target = up_to_date(args.session.as_deref(), &vault, &state, cx)?;
     let changed = status::change(&log, &target, status, args.reason.as_deref())?;
     tell(changed, &log, &target, cx)
 }

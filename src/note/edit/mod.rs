@@ -12,6 +12,7 @@ mod property;
 mod region;
 mod section;
 mod target;
+mod window;
 
 pub use error::EditError;
 pub use id::add_id;
@@ -23,6 +24,7 @@ pub use target::Target;
 
 pub(crate) use place::{end_of_line, same, same_frontmatter, starts_line};
 pub(crate) use target::{divides, is_title, part_end};
+pub(crate) use window::holds;
 
 #[cfg(test)]
 mod tests;

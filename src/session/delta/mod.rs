@@ -39,15 +39,18 @@ pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
     let there = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
     let there = there.as_ref().map(part::split);
     let moved = Moved::of(&before, &after, note);
-    phase::changes(&before.preface, &after.preface, &new, &moved, false, &mut ops);
+    phase::changes(&before.preface, &after.preface, &new, &moved, phase::Shape::default(), &mut ops);
     let known = there.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
     let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
-    for (before, after) in before.phases.iter().zip(&after.phases) {
+    let open = note.and_then(|note| declared(&before, note));
+    let last = before.phases.len().saturating_sub(1);
+    for (at, (before, after)) in before.phases.iter().zip(&after.phases).enumerate() {
         let untouched = |known: &HashMap<Option<&str>, &part::Part<'_>>| {
             known.get(&before.id.as_deref()).is_some_and(|part| part.says(before))
         };
-        let untouched = known.as_ref().is_none_or(untouched);
-        phase::changes(before, after, &new, &moved, untouched, &mut ops);
+        let end = open.as_deref().filter(|_| at == last);
+        let shape = phase::Shape { untouched: end.is_none() && known.as_ref().is_none_or(untouched), end };
+        phase::changes(before, after, &new, &moved, shape, &mut ops);
     }
     for gone in before.phases.iter().skip(after.phases.len()).rev() {
         phase::removal(gone, &mut ops);
@@ -56,6 +59,16 @@ pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
         ops.extend(phase::whole(fresh, &new, &moved).map(|text| Op::Phase { text }));
     }
     ops
+}
+
+/// The phase that was begun by other means behind the last one of `before`: what comes now belongs to it.
+fn declared(before: &part::Parts<'_>, note: &Note) -> Option<String> {
+    let own: HashSet<&str> = before.phases.iter().filter_map(|part| part.id.as_deref()).collect();
+    let last = before.phases.last()?.id.as_deref()?;
+    let phases = read::session(note).0.phases;
+    let behind = phases.iter().skip_while(|phase| phase.id != last).skip(1);
+    let open = behind.filter(|phase| phase.id_written && !own.contains(phase.id.as_str())).last()?;
+    Some(open.id.clone())
 }
 
 /// Blocks that go from one place to another, and whether the note still has them.

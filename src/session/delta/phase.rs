@@ -25,14 +25,23 @@ enum Fate {
     Lost,
 }
 
-/// The operations for a phase, or for the preface. `untouched`: no person has changed anything in it, so it may be
-/// written anew as a whole where new blocks would not find their place.
+/// How a phase stands in the note.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape<'a> {
+    /// No person has changed anything in it, so it may be written anew as a whole where new blocks would not find their
+    /// place.
+    pub(super) untouched: bool,
+    /// The phase at whose end it goes on, where that is another.
+    pub(super) end: Option<&'a str>,
+}
+
+/// The operations for a phase, or for the preface.
 pub(super) fn changes(
     before: &Part<'_>,
     after: &Part<'_>,
     new: &Note,
     moved: &Moved<'_>,
-    untouched: bool,
+    shape: Shape<'_>,
     ops: &mut Vec<Op>,
 ) {
     if before.says(after) {
@@ -62,7 +71,8 @@ pub(super) fn changes(
         }
         let end = at + fates[at..].iter().take_while(|fate| **fate == Fate::Fresh).count();
         let is_last = fates[end..].iter().all(|fate| *fate == Fate::Lost);
-        exact &= insert(phase.as_deref(), &after.units, at..end, is_last, new, &mut found);
+        let place = Place { phase: phase.as_deref(), end: shape.end.or(phase.as_deref()), is_last };
+        exact &= insert(place, &after.units, at..end, new, &mut found);
         at = end;
     }
     // A block is named by its text: where that stands twice, the other one may be meant.
@@ -72,7 +82,7 @@ pub(super) fn changes(
     }
     let named = found.iter().filter_map(|op| if let Op::Replace { old, .. } = op { Some(old.as_str()) } else { None });
     exact &= named.into_iter().all(|old| seen.get(old).is_none_or(|count| *count == 1));
-    if exact || !untouched || phase.is_none() || !rewrite(before, after, new, ops) {
+    if exact || !shape.untouched || phase.is_none() || !rewrite(before, after, new, ops) {
         ops.extend(found);
     }
 }
@@ -171,24 +181,35 @@ fn pair_by_kind(before: &Part<'_>, after: &Part<'_>, pairs: &[(usize, usize)], f
     }
 }
 
-/// New blocks that stand together: steps go into the list before them, the rest behind it or to the end. Whether all of
-/// them come to stand where they should.
+/// Where new blocks go.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    phase: Option<&'a str>,
+    /// The phase that ends with them, where nothing follows.
+    end: Option<&'a str>,
+    is_last: bool,
+}
+
+/// New blocks that stand together: to the end, where nothing of ours follows, so that they stand behind what a person or
+/// an agent has put there meanwhile; else steps go into the list before them and the rest behind it. Whether all of them
+/// come to stand where they should.
 fn insert(
-    phase: Option<&str>,
+    place: Place<'_>,
     units: &[Unit<'_>],
     mut range: std::ops::Range<usize>,
-    is_last: bool,
     new: &Note,
     ops: &mut Vec<Op>,
 ) -> bool {
-    let phase = phase.map(str::to_owned);
+    let phase = place.phase.map(str::to_owned);
     let next = units.get(range.end).map(|unit| unit.kind);
     let text = |from: usize, to: usize| {
         let span = Span::new(units[from].span.start, units[to - 1].span.end);
         span.of(new.text()).trim_end().to_owned()
     };
     let mut from = range.start;
-    if let Some(Kind::Step(block)) = from.checked_sub(1).map(|at| units[at].kind) {
+    if let Some(Kind::Step(block)) = from.checked_sub(1).map(|at| units[at].kind)
+        && !place.is_last
+    {
         let steps = units[range.clone()].iter().take_while(|unit| matches!(unit.kind, Kind::Step(_))).count();
         if steps > 0 {
             let text = text(from, from + steps);
@@ -210,11 +231,11 @@ fn insert(
     let in_list = matches!(above.map(|unit| unit.kind), Some(Kind::Step(_))) && matches!(next, Some(Kind::Step(_)));
     ops.push(match (&phase, above) {
         (None, _) => Op::Preface { text },
-        (Some(_), Some(above)) if !is_last => match above.id {
+        (Some(_), Some(above)) if !place.is_last => match above.id {
             Some(id) => Op::InsertAfter { block: id.to_owned(), phase, text },
             None => Op::Replace { phase, old: above.text.to_owned(), new: format!("{}\n\n{text}", above.text) },
         },
-        _ => Op::Append { phase, text },
+        _ => Op::Append { phase: place.end.map(str::to_owned), text },
     });
     !in_list && !splits && above.is_none_or(|above| above.kind != Kind::Header)
 }

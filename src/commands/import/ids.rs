@@ -1,0 +1,192 @@
+//! Ids of steps and phases, where one that the account of a transcript gives is taken in the note by something else.
+//!
+//! The account numbers from one whatever else stands in the note, so a step that was logged beside it may have the
+//! number that the next one gets. That one gets the next free number then, and keeps it: what was changed is kept with
+//! what was generated last, and is found again by what the steps say where that is gone.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::note::Note;
+use crate::session::{Item, Link, Session, Step};
+
+/// What the line that is kept begins with.
+const HEAD: &str = "ids:";
+
+/// Which ids became others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ids {
+    changed: BTreeMap<String, String>,
+}
+
+impl Ids {
+    /// From a text that was kept, with the rest of it.
+    pub(super) fn unpack(text: &str) -> (Self, &str) {
+        let Some((line, rest)) = text.strip_prefix(HEAD).and_then(|text| text.split_once('\n')) else {
+            return (Self::default(), text);
+        };
+        let pairs = line.split_whitespace().filter_map(|pair| pair.split_once('='));
+        (Self { changed: pairs.map(|(id, new)| (id.to_owned(), new.to_owned())).collect() }, rest)
+    }
+
+    /// A text to be kept.
+    pub(super) fn pack(&self, text: String) -> String {
+        if self.changed.is_empty() {
+            return text;
+        }
+        let pairs: Vec<String> = self.changed.iter().map(|(id, new)| format!("{id}={new}")).collect();
+        format!("{HEAD} {}\n{text}", pairs.join(" "))
+    }
+
+    /// What was changed in the note `there`, which tells `account` among other things.
+    pub(super) fn found(account: &Session, there: &Session) -> Self {
+        let mut ids = Self::default();
+        let mut steps: HashMap<Said<'_>, VecDeque<&str>> = HashMap::new();
+        for (said, id) in steps_of(there) {
+            steps.entry(said).or_default().push_back(id);
+        }
+        for (said, id) in steps_of(account) {
+            let Some(known) = steps.get_mut(&said) else { continue };
+            let at = known.iter().position(|known| *known == id).unwrap_or(0);
+            if let Some(known) = known.remove(at).filter(|known| *known != id) {
+                ids.changed.insert(id.to_owned(), known.to_owned());
+            }
+        }
+        let mut phases: HashMap<Timestamp, VecDeque<&str>> = HashMap::new();
+        for phase in there.phases.iter().filter(|phase| phase.id_written) {
+            phases.entry(phase.started.unwrap_or_default()).or_default().push_back(&phase.id);
+        }
+        for phase in &account.phases {
+            let Some(known) = phase.started.and_then(|started| phases.get_mut(&started)) else { continue };
+            let at = known.iter().position(|known| **known == phase.id).unwrap_or(0);
+            if let Some(known) = known.remove(at).filter(|known| **known != phase.id) {
+                ids.changed.insert(phase.id.clone(), known.to_owned());
+            }
+        }
+        ids
+    }
+
+    /// Gives what is new in `account` ids that nothing else has: neither a block of `note` nor one of `given`. `last` is
+    /// what was generated last.
+    pub(super) fn avoid<'a>(
+        &mut self,
+        account: &Session,
+        last: &Session,
+        note: &'a Note,
+        given: impl Iterator<Item = &'a str>,
+    ) {
+        let was: HashMap<&str, &str> = self.changed.iter().map(|(id, new)| (new.as_str(), id.as_str())).collect();
+        let known: HashSet<String> = ids_of(last).map(|id| was.get(id).copied().unwrap_or(id).to_owned()).collect();
+        let mut taken: HashSet<String> = given.map(str::to_lowercase).collect();
+        taken.extend(ids_of(last).map(str::to_lowercase));
+        let mut open: Vec<_> = note.blocks().iter().collect();
+        while let Some(block) = open.pop() {
+            taken.extend(note.id(block).map(str::to_lowercase));
+            open.extend(&block.children);
+        }
+        // Numbers rise on the page.
+        let mut next: HashMap<&str, u64> = HashMap::new();
+        for (prefix, number) in ids_of(last).filter_map(numbered) {
+            let next = next.entry(prefix).or_default();
+            *next = (*next).max(number.saturating_add(1));
+        }
+        for id in ids_of(account).filter(|id| !known.contains(*id)) {
+            let Some((prefix, number)) = numbered(id) else { continue };
+            let digits = id.len() - prefix.len();
+            let mut number = number.max(next.get(prefix).copied().unwrap_or(0));
+            let mut new = format!("{prefix}{number:0digits$}");
+            while !taken.insert(new.clone()) {
+                number += 1;
+                new = format!("{prefix}{number:0digits$}");
+            }
+            next.insert(prefix, number + 1);
+            if new == id {
+                self.changed.remove(id);
+            } else {
+                self.changed.insert(id.to_owned(), new);
+            }
+        }
+    }
+
+    /// Gives an account its ids, and its links theirs.
+    pub(super) fn apply(&self, account: &mut Session) {
+        if self.changed.is_empty() {
+            return;
+        }
+        for phase in &mut account.phases {
+            self.id(&mut phase.id);
+            phase.after.iter_mut().chain(&mut phase.from).for_each(|link| self.link(link));
+            for item in &mut phase.items {
+                self.item(item);
+            }
+        }
+    }
+
+    fn item(&self, item: &mut Item) {
+        match item {
+            Item::Step(step) => {
+                step.id.iter_mut().for_each(|id| self.id(id));
+                step.after.iter_mut().chain(&mut step.replays).for_each(|link| self.link(link));
+            }
+            Item::Decision(it) => it.rests_on.iter_mut().for_each(|link| self.link(link)),
+            Item::Error(it) => {
+                it.steps.iter_mut().chain(&mut it.resolved_by).for_each(|link| self.link(link));
+                if let Some(text) = &mut it.resolution {
+                    *text = self.links_in(text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn id(&self, id: &mut String) {
+        if let Some(new) = self.changed.get(id) {
+            id.clone_from(new);
+        }
+    }
+
+    fn link(&self, link: &mut Link) {
+        if let Some(block) = link.block.as_mut().filter(|_| link.target.is_empty()) {
+            self.id(block);
+        }
+    }
+
+    fn links_in(&self, text: &str) -> String {
+        const OPEN: &str = "[[#^";
+        let mut parts = text.split(OPEN);
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(part.len());
+            let (id, rest) = part.split_at(end);
+            out.push_str(OPEN);
+            out.push_str(self.changed.get(id).map_or(id, String::as_str));
+            out.push_str(rest);
+        }
+        out
+    }
+}
+
+/// By what a step is known that has another number.
+type Said<'a> = (&'a str, &'a str, Option<Timestamp>);
+
+fn steps_of(session: &Session) -> impl Iterator<Item = (Said<'_>, &str)> {
+    let steps = session.phases.iter().flat_map(|phase| &phase.items).filter_map(|item| match item {
+        Item::Step(step) => Some(step),
+        _ => None,
+    });
+    let said = |step: &Step| step.time.map(|time| Timestamp::from_second(time.as_second()).unwrap_or(time));
+    steps.filter_map(move |step| Some(((step.tool.as_str(), step.args.as_str(), said(step)), step.id.as_deref()?)))
+}
+
+/// The ids of phases and steps, each kind in its order on the page.
+fn ids_of(session: &Session) -> impl Iterator<Item = &str> {
+    let phases = session.phases.iter().map(|phase| phase.id.as_str());
+    phases.chain(steps_of(session).map(|(_, id)| id))
+}
+
+/// `n-` and `14` of `n-014`.
+fn numbered(id: &str) -> Option<(&str, u64)> {
+    let at = id.rfind('-')? + 1;
+    Some((&id[..at], id[at..].parse().ok()?))
+}
