@@ -79,15 +79,12 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
-        let (mut ids, base) = match &known.base {
-            Some(text) => {
-                let (ids, text) = Ids::unpack(text);
-                (ids, text.to_owned())
-            }
-            None => {
-                let (ids, session) = self.again(old, bundle, &now, &there)?;
-                (ids, render::note(&session))
-            }
+        let (mut ids, base) = if let Some(text) = &known.base {
+            let (ids, text) = Ids::unpack(text);
+            (ids, text.to_owned())
+        } else {
+            let (ids, session) = self.again(old, bundle, &now, &there)?;
+            (ids, render::note(&session))
         };
         let (last, _) = read::session(&Note::parse(base.as_str()));
         let mut new = old.draft.session.clone();

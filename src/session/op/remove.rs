@@ -29,6 +29,11 @@ pub(super) fn unit(note: &Note, unit: Unit) -> Result<Patch, EditError> {
     }
 }
 
+/// As [`unit`], for a whole block.
+pub(super) fn block(note: &Note, top: usize) -> Result<Patch, EditError> {
+    blocks_out(note, top, top + 1)
+}
+
 /// Takes the blocks `from..to` out. Where the blocks around them would become one, an empty comment stays between.
 fn blocks_out(note: &Note, from: usize, to: usize) -> Result<Patch, EditError> {
     let blocks = note.blocks();

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::apply::Outcome;
 use super::draft::Draft;
 use super::place::{self, Spot};
+use super::remove;
 use super::row::{self, Row};
 use crate::base::Span;
 use crate::note::edit::{EditError, same, same_frontmatter};
@@ -17,6 +18,7 @@ use crate::session::render;
 
 /// A fence whose rows can be read.
 struct Fence {
+    top: usize,
     body: Span,
     rows: Vec<Row>,
     tasks: Vec<Task>,
@@ -32,13 +34,17 @@ pub(super) fn tasks(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outco
         if info.of(note.text()).trim() != "tasks" {
             continue;
         }
-        match read(note, body) {
+        match read(note, top, body) {
             Some(fence) => fences.push(fence),
             None => broken = Some(top),
         }
     }
     if fences.is_empty() {
         return if rows.is_empty() { Ok(Outcome::Present) } else { make(draft, rows, broken) };
+    }
+    if let Some(patch) = empty(note, &fences, rows, all) {
+        draft.apply(&patch);
+        return Ok(Outcome::Done);
     }
     let patch = Patch::new(edits(note, &fences, rows, all))?;
     if patch.is_empty() {
@@ -58,14 +64,21 @@ pub(super) fn tasks(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-fn read(note: &Note, body: Span) -> Option<Fence> {
+fn read(note: &Note, top: usize, body: Span) -> Option<Fence> {
     let text = body.of(note.text());
     if note.bytes().get(body.range()) != Some(text.as_bytes()) {
         return None;
     }
     let tasks: Vec<Task> = if text.trim().is_empty() { Vec::new() } else { serde_json::from_str(text).ok()? };
     let rows = row::rows(note.text(), body);
-    (rows.len() == tasks.len()).then_some(Fence { body, rows, tasks })
+    (rows.len() == tasks.len()).then_some(Fence { top, body, rows, tasks })
+}
+
+/// The patch that takes out the only fence, where it would be left with no row in the place where it would be made.
+fn empty(note: &Note, fences: &[Fence], rows: &[Task], all: bool) -> Option<Patch> {
+    let [fence] = fences else { return None };
+    let goes = all && rows.is_empty() && !fence.rows.is_empty() && fence.top < Spot::preface(note).before;
+    goes.then(|| remove::block(note, fence.top).ok()).flatten()
 }
 
 /// A fence of its own: behind a broken one, else in the preface.

@@ -49,6 +49,17 @@ fn rows_change_in_place() {
     "#);
     assert_snapshot!(changed(FENCE, &[tasks(json!([]), true)]), @r#"
     [Done]
+    -```tasks
+    -[
+    -  {"id":"T-1","content":"One","status":"pending"},
+    -  { "id": "T-2", "mine": [1, 2], "status": "pending", "content": "Two, {or} so" }
+    -]
+    -```
+    -
+    "#);
+    let moved = FENCE.replace("# T\n\n", "# T\n\n## B\n\n");
+    assert_snapshot!(changed(&moved, &[tasks(json!([]), true)]), @r#"
+    [Done]
     -[
     -  {"id":"T-1","content":"One","status":"pending"},
     -  { "id": "T-2", "mine": [1, 2], "status": "pending", "content": "Two, {or} so" }
