@@ -16,16 +16,16 @@ mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod growth;
 mod hooked;
 mod hooks;
-mod growth;
 mod import;
 mod kill;
 mod layers;
 mod learn;
-mod resume;
 mod live;
 mod replay;
+mod resume;
 mod transcripts;
 mod writing;
 

@@ -79,16 +79,15 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
-        let (mut ids, base) = match &known.base {
-            Some(text) => {
-                let (ids, text) = Ids::unpack(text);
-                (ids, text.to_owned())
-            }
-            None => {
-                let (ids, session) = self.again(old, bundle, &now, &there)?;
-                (ids, render::note(&session))
-            }
+        let kept = known.base.as_deref().map(|text| {
+            let (ids, text) = Ids::unpack(text);
+            (ids, text.to_owned())
+        });
+        let last = || -> Result<_, Grown> {
+            let (ids, session) = self.again(old, bundle, &now, &there)?;
+            Ok((ids, render::note(&session)))
         };
+        let (mut ids, base) = kept.map_or_else(last, Ok)?;
         let (last, _) = read::session(&Note::parse(base.as_str()));
         let mut new = old.draft.session.clone();
         ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
@@ -98,7 +97,9 @@ impl Grower<'_> {
         let mut ops = delta::texts(&base, &text, Some(note));
         if !consumed.is_empty() {
             let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
-            standing::settle(&mut ops, &there, &new, || journals.into_iter().any(|(journal, from)| goes_on(&journal, from)));
+            standing::settle(&mut ops, &there, &new, || {
+                journals.into_iter().any(|(journal, from)| goes_on(&journal, from))
+            });
         }
         let done = |(key, mark): &(&String, &Mark)| known.consumed.get(*key) != Some(mark);
         let consumed: BTreeMap<String, Mark> =

@@ -44,9 +44,7 @@ pub(super) fn settle(ops: &mut Vec<Op>, there: &Session, new: &Session, goes_on:
 /// Whether a journal tells behind `from` that work begins. What only ends is no sign of it: the call that paused the
 /// session ends as well.
 pub(super) fn goes_on(journal: &Journal, from: Option<&Mark>) -> bool {
-    let begins = |event| {
-        matches!(event, Event::SessionStart | Event::Prompt | Event::PreTool | Event::SubagentStart)
-    };
+    let begins = |event| matches!(event, Event::SessionStart | Event::Prompt | Event::PreTool | Event::SubagentStart);
     let lines = journal.read(from).map(|read| read.entries).unwrap_or_default();
     let entries = lines.iter().filter_map(|line| serde_json::from_str::<Entry>(line.event.get()).ok());
     entries.filter_map(|entry| entry.event()).any(begins)
