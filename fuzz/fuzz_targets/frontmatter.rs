@@ -22,7 +22,10 @@ fuzz_target!(|input: &str| {
     let copy = format!("---\n{}---\n", map.emit());
     let again = read(&copy, &split(&copy).block.expect("a block")).0;
     // A value at the limits of nesting and size may not be readable a level deeper.
-    if text.len() < 4096 && map.iter().all(|(key, _)| key.len() < 512) && text.matches(['[', '{', '-', ':']).count() < 60 {
+    if text.len() < 4096
+        && map.iter().all(|(key, _)| key.len() < 512)
+        && text.matches(['[', '{', '-', ':']).count() < 60
+    {
         assert_eq!(again.to_map(), map, "{copy}");
     }
 

@@ -16,10 +16,14 @@ mod init;
 mod log;
 mod man;
 pub mod output;
+mod reading;
 pub mod session;
 mod undo;
 
 use clap::{Parser, Subcommand};
+
+#[doc(hidden)]
+pub use hooks::edited as fuzz_settings;
 
 pub use context::{Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};

@@ -328,6 +328,22 @@ impl Entry {
         changes || !self.names().is_empty()
     }
 
+    /// What became of the thing that it speaks of, for a kind that makes none.
+    pub fn change(&self) -> Option<&'static str> {
+        match self {
+            Self::Resolve(_) => Some("resolved"),
+            Self::Answer(_) => Some("answered"),
+            Self::SubagentDone(_) => Some("done"),
+            Self::Task(it) if it.task.is_some() => match it.status.as_deref() {
+                Some("completed") => Some("done"),
+                Some("in_progress") => Some("started"),
+                Some("pending") => Some("not started"),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The blocks of the note that it names and that must be there.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

@@ -66,7 +66,7 @@ pub fn resume(log: &Log<'_>, target: &Target) -> Result<Changed> {
 /// `told` is when something last happened that the note does not say.
 pub fn pause_if_due(log: &Log<'_>, target: &Target, told: Option<Timestamp>) -> Result<Option<Changed>> {
     let bytes = files::read(&log.vault.file(&target.path))?;
-    let (session, _) = session::read::session(&Note::parse(bytes));
+    let session = session::read::content(&Note::parse(bytes));
     if !due(&session.meta, newest(&session).max(told), log.now, log.vault.config().session.idle) {
         return Ok(None);
     }

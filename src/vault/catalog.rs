@@ -128,7 +128,7 @@ fn head(vault: &Vault, path: VaultPath) -> Head {
 }
 
 /// The beginning of a note up to the end of its frontmatter; the whole beginning where none ends within the limit.
-fn read_head(path: &Path) -> io::Result<String> {
+pub(super) fn read_head(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::with_capacity(FIRST_READ);
     let mut wanted = FIRST_READ;

@@ -17,17 +17,29 @@ pub struct State {
 impl State {
     /// That of `vault`; made where it is missing.
     pub fn of(vault: &Vault, env: &Env) -> Result<Self> {
-        let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
-        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
-        let id = vault.config().id.as_deref().map_or_else(|| "vault".to_owned(), file_name);
-        let dir = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
+        let [dir, fallback] = Self::places(vault, env);
         if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok() && files::is_writable(dir)) {
             return Ok(Self { dir });
         }
-        let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
-        let dir = vault.root().join(".cru/local").join(machine);
+        let dir = fallback.unwrap_or_else(|| vault.root().join(".cru/local"));
         files::create_dir(&dir)?;
         Ok(Self { dir })
+    }
+
+    /// That of `vault` where there is one, for who only looks: makes nothing.
+    pub fn existing(vault: &Vault, env: &Env) -> Option<Self> {
+        let dir = Self::places(vault, env).into_iter().flatten().find(|dir| dir.is_dir())?;
+        Some(Self { dir })
+    }
+
+    /// Where it may be: outside the vault, else inside.
+    fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
+        let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
+        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        let id = vault.config().id.as_deref().map_or_else(|| "vault".to_owned(), file_name);
+        let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
+        let outside = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
+        [outside, Some(vault.root().join(".cru/local").join(machine))]
     }
 
     /// One for tests.

@@ -190,14 +190,8 @@ fn name(cell: &str) -> String {
 
 #[test]
 fn every_key_that_is_written_is_in_the_table() {
-    let source = include_str!("../../src/session/render/frontmatter.rs");
-    let entries = source.split("let entries = [").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
-    let keys: BTreeSet<String> = entries
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("(\"")?.split_once('"').map(|(key, _)| key.to_owned()))
-        .collect();
+    let keys: BTreeSet<String> = render::KEYS.map(str::to_owned).into();
     let told: BTreeSet<String> = rows("Frontmatter").iter().map(|row| name(row[0])).collect();
-    assert!(keys.len() > 20, "{keys:?}");
     assert_eq!(told, keys);
 }
 
@@ -214,7 +208,7 @@ fn codes() -> BTreeSet<(String, String)> {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         for severity in ["error", "warning", "info"] {
             for part in code.split(&format!("Diagnostic::{severity}(")).skip(1) {
                 let literal = part.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));

@@ -187,6 +187,10 @@ fn a_note_that_cannot_be_written_keeps_its_entries_in_the_journal() {
     assert!(Path::new(json["kept_in"].as_str().unwrap()).is_file());
     cru::base::files::remove(&note).unwrap();
     fs::copy(&away, &note).unwrap();
+    // Who only reads sees them already, and writes nothing.
+    let shown = world.ok(&["session", "show", &id]);
+    assert!(shown.contains("kept") && shown.contains("too"), "{shown}");
+    assert!(!world.note(&id).contains("kept"));
     assert_eq!(world.ok(&["flush", &id]), format!("{id}  2 entries"));
     assert!(world.note(&id).ends_with("\nkept\n\ntoo\n"), "{}", world.note(&id));
     assert_eq!(world.ok(&["flush", &id]), "nothing waits");

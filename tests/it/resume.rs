@@ -1,10 +1,12 @@
 //! `cru session resume` hands over to a program: what it is given, what it gives back, and what is written meanwhile.
 
+#![expect(clippy::disallowed_methods, reason = "an editor and a person write without cru")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const NOTE: &str = r#"---
+const NOTE: &str = r"---
 type: session
 session_id: 2026-11-20-tides
 title: Tides
@@ -25,7 +27,7 @@ resume_point: p-01
 > Why: the office prints them.
 
 %%private a secret%%
-"#;
+";
 
 /// A vault with one note, a home, and a folder of programs that write down what they are given.
 struct World {
@@ -135,7 +137,8 @@ fn the_user_names_a_command_and_no_shell_reads_it() {
     let world =
         World::new(&NOTE.replace("claude-code", "typewriter").replace("title: Tides", "title: \"$(touch x); `id`\""));
     world.program("my writer", 0);
-    let config = "[hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
+    let config =
+        "[hosts.typewriter]\nstart = [\"my writer\", \"--in={project}\", \"{session}\", \"$HOME; x\", \"{pack}\"]\n";
     fs::create_dir_all(world.path("config/cru")).unwrap();
     fs::write(world.path("config/cru/config.toml"), config).unwrap();
     let output = world.run(&["tides", "--phase", "Write it down", "--agent", "scribe@1"]);

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use cru::base::Result;
 use cru::session::op::Op;
-use cru::vault::writer::{Plan, Written};
+use cru::vault::writer::{Known, Plan, Written};
 use cru::vault::{Journal, State, Vault, VaultPath, Writer};
 use jiff::Timestamp;
 
@@ -56,15 +56,22 @@ impl World {
 
     /// Writes what the journal holds.
     pub(crate) fn flush(&self, now: Timestamp) -> Result<Written> {
-        Writer::new(&self.vault, &self.state, now).write(KEY, &self.note, &mut |_, known| {
-            let read = self.journal().read(known.consumed.get(KEY))?;
-            let step = |name: &str| Op::Append { phase: None, text: format!("- `Bash {name}` → ok ^{name}\n") };
-            let ops = read.entries.iter().map(|entry| step(entry.event.get().trim_matches('"'))).collect();
-            let made = read.entries.iter().map(|entry| (entry.id.clone(), entry.event.get().to_owned())).collect();
-            let consumed =
-                if read.mark.generation.is_empty() { [].into() } else { [(KEY.to_owned(), read.mark)].into() };
-            Ok(Plan { ops, consumed, made, label: "flush".to_owned(), ..Plan::default() })
-        })
+        Writer::new(&self.vault, &self.state, now).write(KEY, &self.note, &mut |_, known| self.plan(known))
+    }
+
+    /// Writes what the journal holds, unless somebody else has written this entry.
+    pub(crate) fn flush_entry(&self, entry: &str, now: Timestamp) -> Result<Written> {
+        let writer = Writer::new(&self.vault, &self.state, now);
+        writer.write_entry(KEY, &self.note, entry, &mut |_, known| self.plan(known))
+    }
+
+    fn plan(&self, known: &Known) -> Result<Plan> {
+        let read = self.journal().read(known.consumed.get(KEY))?;
+        let step = |name: &str| Op::Append { phase: None, text: format!("- `Bash {name}` → ok ^{name}\n") };
+        let ops = read.entries.iter().map(|entry| step(entry.event.get().trim_matches('"'))).collect();
+        let made = read.entries.iter().map(|entry| (entry.id.clone(), entry.event.get().to_owned())).collect();
+        let consumed = if read.mark.generation.is_empty() { [].into() } else { [(KEY.to_owned(), read.mark)].into() };
+        Ok(Plan { ops, consumed, made, label: "flush".to_owned(), ..Plan::default() })
     }
 
     /// Ids of the steps, in the order of the note.

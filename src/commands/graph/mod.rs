@@ -5,10 +5,10 @@ mod row;
 mod tree;
 
 use crate::base::{Error, Result};
-use crate::commands::{Context, Format, Output, View};
+use crate::commands::{Context, Format, Output, View, reading};
 use crate::graph::export::{canvas, dot, json, mermaid};
 use crate::graph::{Depth, Graph, Picture};
-use crate::vault::{Catalog, Loaded, Vault};
+use crate::vault::{Catalog, Loaded};
 
 /// Show how sessions, phases, steps and files belong together
 ///
@@ -46,7 +46,7 @@ impl From<DepthArg> for Depth {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let focus = args.session.as_deref().map(|name| catalog.session(name, &vault, cx.env)).transpose()?;
     let (sessions, problems) = vault.load_sessions(&catalog);

@@ -16,6 +16,9 @@ mod uninstall;
 
 use clap::Subcommand;
 
+#[doc(hidden)]
+pub use settings::edited;
+
 use super::{Context, Output};
 use crate::base::Result;
 

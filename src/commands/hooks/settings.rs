@@ -170,6 +170,37 @@ fn take_out(text: &str, found: &Found) -> Result<String, Refused> {
     Ok(json::remove(text, node, index.ok_or_else(lost)?))
 }
 
+/// What becomes of a text when our hooks come, come again, and go.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Edited {
+    /// With them.
+    pub installed: String,
+    /// With them again.
+    pub again: String,
+    /// Without.
+    pub removed: String,
+    /// Whether there was none of ours and no empty list, which goes with ours.
+    pub is_clean: bool,
+}
+
+/// For the fuzz target.
+#[doc(hidden)]
+pub fn edited(text: &str) -> Result<Edited, String> {
+    let words = |refused: Refused| refused.message;
+    let program = Program { path: "/opt/cru".to_owned(), vault: None };
+    let host = crate::live::hook::HOSTS[0];
+    let installed = install(text, host, &program).map_err(words)?;
+    let again = install(&installed, host, &program).map_err(words)?;
+    let removed = uninstall(&installed).map_err(words)?;
+    let (value, without) = (
+        if text.trim().is_empty() { json!({}) } else { parse(text).map_err(words)?.1 },
+        without_ours(text).map_err(words)?,
+    );
+    let is_clean = value == without && value != json!({});
+    Ok(Edited { installed, again, removed, is_clean })
+}
+
 /// Refuses a change of anything but our hooks.
 fn same_but_ours(old: &str, new: &str) -> Result<(), Refused> {
     if without_ours(old)? == without_ours(new)? {

@@ -72,10 +72,11 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             if let Some(ends) = ends {
                 crate::live::open::Open::of(&state, &target.key()).end(&ends)?;
             }
-            logged.push(entry.name(), Some(id));
-            logged.settle(log.flush(&target, &format!("log {}", entry.name())), &log, &target, cx);
+            let flushed = log.flush_entry(&target, &id, &format!("log {}", entry.name()));
+            logged.push(&entry, id);
+            logged.settle(flushed, &log, &target, cx);
         }
-        None => logged.push("begun", None),
+        None => logged.begun(),
     }
     if let Some(handle) = handle {
         logged.name(handle);

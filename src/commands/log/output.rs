@@ -1,4 +1,5 @@
-//! What `cru log` says: the id that was given, and whether it stands in the note yet.
+//! What `cru log` says: the id that was given, or what became of the one that was there; and whether it stands in the
+//! note yet. What is new is its id alone, for scripts that take it up.
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use serde_json::json;
 use crate::base::{Result, text};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
+use crate::live::entry::Entry;
 use crate::live::log::{Flushed, Log, Target};
 
 /// What was logged.
@@ -28,6 +30,9 @@ pub(super) struct Logged {
 struct Row {
     event: &'static str,
     id: Option<String>,
+    /// What became of it, where it was there before.
+    #[serde(skip)]
+    change: Option<&'static str>,
     #[serde(skip)]
     entry: Option<String>,
 }
@@ -39,8 +44,13 @@ impl Logged {
     }
 
     /// One more; `entry` is its id in the journal.
-    pub(super) fn push(&mut self, event: &'static str, entry: Option<String>) {
-        self.rows.push(Row { event, id: None, entry });
+    pub(super) fn push(&mut self, said: &Entry, entry: String) {
+        self.rows.push(Row { event: said.name(), id: None, change: said.change(), entry: Some(entry) });
+    }
+
+    /// One that is only begun.
+    pub(super) fn begun(&mut self) {
+        self.rows.push(Row { event: "begun", id: None, change: None, entry: None });
     }
 
     /// The last one is called so.
@@ -50,9 +60,9 @@ impl Logged {
         }
     }
 
-    /// Whether something is in the journal.
-    pub(super) fn any(&self) -> bool {
-        self.rows.iter().any(|row| row.entry.is_some())
+    /// The newest that is in the journal: once that one is written, all are.
+    pub(super) fn newest(&self) -> Option<&str> {
+        self.rows.iter().rev().find_map(|row| row.entry.as_deref())
     }
 
     /// A line that is no entry.
@@ -103,10 +113,11 @@ impl Output for Logged {
     fn text(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.rows {
-            match &row.id {
-                Some(id) => out.push_str(&paint(style::ID, id)),
-                None if self.kept_in.is_some() => out.push_str("kept"),
-                None => out.push_str(&format!("{} → {}", row.event, self.session)),
+            match (&row.id, row.change) {
+                (Some(id), None) => out.push_str(&paint(style::ID, id)),
+                _ if self.kept_in.is_some() => out.push_str("kept"),
+                (Some(id), Some(change)) => out.push_str(&format!("{} {change}", paint(style::ID, id))),
+                (None, _) => out.push_str(&format!("{} → {}", row.event.replace('_', " "), self.session)),
             }
             out.push('\n');
         }

@@ -146,7 +146,7 @@ fn subagent_done(mut it: entry::SubagentDone, failed: bool, log: &Log<'_>, targe
         it.task = it.task.or(begun.task);
         it.mode = begun.mode;
         it.session = begun.session;
-        ends = Some(name);
+        ends = Some(name.clone());
     } else if !target.meta.subagents.iter().any(|row| row.session == name) {
         let mut known: Vec<String> = target.meta.subagents.iter().map(|row| row.session.clone()).collect();
         known.extend(
@@ -167,5 +167,6 @@ fn subagent_done(mut it: entry::SubagentDone, failed: bool, log: &Log<'_>, targe
         let tokens = Target::by_stem(&child.path.stem(), log.vault).and_then(|child| child.meta.tokens_used);
         it.tokens = it.tokens.or(tokens);
     }
-    Ok(Prepared { entry: Some(Entry::SubagentDone(it)), handle: None, ends })
+    // By the name that it was given when it began.
+    Ok(Prepared { entry: Some(Entry::SubagentDone(it)), handle: Some(name), ends })
 }

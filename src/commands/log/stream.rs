@@ -57,16 +57,17 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
                 if let Some(ends) = prepared.ends {
                     Open::of(log.state, &target.key()).end(&ends)?;
                 }
-                logged.push(entry.name(), Some(id));
+                logged.push(&entry, id);
             }
-            None => logged.push("begun", None),
+            None => logged.begun(),
         }
         if let Some(handle) = prepared.handle {
             logged.name(handle);
         }
     }
-    if logged.any() {
-        logged.settle(log.flush(target, "log"), log, target, cx);
+    if let Some(newest) = logged.newest() {
+        let flushed = log.flush_entry(target, newest, "log");
+        logged.settle(flushed, log, target, cx);
     }
     Ok(Box::new(logged))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, View, reading};
 use crate::note::Note;
 use crate::session::read;
 use crate::vault::template::{Kind, Template};
@@ -66,7 +66,7 @@ fn find(name: Option<&str>, cx: &Context<'_>) -> Result<(PathBuf, Option<Vault>)
             return Ok((path, Vault::find(cx.vault_arg(), cx.env).ok()));
         }
     }
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = match name {
         Some(name) => catalog.session(name, &vault, cx.env)?,

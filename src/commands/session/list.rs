@@ -11,9 +11,9 @@ use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
 use crate::commands::output::{Align, Cell, Table, amount, minute};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, View, reading};
 use crate::session::{Session, Status, StepStatus};
-use crate::vault::{Catalog, Loaded, Vault};
+use crate::vault::{Catalog, Loaded};
 
 /// List sessions, newest first
 ///
@@ -53,7 +53,7 @@ enum Sort {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let (loaded, problems) = vault.load_sessions(&catalog);
     for problem in &problems {

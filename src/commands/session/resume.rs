@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Format, Launch, Output, View};
+use crate::commands::{Context, Format, Launch, Output, View, reading};
 use crate::live::log::{Log, Target};
 use crate::live::resume::activate::{self, Begin};
 use crate::live::resume::{self, BUDGET, Options, Pack, host};
@@ -55,7 +55,7 @@ pub struct Args {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
     let loaded = vault.load(&head.path)?;
@@ -221,8 +221,7 @@ impl Resumed {
             let name = host::name(&loaded.session.meta, &vault.config().resume);
             let name = name
                 .map_or_else(|| "this session names no host".to_owned(), |it| format!("the host '{it}' is not known"));
-            cx.ui
-                .note(&format!("{name}, so here is the pack; `[hosts]` in your own config.toml can name a command"));
+            cx.ui.note(&format!("{name}, so here is the pack; `[hosts]` in your own config.toml can name a command"));
             return;
         };
         if args.no_start {

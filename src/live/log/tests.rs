@@ -149,15 +149,15 @@ fn usage_is_one_table_and_moves_to_the_end() {
     session_id: s
     title: S
     started: 2026-11-20T09:00:00Z
+    ended: 2026-11-20T09:30:35Z
     status: completed
     channel: dev
     participants:
       - coder@2.0
-    cru_cursor: r1 0 - -
     model: m
     tokens_used: 21
     cost_usd: 0.3
-    ended: 2026-11-20T09:30:35Z
+    cru_cursor: r1 0 - -
     ---
     # S
 

@@ -12,7 +12,7 @@ use crate::live::entry::Entry;
 use crate::note::Note;
 use crate::session::{self, Agent, Meta, SubagentMode};
 use crate::vault::state::key;
-use crate::vault::writer::{Plan, Written};
+use crate::vault::writer::{Known, Plan, Written};
 use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
 /// The session that is logged to.
@@ -154,31 +154,66 @@ impl<'a> Log<'a> {
 
     /// Writes all that is pending. An error leaves it in the journal.
     pub fn flush(&self, target: &Target, label: &str) -> Result<Flushed> {
+        self.write(target, None, label)
+    }
+
+    /// Writes all that is pending unless somebody else has written the entry with this id meanwhile.
+    pub fn flush_entry(&self, target: &Target, entry: &str, label: &str) -> Result<Flushed> {
+        self.write(target, Some(entry), label)
+    }
+
+    fn write(&self, target: &Target, entry: Option<&str>, label: &str) -> Result<Flushed> {
         let key = target.key();
-        let journal = self.journal(target);
         let mut flushed = Flushed::default();
-        let Written { changed, made, recovered, .. } =
-            Writer::new(self.vault, self.state, self.now).write(&key, &target.path, &mut |note, known| {
-                let read = journal.read(known.consumed.get(&key))?;
-                let mut page = Page::of(note, &self.defaults, known.made.values().map(String::as_str));
-                let mut odd = read.odd;
-                for line in &read.entries {
-                    match Entry::parse(line.event.get()) {
-                        Ok(entry) => page.entry(&line.id, line.time, &entry),
-                        Err(_) => odd += 1,
-                    }
-                }
-                // Asked again, it is about what came since.
-                flushed.entries += read.entries.len();
-                flushed.odd += odd;
-                flushed.lost.append(&mut page.lost);
-                let (ops, made) = page.finish();
-                let consumed = BTreeMap::from([(key.clone(), read.mark)]);
-                Ok(Plan { ops, consumed, made, label: label.to_owned(), ..Plan::default() })
-            })?;
+        let mut plan = |note: &Note, known: &Known| self.plan(target, note, known, label, &mut flushed);
+        let Written { changed, made, recovered, .. } = match entry {
+            Some(entry) => self.writer().write_entry(&key, &target.path, entry, &mut plan)?,
+            None => self.writer().write(&key, &target.path, &mut plan)?,
+        };
         flushed.made = made;
         flushed.changed = changed;
         flushed.recovered = recovered;
         Ok(flushed)
+    }
+
+    /// The bytes that the note would have if all that is pending were written; nothing where nothing is. Writes nothing.
+    pub fn preview(&self, target: &Target) -> Result<Option<Vec<u8>>> {
+        if !self.journal(target).path().exists() {
+            return Ok(None);
+        }
+        let bytes = files::read(&self.vault.file(&target.path))?;
+        let mut flushed = Flushed::default();
+        let new = self
+            .writer()
+            .preview(&target.key(), &bytes, &mut |note, known| self.plan(target, note, known, "", &mut flushed))?;
+        Ok((new != bytes).then_some(new))
+    }
+
+    fn writer(&self) -> Writer<'a> {
+        Writer::new(self.vault, self.state, self.now)
+    }
+
+    /// What is pending, as a plan for the note as it is.
+    fn plan(&self, target: &Target, note: &Note, known: &Known, label: &str, flushed: &mut Flushed) -> Result<Plan> {
+        let key = target.key();
+        let read = self.journal(target).read(known.consumed.get(&key))?;
+        let mut odd = read.odd;
+        let (mut ops, mut made) = (Vec::new(), BTreeMap::new());
+        if !read.entries.is_empty() {
+            let mut page = Page::of(note, &self.defaults, known.made.values().map(String::as_str));
+            for line in &read.entries {
+                match Entry::parse(line.event.get()) {
+                    Ok(entry) => page.entry(&line.id, line.time, &entry),
+                    Err(_) => odd += 1,
+                }
+            }
+            flushed.lost.append(&mut page.lost);
+            (ops, made) = page.finish();
+        }
+        // Asked again, it is about what came since.
+        flushed.entries += read.entries.len();
+        flushed.odd += odd;
+        let consumed = BTreeMap::from([(key, read.mark)]);
+        Ok(Plan { ops, consumed, made, label: label.to_owned(), ..Plan::default() })
     }
 }

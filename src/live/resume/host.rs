@@ -3,8 +3,8 @@
 //! A command is a program and its arguments, never a line for a shell. What a note says goes into an argument only
 //! after it was looked at: an id that a program could take for an option is not used.
 
-use std::fs::File;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::base::Env;

@@ -6,22 +6,25 @@
 mod error;
 mod id;
 mod item;
+mod order;
 mod place;
 mod property;
 mod region;
 mod section;
 mod target;
+mod window;
 
 pub use error::EditError;
 pub use id::add_id;
 pub use place::{Join, SEPARATOR};
-pub use property::{remove_key, set_key, set_keys};
+pub use property::{remove_key, set_key, set_key_at, set_keys};
 pub use region::replace_region;
 pub use section::{append, append_phase, append_to_preface, insert_after};
 pub use target::Target;
 
 pub(crate) use place::{end_of_line, same, same_frontmatter, starts_line};
 pub(crate) use target::{divides, is_title, part_end};
+pub(crate) use window::holds;
 
 #[cfg(test)]
 mod tests;

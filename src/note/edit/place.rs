@@ -7,6 +7,7 @@
 use std::mem::discriminant;
 
 use super::EditError;
+use super::window;
 use crate::base::Span;
 use crate::note::{Block, BlockKind, Note, Patch};
 
@@ -120,20 +121,20 @@ fn join_list(note: &Note, before: usize, text: &str) -> Option<Patch> {
     let end = note.split().line_end.as_str();
     let lead = if starts_line(note, at) { "" } else { end };
     let joined = |trail: &str| Patch::insert(at, [lead, text, end, trail].concat());
-    [joined(""), joined(end)].into_iter().find(|patch| {
-        let new = parse(note, patch);
-        let Some(grown) = new.blocks().get(before - 1) else { return false };
+    let grows = |note: &Note, new: &Note, top: usize| {
+        let (Some(list), Some(grown)) = (note.blocks().get(top), new.blocks().get(top)) else { return false };
         let (old_items, all) = (list.children.len(), grown.children.len());
-        same_frontmatter(note, &new)
+        same_frontmatter(note, new)
             && new.blocks().len() == note.blocks().len()
             && grown.kind == list.kind
             && all == old_items + fresh.children.len()
             && new.id(grown) == note.id(list)
-            && same(note, &list.children, &new, &grown.children[..old_items])
-            && same(&alone, &fresh.children, &new, &grown.children[old_items..])
-            && same(note, &note.blocks()[..before - 1], &new, &new.blocks()[..before - 1])
-            && same(note, &note.blocks()[before..], &new, &new.blocks()[before..])
-    })
+            && same(note, &list.children, new, &grown.children[..old_items])
+            && same(&alone, &fresh.children, new, &grown.children[old_items..])
+            && same(note, &note.blocks()[..top], new, &new.blocks()[..top])
+            && same(note, &note.blocks()[top + 1..], new, &new.blocks()[top + 1..])
+    };
+    [joined(""), joined(end)].into_iter().find(|patch| window::holds(note, before - 1, patch, grows))
 }
 
 fn is_list(block: &Block) -> bool {
@@ -143,17 +144,22 @@ fn is_list(block: &Block) -> bool {
 /// Whether the patch, an insertion between the blocks `before - 1` and `before`, leaves all blocks as they are and
 /// adds those that its text is by itself.
 pub(super) fn keeps_blocks(note: &Note, before: usize, patch: &Patch) -> bool {
-    let new = parse(note, patch);
+    let above = before.min(note.blocks().len()).saturating_sub(1);
+    window::holds(note, above, patch, |note, new, top| keeps_blocks_of(note, new, top + before - above, patch))
+}
+
+/// [`keeps_blocks`] of a note, or a part of one, that is read before and after.
+pub(super) fn keeps_blocks_of(note: &Note, new: &Note, before: usize, patch: &Patch) -> bool {
     let old: &[Block] = if is_blank(note) { &[] } else { note.blocks() };
     let before = before.min(old.len());
     let inserted: String = patch.edits().iter().map(|edit| edit.text.as_str()).collect();
     let alone = Note::parse(format!("\n{inserted}"));
     let fresh = alone.blocks().len();
-    same_frontmatter(note, &new)
+    same_frontmatter(note, new)
         && new.blocks().len() == old.len() + fresh
-        && same(note, &old[..before], &new, &new.blocks()[..before])
-        && same(&alone, alone.blocks(), &new, &new.blocks()[before..before + fresh])
-        && same(note, &old[before..], &new, &new.blocks()[before + fresh..])
+        && same(note, &old[..before], new, &new.blocks()[..before])
+        && same(&alone, alone.blocks(), new, &new.blocks()[before..before + fresh])
+        && same(note, &old[before..], new, &new.blocks()[before + fresh..])
 }
 
 /// Whether two runs of blocks are of the same kinds, with the same bytes and ids.

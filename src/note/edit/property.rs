@@ -3,8 +3,10 @@
 //! The changed text is read again before the patch is handed out: every other key must say what it said, and the key
 //! must have the wanted value; else the change is refused.
 
+use std::collections::BTreeMap;
+
 use super::EditError;
-use super::item;
+use super::{item, order};
 use crate::base::{Severity, Span};
 use crate::note::frontmatter::{self, Entry, Split, Value, Values, emit, split};
 use crate::note::patch::{Edit, Patch};
@@ -18,6 +20,17 @@ pub fn set_key(text: &str, key: &str, value: &Value) -> Result<Patch, EditError>
     set_keys(text, &[(key, Some(value.clone()))])
 }
 
+/// As [`set_key`]; a key that is new stands where `order` has it: directly behind the nearest key of `order` that stands
+/// before it there, with all of its value, else before the next one, with the comments above that. At the end where
+/// `order` does not tell, or where it cannot stand there.
+pub fn set_key_at(text: &str, key: &str, value: &Value, order: &[&str]) -> Result<Patch, EditError> {
+    let changes = [(key, Some(value.clone()))];
+    match change(text, &changes, order) {
+        Err(EditError::SideEffect { .. }) => set_keys(text, &changes),
+        result => result,
+    }
+}
+
 /// Removes `key` with its lines; comments around it stay. An empty patch where there is no such key.
 pub fn remove_key(text: &str, key: &str) -> Result<Patch, EditError> {
     set_keys(text, &[(key, None)])
@@ -26,12 +39,18 @@ pub fn remove_key(text: &str, key: &str) -> Result<Patch, EditError> {
 /// Sets and removes (`None`) several keys in one patch; new ones go to the end in the order given. A key may stand
 /// once in `changes`.
 pub fn set_keys(text: &str, changes: &[(&str, Option<Value>)]) -> Result<Patch, EditError> {
+    change(text, changes, &[])
+}
+
+fn change(text: &str, changes: &[(&str, Option<Value>)], order: &[&str]) -> Result<Patch, EditError> {
     let split = split(text);
     if let Some(diagnostic) = split.diagnostics.first() {
         return Err(EditError::Frontmatter(diagnostic.message.clone()));
     }
     let mut edits = Vec::new();
-    let mut new = String::new();
+    // The new keys, by where they go.
+    let mut new: BTreeMap<usize, String> = BTreeMap::new();
+    let end = split.block.map_or(split.body_start, |bounds| bounds.yaml.end);
     let values = split.block.map(|bounds| frontmatter::read(text, &bounds).0).unwrap_or_default();
     if values.has_stray_text() {
         return Err(EditError::Frontmatter("it is no list of properties".to_owned()));
@@ -43,7 +62,10 @@ pub fn set_keys(text: &str, changes: &[(&str, Option<Value>)]) -> Result<Patch, 
         let mut found = values.entries().iter().filter(|entry| entry.key == *key);
         match (found.next(), value) {
             (None, None) => {}
-            (None, Some(value)) => emit::entry(&mut new, key, value, 0),
+            (None, Some(value)) => {
+                let place = split.block.and_then(|bounds| order::place(text, bounds.yaml, &values, key, order));
+                emit::entry(new.entry(place.unwrap_or(end)).or_default(), key, value, 0);
+            }
             (Some(entry), _) => {
                 if found.next().is_some() {
                     return Err(EditError::RepeatedKey((*key).to_owned()));
@@ -57,13 +79,10 @@ pub fn set_keys(text: &str, changes: &[(&str, Option<Value>)]) -> Result<Patch, 
             }
         }
     }
-    if !new.is_empty() {
-        let (at, new) = match split.block {
-            Some(bounds) => (bounds.yaml.end, new),
-            None => (split.body_start, format!("---\n{new}---\n")),
-        };
-        edits.push(Edit { span: Span::at(at), text: new });
-    }
+    edits.extend(new.into_iter().map(|(at, lines)| {
+        let text = if split.block.is_some() { lines } else { format!("---\n{lines}---\n") };
+        Edit { span: Span::at(at), text }
+    }));
     for edit in &mut edits {
         edit.text = split.line_end.apply(&edit.text);
     }

@@ -1,9 +1,12 @@
 //! Applying operations to a text.
 
+use std::rc::Rc;
+
 use super::change::Change;
 use super::draft::Draft;
 use super::presence::{self, Presence};
 use super::{Op, add, group, identify, key, replace, task};
+use crate::note::Note;
 use crate::note::edit::EditError;
 
 /// Why operations are applied.
@@ -53,7 +56,16 @@ pub struct Applied {
 ///
 /// Neighbouring [`Op::Append`]s to one phase are put together and cost as much as one; the result is the same.
 pub fn apply(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
-    let mut run = Run::new(bytes, ops, mode);
+    run(Run::new(Draft::new(bytes), ops, mode))
+}
+
+/// [`apply`] to a note that is read already.
+pub fn apply_to(note: &Rc<Note>, ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
+    run(Run::new(Draft::of(note), ops, mode))
+}
+
+fn run(mut run: Run<'_>) -> Result<Applied, (usize, EditError)> {
+    let ops = run.ops;
     while run.done.len() < ops.len() {
         let from = run.done.len();
         let count = ops[from..].iter().take_while(|op| is_append_to(op, &ops[from])).count();
@@ -69,7 +81,7 @@ pub fn apply(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, Ed
 /// Applies operations with no two put together.
 #[cfg(test)]
 pub(super) fn apply_one_by_one(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
-    let mut run = Run::new(bytes, ops, mode);
+    let mut run = Run::new(Draft::new(bytes), ops, mode);
     for index in 0..ops.len() {
         run.one(index)?;
     }
@@ -91,8 +103,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(bytes: &[u8], ops: &'a [Op], mode: Mode) -> Self {
-        let mut draft = Draft::new(bytes);
+    fn new(mut draft: Draft, ops: &'a [Op], mode: Mode) -> Self {
         let presence = (mode == Mode::Again).then(|| Presence::of(draft.note(), ops));
         Self { draft, ops, mode, presence, done: Vec::with_capacity(ops.len()) }
     }

@@ -22,6 +22,11 @@ impl Draft {
         Self { bytes: bytes.to_vec(), note: None, changes: Vec::new() }
     }
 
+    /// Of a text that is read already.
+    pub(super) fn of(note: &Rc<Note>) -> Self {
+        Self { bytes: note.bytes().to_vec(), note: Some(Rc::clone(note)), changes: Vec::new() }
+    }
+
     /// Its blocks.
     pub(super) fn note(&mut self) -> &Note {
         self.note.get_or_insert_with(|| Rc::new(Note::parse(self.bytes.clone())))

@@ -17,8 +17,8 @@ pub(super) fn identify(draft: &mut Draft, id: &str, at: Option<&str>) -> Result<
     }
     let at = at.and_then(time::parse).map(time::format);
     let note = draft.note();
-    let (session, _) = read::session(note);
-    let Some(phase) = session.phases.iter().find(|phase| phase.id == id) else { return Ok(Outcome::Gone) };
+    let phases = read::phases(note);
+    let Some(phase) = phases.iter().find(|phase| phase.id == id) else { return Ok(Outcome::Gone) };
     if phase.id_written {
         return Ok(Outcome::Present);
     }
@@ -43,9 +43,7 @@ pub(super) fn identify(draft: &mut Draft, id: &str, at: Option<&str>) -> Result<
         (None, None) => add_id(note, &note.blocks()[top], id)?,
     };
     let after = Note::parse(patch.apply(note.bytes()));
-    let right = read::session(&after)
-        .0
-        .phases
+    let right = read::phases(&after)
         .iter()
         .any(|phase| phase.id == id && phase.id_written && phase.heading_span.start == heading);
     if !right {

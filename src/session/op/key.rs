@@ -7,11 +7,12 @@ use super::conflict::{self, Conflict, Where};
 use super::{Op, value};
 use crate::note::edit::{self, EditError};
 use crate::note::frontmatter::{self, Value, emit, split};
+use crate::session::render::KEYS;
 
 const EDITED: &str = "You have changed this property, so it stays as you wrote it.";
 const ODD: &str = "This property is written in a way that cru cannot change without changing others, so it stays.";
 
-/// Sets `key` from `old` to `new`.
+/// Sets `key` from `old` to `new`; one that is new stands where a new note has it.
 pub(super) fn set(
     run: &mut Run<'_>,
     index: usize,
@@ -48,7 +49,10 @@ pub(super) fn set(
             None => return tell(run, key, EDITED, [old, new], &later),
         }
     }
-    let patch = edit::set_keys(&text, &[(key, wanted)]);
+    let patch = match &wanted {
+        Some(value) => edit::set_key_at(&text, key, value, &KEYS),
+        None => edit::remove_key(&text, key),
+    };
     match patch {
         Ok(patch) => run.draft.apply(&patch),
         Err(error @ EditError::Frontmatter(_)) => return Err(error),

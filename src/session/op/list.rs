@@ -5,7 +5,7 @@
 
 use super::unit::{alone, has_header, is_header, is_step};
 use crate::base::Span;
-use crate::note::edit::{end_of_line, same, same_frontmatter, starts_line};
+use crate::note::edit::{end_of_line, holds, same, same_frontmatter, starts_line};
 use crate::note::{Block, BlockKind, Note, Patch};
 use crate::session::render::STEPS_HEADER;
 
@@ -64,22 +64,22 @@ pub(super) fn insert(note: &Note, top: usize, item: usize, opening: &Opening) ->
     let at = end_of_line(note, last.content.end);
     let lead = if starts_line(note, at) { "" } else { eol.as_str() };
     let joined = |trail: &str| Patch::insert(at, [lead, &items, eol.as_str(), trail].concat());
-    [joined(""), joined(eol.as_str())].into_iter().find(|patch| {
-        let after = Note::parse(patch.apply(note.bytes()));
-        let Some(grown) = after.blocks().get(top) else { return false };
+    let grows = |note: &Note, after: &Note, top: usize| {
+        let (Some(list), Some(grown)) = (note.blocks().get(top), after.blocks().get(top)) else { return false };
         let (old, all) = (&list.children, &grown.children);
         let count = new.children.len();
-        same_frontmatter(note, &after)
+        same_frontmatter(note, after)
             && after.blocks().len() == note.blocks().len()
             && grown.kind == list.kind
             && all.len() == old.len() + count
             && after.id(grown) == note.id(list)
-            && same(note, &old[..=item], &after, &all[..=item])
-            && same(&fresh, &new.children, &after, &all[item + 1..=item + count])
-            && same(note, &old[item + 1..], &after, &all[item + 1 + count..])
-            && same(note, &note.blocks()[..top], &after, &after.blocks()[..top])
-            && same(note, &note.blocks()[top + 1..], &after, &after.blocks()[top + 1..])
-    })
+            && same(note, &old[..=item], after, &all[..=item])
+            && same(&fresh, &new.children, after, &all[item + 1..=item + count])
+            && same(note, &old[item + 1..], after, &all[item + 1 + count..])
+            && same(note, &note.blocks()[..top], after, &after.blocks()[..top])
+            && same(note, &note.blocks()[top + 1..], after, &after.blocks()[top + 1..])
+    };
+    [joined(""), joined(eol.as_str())].into_iter().find(|patch| holds(note, top, patch, grows))
 }
 
 /// Whether the item is read as one below the line above runs of steps: it is, until a blank line stands between items.

@@ -31,7 +31,7 @@ use serde_json::Value as Json;
 
 use super::model::Task;
 
-pub use apply::{Applied, Done, Mode, Outcome, apply};
+pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
 pub use change::Change;
 pub use undo::{UndoError, undo};
 

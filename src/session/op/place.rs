@@ -24,7 +24,7 @@ pub(super) struct Spot {
 impl Spot {
     /// The end of a phase; of the last one without `phase` or where it is gone; of the preface where there is none.
     pub(super) fn of(note: &Note, phase: Option<&str>) -> Self {
-        let phases = read::session(note).0.phases;
+        let phases = read::phases(note);
         let found = phase.and_then(|id| {
             let exact = phases.iter().find(|it| it.id == id);
             exact.or_else(|| phases.iter().find(|it| it.id.eq_ignore_ascii_case(id)))

@@ -5,8 +5,8 @@ use crate::base::Span;
 use crate::note::edit::{EditError, end_of_line, same, same_frontmatter};
 use crate::note::{Note, Patch};
 
-/// The patch that takes a piece out, with the line of its id and the blank lines behind it; everything else must come
-/// out as it was.
+/// The patch that takes a piece out, with the line of its id and the blank lines behind it, or the one above it where it
+/// is the last of the note; everything else must come out as it was.
 pub(super) fn unit(note: &Note, unit: Unit) -> Result<Patch, EditError> {
     let blocks = note.blocks();
     let list = blocks.get(unit.top).filter(|_| unit.item.is_some());
@@ -37,8 +37,11 @@ fn blocks_out(note: &Note, from: usize, to: usize) -> Result<Patch, EditError> {
     let start = start_of_line(note, blocks[from].content.start).max(start);
     let end = blocks[to - 1].span.end;
     let separator = ["<!-- -->", eol, eol].concat();
-    for (text, more) in [("", 0), (separator.as_str(), 1)] {
-        let patch = Patch::replace(Span::new(start, end), text);
+    let span = Span::new(start, end);
+    let last = (to == blocks.len()).then(|| last(note, span)).flatten();
+    let plain = [(span, "", 0), (span, separator.as_str(), 1)];
+    for (span, text, more) in last.map(|span| (span, "", 0)).into_iter().chain(plain) {
+        let patch = Patch::replace(span, text);
         let after = Note::parse(patch.apply(note.bytes()));
         let left = blocks.len() - (to - from) + more;
         let count = after.blocks().len();
@@ -47,6 +50,15 @@ fn blocks_out(note: &Note, from: usize, to: usize) -> Result<Patch, EditError> {
         }
     }
     Err(EditError::Merge)
+}
+
+/// The lines of the last blocks of a note with the blank line above them, and without those behind.
+fn last(note: &Note, span: Span) -> Option<Span> {
+    let text = note.text();
+    let above = start_of_line(note, span.start.checked_sub(1)?);
+    let blank = text.get(above..span.start).is_some_and(|line| line.trim().is_empty());
+    let end = span.start + span.of(text).trim_end().len();
+    (blank && above > note.split().body_start).then(|| Span::new(above, end_of_line(note, end)))
 }
 
 /// Whether the blocks before `from` and from `to` on are as they were, the latter from `behind` on.

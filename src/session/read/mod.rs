@@ -15,7 +15,7 @@ mod text;
 use crate::base::Diagnostic;
 use crate::note::Note;
 
-use super::model::{Link, Meta, Session};
+use super::model::{Link, Meta, Phase, Session};
 
 pub(super) use section::is_header;
 
@@ -28,6 +28,18 @@ pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
     check::check(note, &values, &mut session, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     (session, diagnostics)
+}
+
+/// The same, when nobody asks what is odd about it: cheaper in a long note.
+pub fn content(note: &Note) -> Session {
+    let mut diagnostics = Vec::new();
+    let (_, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
+    Session { meta, ..section::read(note, &mut diagnostics) }
+}
+
+/// The phases alone, with nothing in them.
+pub fn phases(note: &Note) -> Vec<Phase> {
+    section::phases(note)
 }
 
 /// The frontmatter alone of a note's text (the beginning of a file up to the frontmatter's end is enough).

@@ -11,8 +11,17 @@ use super::{callout, link, list, tasks, text};
 
 /// Everything below the frontmatter.
 pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
+    walk(note, false, diagnostics)
+}
+
+/// The phases with nothing in them.
+pub(super) fn phases(note: &Note) -> Vec<Phase> {
+    walk(note, true, &mut Vec::new()).phases
+}
+
+fn walk(note: &Note, shallow: bool, diagnostics: &mut Vec<Diagnostic>) -> Session {
     let mut session = Session::default();
-    let mut walk = Walk::new(note, None, diagnostics);
+    let mut walk = Walk { shallow, ..Walk::new(note, None, diagnostics) };
     for block in note.blocks() {
         match &block.kind {
             BlockKind::Heading { level: 1, text } if session.heading.is_none() && session.phases.is_empty() => {
@@ -158,12 +167,14 @@ struct Walk<'a, 'd> {
     header: bool,
     /// Nothing stands below the phase's heading so far.
     fresh: bool,
+    /// No items are wanted.
+    shallow: bool,
 }
 
 impl<'a, 'd> Walk<'a, 'd> {
     fn new(note: &'a Note, within: Option<&'a Unquoted>, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
         let (memory, items, prose) = (Vec::new(), Vec::new(), Vec::new());
-        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false }
+        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false, shallow: false }
     }
 
     /// A phase begins.
@@ -192,6 +203,9 @@ impl<'a, 'd> Walk<'a, 'd> {
 
     fn block(&mut self, block: &'a Block) {
         self.fresh = false;
+        if self.shallow {
+            return;
+        }
         let header = std::mem::take(&mut self.header);
         match &block.kind {
             BlockKind::Paragraph if is_header(block.content.of(self.note.text())) => {

@@ -1,44 +1,77 @@
-//! The frontmatter of a new session note, keys in their fixed order.
+//! The frontmatter of a session note, keys in their fixed order.
 
 use crate::note::frontmatter::{Mapping, Value, emit};
 use crate::session::model::{Meta, SubagentRef};
 use crate::session::time;
 
+/// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place.
+pub const KEYS: [&str; 25] = [
+    "type",
+    "session_id",
+    "title",
+    "started",
+    "ended",
+    "status",
+    "channel",
+    "participants",
+    "model",
+    "tokens_used",
+    "cost_usd",
+    "project",
+    "branch",
+    "commit",
+    "host",
+    "host_version",
+    "host_session",
+    "transcript",
+    "parent",
+    "resume_point",
+    "subagents",
+    "subagent_links",
+    "tags",
+    "export",
+    "cru_cursor",
+];
+
 /// The block with both `---` lines. Empty values are left out; `type` is always `session` unless it says otherwise.
 pub fn frontmatter(meta: &Meta) -> String {
+    let entries: Vec<(&str, Value)> = KEYS.into_iter().filter_map(|key| Some((key, value(meta, key)?))).collect();
+    format!("---\n{}---\n", emit(&entries))
+}
+
+fn value(meta: &Meta, key: &str) -> Option<Value> {
     let text = |value: &Option<String>| value.clone().map(Value::from);
     let texts = |values: Vec<String>| (!values.is_empty()).then(|| Value::from(values));
-    let subagents: Vec<Value> = meta.subagents.iter().map(|row| Value::Map(subagent(row))).collect();
-    let links = meta.subagents.iter().map(|row| format!("[[{}]]", row.session)).collect();
-    let entries = [
-        ("type", Some(Value::from(meta.kind.as_deref().unwrap_or("session")))),
-        ("session_id", text(&meta.session_id)),
-        ("title", text(&meta.title)),
-        ("started", meta.started.map(|at| Value::from(time::format(at)))),
-        ("ended", meta.ended.map(|at| Value::from(time::format(at)))),
-        ("status", meta.status.as_ref().map(|status| Value::from(status.as_str()))),
-        ("channel", text(&meta.channel)),
-        ("participants", texts(meta.participants.iter().map(ToString::to_string).collect())),
-        ("model", text(&meta.model)),
-        ("tokens_used", meta.tokens_used.map(Value::from)),
-        ("cost_usd", meta.cost_usd.map(Value::from)),
-        ("project", text(&meta.project)),
-        ("branch", text(&meta.branch)),
-        ("commit", text(&meta.commit)),
-        ("host", text(&meta.host)),
-        ("host_version", text(&meta.host_version)),
-        ("host_session", text(&meta.host_session)),
-        ("transcript", text(&meta.transcript)),
-        ("parent", meta.parent.as_ref().map(|link| Value::from(link.to_string()))),
-        ("resume_point", text(&meta.resume_point)),
-        ("subagents", (!subagents.is_empty()).then_some(Value::List(subagents))),
-        ("subagent_links", texts(links)),
-        ("tags", texts(meta.tags.clone())),
-        ("export", meta.export.map(Value::from)),
-        ("cru_cursor", text(&meta.cursor)),
-    ];
-    let entries: Vec<(&str, Value)> = entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-    format!("---\n{}---\n", emit(&entries))
+    let subagents = || meta.subagents.iter().map(|row| Value::Map(subagent(row))).collect();
+    let links = || meta.subagents.iter().map(|row| format!("[[{}]]", row.session)).collect();
+    match key {
+        "type" => Some(Value::from(meta.kind.as_deref().unwrap_or("session"))),
+        "session_id" => text(&meta.session_id),
+        "title" => text(&meta.title),
+        "started" => meta.started.map(|at| Value::from(time::format(at))),
+        "ended" => meta.ended.map(|at| Value::from(time::format(at))),
+        "status" => meta.status.as_ref().map(|status| Value::from(status.as_str())),
+        "channel" => text(&meta.channel),
+        "participants" => texts(meta.participants.iter().map(ToString::to_string).collect()),
+        "model" => text(&meta.model),
+        "tokens_used" => meta.tokens_used.map(Value::from),
+        "cost_usd" => meta.cost_usd.map(Value::from),
+        "project" => text(&meta.project),
+        "branch" => text(&meta.branch),
+        "commit" => text(&meta.commit),
+        "host" => text(&meta.host),
+        "host_version" => text(&meta.host_version),
+        "host_session" => text(&meta.host_session),
+        "transcript" => text(&meta.transcript),
+        "parent" => meta.parent.as_ref().map(|link| Value::from(link.to_string())),
+        "resume_point" => text(&meta.resume_point),
+        "subagents" => (!meta.subagents.is_empty()).then(|| Value::List(subagents())),
+        "subagent_links" => texts(links()),
+        "tags" => texts(meta.tags.clone()),
+        "export" => meta.export.map(Value::from),
+        "cru_cursor" => text(&meta.cursor),
+        _ => None,
+    }
 }
 
 fn subagent(row: &SubagentRef) -> Mapping {

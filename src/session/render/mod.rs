@@ -17,7 +17,7 @@ use super::{step_line, time};
 use crate::base::text::{fold_whitespace, sanitise, truncate};
 
 pub use callout::callout;
-pub use frontmatter::frontmatter;
+pub use frontmatter::{KEYS, frontmatter};
 pub use label::agent;
 
 /// The line above a run of steps.

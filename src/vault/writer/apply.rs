@@ -1,6 +1,9 @@
 //! Deeds on their way into a text, with what they change.
 
+use std::rc::Rc;
+
 use super::heal::Todo;
+use crate::note::Note;
 use crate::session::op::{self, Done, Mode, Op, Outcome};
 use crate::vault::change::between;
 use crate::vault::operations::Deed;
@@ -14,6 +17,8 @@ pub(super) struct Text {
     pub(super) deeds: Vec<Deed>,
     /// What became of each.
     pub(super) done: Vec<Done>,
+    /// The text, where it is read already.
+    note: Option<Rc<Note>>,
 }
 
 /// Why a deed could not be done.
@@ -30,7 +35,13 @@ pub(super) enum Refusal {
 impl Text {
     /// Of these bytes, with nothing done.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, deeds: Vec::new(), done: Vec::new() }
+        Self { bytes, deeds: Vec::new(), done: Vec::new(), note: None }
+    }
+
+    /// Spares reading the text once more; `note` has its very bytes.
+    pub(super) fn know(&mut self, note: Rc<Note>) {
+        debug_assert_eq!(note.bytes(), self.bytes);
+        self.note = Some(note);
     }
 
     /// Does these in order; operations of one mode go together.
@@ -53,7 +64,11 @@ impl Text {
     fn ops(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
         let Some(mode) = todo.first().map(|first| first.mode) else { return Ok(()) };
         let ops: Vec<Op> = todo.iter().filter_map(|it| it.deed.op.clone()).collect();
-        let applied = op::apply(&self.bytes, &ops, mode).map_err(|(_, error)| error)?;
+        let applied = match &self.note {
+            Some(note) => op::apply_to(note, &ops, mode),
+            None => op::apply(&self.bytes, &ops, mode),
+        };
+        let applied = applied.map_err(|(_, error)| error)?;
         let withs = todo.iter().filter(|it| it.deed.op.is_some());
         for (it, done) in withs.zip(applied.done) {
             let mut deed = Deed { again: mode == Mode::Again, ..it.deed.clone() };
@@ -64,8 +79,13 @@ impl Text {
             self.deeds.push(deed);
             self.done.push(done);
         }
-        self.bytes = applied.bytes;
+        self.put(applied.bytes);
         Ok(())
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) {
+        self.note = self.note.take().filter(|note| note.bytes() == bytes);
+        self.bytes = bytes;
     }
 
     /// What a person has edited since stays, when it is undone once more.
@@ -75,7 +95,7 @@ impl Text {
         let outcome = match op::undo(&self.bytes, &undo.changes) {
             Ok(bytes) => {
                 deed.changes = between(&self.bytes, &bytes);
-                self.bytes = bytes;
+                self.put(bytes);
                 Outcome::Done
             }
             Err(_) if todo.mode == Mode::Again => Outcome::Gone,

@@ -1,6 +1,7 @@
 //! One attempt at a write, from the bytes on disk to the bytes that replace them.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use jiff::{SignedDuration, tz::TimeZone};
 
@@ -111,7 +112,11 @@ impl<'a> Attempt<'a> {
 
         // The plan sees the note with all that belongs in it, its revision too.
         let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
-        let job = wish(&Note::parse(healed), &known, &self.log)?;
+        let healed = Rc::new(Note::parse(healed));
+        let job = wish(&healed, &known, &self.log)?;
+        if healed.bytes() == text.bytes {
+            text.know(healed);
+        }
         if !job.plan.label.is_empty() {
             self.label.clone_from(&job.plan.label);
         }

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::catalog::read_head;
 use super::journal::Mark;
 use super::operations::Operations;
 use super::{State, Vault, VaultPath};
@@ -104,22 +105,75 @@ impl<'a> Writer<'a> {
         note: &VaultPath,
         plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
     ) -> Result<Written> {
-        self.run(key, note, &mut |note, known, _| {
-            let mut plan = plan(note, known)?;
-            let new = std::mem::take(&mut plan.ops).into_iter().map(New::Op).collect();
-            Ok(Job { plan, new, dry: false })
-        })
+        self.run(key, note, &mut job(plan))
     }
 
-    /// What is known of a session, without its lock: an entry that is consumed here is in the note or will be, so its
-    /// writer has nothing left to do. Without [`Known::base`].
+    /// [`Self::write`] for one entry of a journal. Of many processes that log at one time, whoever has the lock writes
+    /// what all of them wait for; the others find it done and neither read the note nor write it.
+    pub fn write_entry(
+        &self,
+        key: &str,
+        note: &VaultPath,
+        entry: &str,
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Written> {
+        if let Some(written) = self.has(key, note, entry)? {
+            return Ok(written);
+        }
+        let _lock = self.lock(key)?;
+        match self.has(key, note, entry)? {
+            Some(written) => Ok(written),
+            None => self.locked(key, note, &mut job(plan)),
+        }
+    }
+
+    /// Whether an entry is written: the log has it, and the note on disk is of that revision or a later one. A note that
+    /// is behind (its writer was killed, or an old buffer was saved) has it not, whatever the log says.
+    fn has(&self, key: &str, note: &VaultPath, entry: &str) -> Result<Option<Written>> {
+        let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
+        let Some(newest) = records.last() else { return Ok(None) };
+        if !records.iter().any(|record| record.made.contains_key(entry)) {
+            return Ok(None);
+        }
+        let path = self.vault.file(note);
+        let head = files::within(self.vault.root(), &path).ok().and_then(|path| read_head(&path).ok());
+        let found = head.and_then(|head| cursor::read(head.as_bytes()));
+        if found.is_none_or(|found| found.revision < newest.revision) {
+            return Ok(None);
+        }
+        let made = attempt::known(&records).made;
+        Ok(Some(Written { revision: newest.revision, made, ..Written::default() }))
+    }
+
+    fn lock(&self, key: &str) -> Result<files::Lock> {
+        files::lock(&self.state.lock(key)).map_err(|error| self.told(key, error))
+    }
+
+    /// What is known of a session, without its lock. Without [`Known::base`].
     pub fn peek(&self, key: &str) -> Result<Known> {
         let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
         Ok(attempt::known(&records))
     }
 
+    /// The bytes that a note would have after [`Writer::write`]. Takes no lock and writes nothing.
+    pub fn preview(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Vec<u8>> {
+        let plan = plan(&Note::parse(bytes), &self.peek(key)?)?;
+        let applied = op::apply(bytes, &plan.ops, op::Mode::First);
+        Ok(applied.map_err(|(_, error)| Error::usage(error.to_string()))?.bytes)
+    }
+
     fn run(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
-        let _lock = files::lock(&self.state.lock(key)).map_err(|error| self.told(key, error))?;
+        let _lock = self.lock(key)?;
+        self.locked(key, note, job)
+    }
+
+    /// Only under the lock.
+    fn locked(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
         let path = self.vault.file(note);
         files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
         let mut attempt = Attempt::new(self, key, note, path);
@@ -159,5 +213,14 @@ impl<'a> Writer<'a> {
 
     fn kept(&self, key: &str) -> String {
         self.state.journal(key).display().to_string()
+    }
+}
+
+/// What a plan wants, as a job.
+fn job(plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>) -> impl FnMut(&Note, &Known, &Operations) -> Result<Job> {
+    |note, known, _| {
+        let mut plan = plan(note, known)?;
+        let new = std::mem::take(&mut plan.ops).into_iter().map(New::Op).collect();
+        Ok(Job { plan, new, dry: false })
     }
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::base::text::plural;
-use crate::base::{Error, Result, files};
-use crate::commands::{Context, Output, View};
+use crate::base::{Error, Result};
+use crate::commands::{Context, Output, View, reading};
 use crate::learn::{self, Export, Family, Format, Harvest, Kind, export};
 use crate::note::Note;
 use crate::session::{self, Session};
@@ -72,7 +72,7 @@ impl From<FormatArg> for Format {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let harvest = harvest(args, &vault, cx)?;
     let Some(format) = args.export else { return Ok(Box::new(list::List::of(harvest))) };
     if harvest.cases.is_empty() {
@@ -129,7 +129,7 @@ fn harvest(args: &Args, vault: &Vault, cx: &Context<'_>) -> Result<Harvest> {
 
 /// A note with its text, which says on what line a case stands.
 fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
-    let note = Note::parse(files::read(&vault.file(path))?);
+    let note = Note::parse(vault.read(path)?);
     let (session, _) = session::read::session(&note);
     Ok((note, session))
 }

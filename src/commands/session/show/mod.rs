@@ -6,8 +6,8 @@ mod terminal;
 
 use std::collections::BTreeMap;
 
-use crate::base::{Diagnostic, Error, Result, files};
-use crate::commands::{Context, Output, Raw, View};
+use crate::base::{Diagnostic, Error, Result};
+use crate::commands::{Context, Output, Raw, View, reading};
 use crate::session::{Item, Link, Phase, Session, SubagentMode};
 use crate::vault::{Catalog, Head, Vault};
 
@@ -34,14 +34,14 @@ pub struct Args {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = match &args.session {
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
     };
     if args.raw {
-        let bytes = files::read(&vault.file(&head.path))?;
+        let bytes = vault.read(&head.path)?;
         return Ok(Box::new(Raw { name: "note", text: String::from_utf8_lossy(&bytes).into_owned() }));
     }
     let loaded = vault.load(&head.path)?;

@@ -1,4 +1,5 @@
 //! What must hold for every edit, over invented notes.
 
 mod body;
+mod order;
 mod property;

@@ -131,8 +131,8 @@ fn keys() {
     assert_snapshot!(changed(NOTE, &[set("status", json!("active"), json!("paused")), set("ended", json!(null), json!("2026-11-20T11:02:40Z"))]), @"
     [Done, Done]
     -status: active
-    +status: paused
     +ended: 2026-11-20T11:02:40Z
+    +status: paused
     ");
     assert_snapshot!(changed(NOTE, &[set("title", json!("Tokens"), json!("New"))]), @"
     [Conflict]

@@ -1,6 +1,7 @@
 //! Where texts go.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use super::*;
 
@@ -247,4 +248,35 @@ fn a_phase_gets_its_id() {
     -from: [[#^n-001]]
     +*2026-11-20T11:00:00Z* from: [[#^n-001]] ^p-01
     ");
+}
+
+#[test]
+fn a_new_key_stands_where_a_new_note_has_it() {
+    let note = "---\ntype: session\nstatus: active # now\nmine: 1\n# of cru\ncru_cursor: r1\n---\n# T\n";
+    let ops = [
+        set("ended", json!(null), json!("2026-11-20T11:00:00Z")),
+        set("tokens_used", json!(null), json!(12)),
+        set("participants", json!(null), json!(["coder"])),
+        set("resume_point", json!(null), json!("p-01")),
+        set("other", json!(null), json!("x")),
+    ];
+    let (new, _) = applied(note, &ops);
+    let wanted = "---\ntype: session\nended: 2026-11-20T11:00:00Z\nstatus: active # now\nparticipants:\n  - coder\n\
+                  tokens_used: 12\nresume_point: p-01\nmine: 1\n# of cru\ncru_cursor: r1\nother: x\n---\n# T\n";
+    assert_eq!(new, wanted);
+    let windows = note.replace('\n', "\r\n");
+    assert_eq!(applied(&windows, &ops).0, wanted.replace('\n', "\r\n"));
+}
+
+#[test]
+fn the_last_block_goes_with_the_blank_line_above_it() {
+    let gone = |note: &str| applied(note, &[replace("> [!usage]\n> x", "")]).0;
+    for end in ["", "\n", "\n\n"] {
+        let note = format!("# T\n\n## A\n\n*x* ^p-01\n\nText.\n\n> [!usage]\n> x{end}");
+        let left = format!("# T\n\n## A\n\n*x* ^p-01\n\nText.\n{}", end.strip_prefix('\n').unwrap_or_default());
+        assert_eq!(gone(&note), left);
+    }
+    assert_eq!(gone("## A\n\n*x* ^p-01\n\n> [!usage]\n> x\n\nText.\n"), "## A\n\n*x* ^p-01\n\nText.\n");
+    assert_eq!(gone("## A\n\n*x* ^p-01\n> [!usage]\n> x\n"), "## A\n\n*x* ^p-01\n", "there is none above it");
+    assert_eq!(gone("> [!usage]\n> x\n"), "");
 }

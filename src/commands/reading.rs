@@ -1,0 +1,43 @@
+//! The vault as commands see it that only read: with what was logged and could not be written yet.
+//!
+//! `cru log` writes at once, so there is something only where a note could not be written. Nothing is written here, and
+//! what cannot be computed is left as it stands on disk.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::base::Result;
+use crate::live::log::{Log, Target};
+use crate::vault::state::key;
+use crate::vault::{Catalog, State, Vault};
+
+/// The vault, its notes reading as they will once all that waits is written.
+pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let overlay = overlay(&vault, cx).unwrap_or_default();
+    Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
+}
+
+fn overlay(vault: &Vault, cx: &Context<'_>) -> Option<BTreeMap<crate::vault::VaultPath, Vec<u8>>> {
+    let state = State::existing(vault, cx.env)?;
+    let journals = std::fs::read_dir(state.dir().join("journal")).ok()?;
+    let names = journals.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let log = Log::new(vault, &state, cx.env.now()).ok()?;
+    let mut overlay = BTreeMap::new();
+    let mut catalog = None;
+    for name in names {
+        let Some(name) = name.strip_suffix(".jsonl").filter(|name| !name.contains("--")) else { continue };
+        // Mostly a note is where its name says; only a renamed one is looked for.
+        let target = Target::by_stem(name, vault).or_else(|| {
+            let catalog = catalog.get_or_insert_with(|| Catalog::read(vault));
+            catalog.sessions().find(|head| key(&head.id()) == name).map(Target::of)
+        });
+        let Some(target) = target else { continue };
+        if let Ok(Some(bytes)) = log.preview(&target) {
+            let count = "what was logged and could not be written yet is shown too";
+            cx.ui.note(&format!("{}: {count}; `cru flush {}` writes it", target.id, target.id));
+            overlay.insert(target.path, bytes);
+        }
+    }
+    Some(overlay)
+}
