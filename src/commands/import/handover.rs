@@ -5,9 +5,9 @@
 
 use crate::base::Result;
 use crate::live::log::Target;
+use crate::session::Link;
 use crate::session::fold::Draft;
 use crate::session::op::Op;
-use crate::session::Link;
 use crate::vault::writer::Plan;
 use crate::vault::{Vault, Writer};
 
@@ -37,8 +37,10 @@ impl Before {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let link = Link::to_note(id).to_string();
         // A name that `cru` gave: nothing in it needs an escape.
-        let text = format!("Continued in {link}.
-");
+        let text = format!(
+            "Continued in {link}.
+"
+        );
         let written = writer.write(&self.target.key(), &self.target.path, &mut |note, _| {
             let is_told = note.text().contains(&link);
             let append = (!is_told).then(|| Op::Append { phase: None, text: text.clone() });
