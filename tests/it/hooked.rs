@@ -303,7 +303,7 @@ fn files_have_the_hashes_of_the_moment() {
             ("edited".to_owned(), json!({ "filePath": old, "oldString": "fn a", "newString": "fn c" }))
         });
         want.push(digits(&old));
-        host.call("Write", &json!({ "file_path": new, "content": "fn c() {}\n// cut" }), |_| {
+        host.call("Write", &json!({ "file_path": new, "content": "fn c() {}\n" }), |_| {
             files::put(&new, b"fn c() {}\n").unwrap();
             ("created".to_owned(), json!({ "type": "create", "filePath": new }))
         });
@@ -315,9 +315,8 @@ fn files_have_the_hashes_of_the_moment() {
         let file = |path: &str, hash: &str, created| FileRef { path: path.into(), hash: Some(hash.into()), created };
         assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], false)], "{text}");
         assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], false)], "{text}");
-        let wrote = &steps[2].writes;
-        assert_eq!(wrote.len(), 1, "{text}");
-        assert!(wrote[0].created && wrote[0].path == "src/b.rs" && wrote[0].hash.is_some(), "{text}");
+        assert_eq!(steps[2].writes, [file("src/b.rs", &digits(&new), true)], "{text}");
+        assert!(text.contains(&format!("    - writes: `src/b.rs@{}` (created)", digits(&new))), "{text}");
         assert!(text.contains(&format!("    - reads: `src/a.rs@{}`", want[0])), "{text}");
         assert_ne!(want[0], want[1]);
     }
