@@ -96,7 +96,11 @@ impl Call<'_> {
         let key = key(&format!("{}--{session}", host.id));
         let now = self.cx.env.now();
         let journal = Journal::at(state.journal(&key));
-        journal.append(&Entry::new(host, event, input), now).map_err(|error| words(&error))?;
+        let mut entry = Entry::new(host, event, input);
+        if event == Event::SessionStart {
+            entry.continues = self.continues(&session);
+        }
+        journal.append(&entry, now).map_err(|error| words(&error))?;
 
         let mut printed = None;
         if event == Event::SessionStart {
@@ -120,6 +124,13 @@ impl Call<'_> {
             (None, None, Some(cwd)) => Vault::find(None, &env.at(cwd)),
             (explicit, ..) => Vault::find(explicit, env),
         }
+    }
+
+    /// The session that `cru session resume` handed over to this one.
+    fn continues(&self, session: &str) -> Option<String> {
+        const LONGEST: usize = 200;
+        let named = self.cx.env.var("CRU_SESSION").filter(|named| *named != session);
+        named.filter(|named| named.len() <= LONGEST && !named.chars().any(char::is_control)).map(str::to_owned)
     }
 
     /// Has the agent's shell know the session, so that `cru log` there writes to it.

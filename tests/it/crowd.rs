@@ -64,7 +64,7 @@ fn edit(world: &World, in_place: bool, edits: usize, finished: &dyn Fn() -> bool
             if has_remarks(&text, version) && edited(&text, version + 1).is_some() {
                 break text;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "an edit before {version} is lost:\n{text}");
+            assert!(start.elapsed() < Duration::from_mins(1), "an edit before {version} is lost:\n{text}");
             std::thread::sleep(Duration::from_millis(1));
         };
         version += 1;

@@ -53,7 +53,7 @@ fn prepare(dir: &std::path::Path, stale: bool) -> World {
     if stale {
         world.append("s-1", now()).unwrap();
         world.flush(now()).unwrap();
-        std::fs::remove_file(world.path()).unwrap();
+        cru::base::files::remove(&world.path()).unwrap();
         cru::base::files::create(&world.path(), buffer.replace("version 0", "version 1").as_bytes()).unwrap();
     }
     world

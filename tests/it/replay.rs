@@ -220,7 +220,7 @@ fn flush(world: &World, session: &str) -> Option<Synced> {
 fn tell(world: &World, session: &str, event: &Event) {
     let journal = Journal::at(world.state.journal(&Hooked::key("claude-code", session)));
     let (host, files) = ("claude-code".to_owned(), Vec::new());
-    let entry = Entry { host, event: event.name.to_owned(), input: event.input.clone(), files };
+    let entry = Entry { host, event: event.name.to_owned(), input: event.input.clone(), files, continues: None };
     journal.append(&entry, event.time).unwrap();
 }
 

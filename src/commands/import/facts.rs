@@ -77,6 +77,7 @@ mod tests {
             event: "post-tool".to_owned(),
             input: serde_json::json!({ "tool_use_id": call }),
             files: vec![HashedFile { path: path.to_owned(), hash: hash.to_owned(), created }],
+            continues: None,
         }
     }
 

@@ -79,13 +79,15 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
-        let (mut ids, base) = if let Some(text) = &known.base {
+        let kept = known.base.as_deref().map(|text| {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
-        } else {
+        });
+        let last = || -> Result<_, Grown> {
             let (ids, session) = self.again(old, bundle, &now, &there)?;
-            (ids, render::note(&session))
+            Ok((ids, render::note(&session)))
         };
+        let (mut ids, base) = kept.map_or_else(last, Ok)?;
         let (last, _) = read::session(&Note::parse(base.as_str()));
         let mut new = old.draft.session.clone();
         ids.avoid(&new, &last, note, known.made.values().map(String::as_str));

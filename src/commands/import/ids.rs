@@ -190,3 +190,80 @@ fn numbered(id: &str) -> Option<(&str, u64)> {
     let at = id.rfind('-')? + 1;
     Some((&id[..at], id[at..].parse().ok()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Phase, read, render};
+
+    /// An account of steps by seconds, in phases of two.
+    fn account(steps: i64) -> Session {
+        let mut session = Session::default();
+        for number in 0..steps {
+            if number % 2 == 0 {
+                let id = format!("p-{:02}", session.phases.len() + 1);
+                let started = Timestamp::from_second(number).ok();
+                session.phases.push(Phase { id, id_written: true, level: 2, started, ..Phase::default() });
+            }
+            let step = Step {
+                id: Some(format!("n-{:03}", number + 1)),
+                tool: "Bash".to_owned(),
+                args: "make".to_owned(),
+                time: Timestamp::from_second(number).ok(),
+                after: (0..number).last().map(|_| Link::to_block(format!("n-{number:03}"))).into_iter().collect(),
+                ..Step::default()
+            };
+            session.phases.last_mut().unwrap().items.push(Item::Step(step));
+        }
+        session
+    }
+
+    fn ids(session: &Session) -> String {
+        ids_of(session).collect::<Vec<_>>().join(" ")
+    }
+
+    fn links(session: &Session) -> Vec<String> {
+        let links = session.phases.iter().flat_map(|phase| &phase.items).filter_map(|item| match item {
+            Item::Step(step) => Some(step.after.first()?.to_string()),
+            _ => None,
+        });
+        links.collect()
+    }
+
+    #[test]
+    fn what_is_taken_gets_the_next_number_and_keeps_it() {
+        let (last, mut new) = (account(2), account(5));
+        let note =
+            Note::parse(format!("{}\n- `Bench both` → fine ^n-003\n\n## Mine\n\nx ^p-02\n", render::note(&last)));
+        let mut it = Ids::default();
+        it.avoid(&new, &last, &note, ["n-005"].into_iter());
+        it.apply(&mut new);
+        assert_eq!(ids(&new), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007");
+        assert_eq!(links(&new), ["[[#^n-001]]", "[[#^n-002]]", "[[#^n-004]]", "[[#^n-006]]"]);
+
+        let packed = it.pack(render::note(&new));
+        let (known, text) = Ids::unpack(&packed);
+        assert_eq!((&known, text), (&it, render::note(&new).as_str()));
+        assert_eq!(Ids::unpack(text), (Ids::default(), text));
+        let (last, _) = read::session(&Note::parse(text));
+        let mut more = account(6);
+        it.avoid(&more, &last, &Note::parse(text), std::iter::empty());
+        it.apply(&mut more);
+        assert_eq!(ids(&more), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007 n-008");
+        assert_eq!(known, Ids::found(&account(5), &last), "the steps say which they are");
+    }
+
+    #[test]
+    fn nothing_changes_where_nothing_is_taken() {
+        let (last, new) = (account(3), account(9));
+        let mut it = Ids::default();
+        it.avoid(&new, &last, &Note::parse(render::note(&last)), ["n-002", "e-001"].into_iter());
+        assert_eq!(it, Ids::default());
+        assert_eq!(it.links_in("fixed by [[#^n-002]], see [[#^"), "fixed by [[#^n-002]], see [[#^");
+        it.changed.insert("n-002".to_owned(), "n-012".to_owned());
+        assert_eq!(
+            it.links_in("[[#^n-002]] [[#^n-0021]] [[x#^n-002]] [[#^n-002|é"),
+            "[[#^n-012]] [[#^n-0021]] [[x#^n-002]] [[#^n-012|é"
+        );
+    }
+}

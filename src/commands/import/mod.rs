@@ -7,6 +7,7 @@ mod evidence;
 mod existing;
 pub mod facts;
 mod grow;
+mod handover;
 mod ids;
 pub mod ingest;
 mod made;

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::existing::Existing;
 use super::facts::HookFacts;
 use super::grow::{Grower, Grown};
+use super::handover;
 use super::ingest::{Machine, Unwatched, write};
 use super::made::MadeNotes;
 use super::plan::{Ground, Plan, Rules};
@@ -55,6 +56,8 @@ pub struct Hooked {
     pub transcript: Option<PathBuf>,
     /// What its hooks told and the journal still holds.
     pub told: Vec<Told>,
+    /// The `session_id` of the note that it goes on with.
+    pub continues: Option<String>,
     /// Whether it is over: then nothing waits for an answer any more.
     pub over: bool,
     /// Where its journal was read to.
@@ -100,7 +103,8 @@ impl Hooked {
         let latest = |events: &[&str]| told.iter().rposition(|told| events.contains(&told.entry.event.as_str()));
         let over = latest(&["session-end"]).is_some_and(|end| latest(&["session-start", "prompt"]) < Some(end));
         let (host, transcript) = (last.entry.host.clone(), text("transcript_path").map(PathBuf::from));
-        Ok(Some(Self { host, session, transcript, told, over, mark: read.mark }))
+        let continues = told.iter().find_map(|told| told.entry.continues.clone());
+        Ok(Some(Self { host, session, transcript, told, continues, over, mark: read.mark }))
     }
 }
 
@@ -198,7 +202,11 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
     let reading = Reading { importer, fold: fold::Options::default(), existing: &existing, facts: Some(&facts) };
     let (bundle, from_transcript) = bundle(state, importer, hooked)?;
-    let bundled = reading.read(&bundle, &|_| !hooked.over);
+    let mut bundled = reading.read(&bundle, &|_| !hooked.over);
+    let before = handover::before(vault, hooked);
+    if let Some(before) = &before {
+        bundled.drafts.iter_mut().filter(|draft| draft.key.agent.is_none()).for_each(|draft| before.link(draft));
+    }
     let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
     let ground =
         Ground { vault, existing: &existing, made: &made, rules: &rules, restore: false, can_grow: true, all: true };
@@ -206,6 +214,13 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
     let machine = Machine { state: state.clone(), now: env.now() };
     write(vault, importer, Some(&machine), &drafts, &mut sessions, &Unwatched)?;
+    if let Some(before) = before {
+        let main = drafts.iter().map(|(row, draft)| (sessions.get(*row), draft));
+        let made = main.filter(|(row, _)| row.is_some_and(|row| row.outcome == Outcome::Created));
+        for (_, draft) in made.filter(|(_, draft)| draft.key.agent.is_none()) {
+            before.tell(draft, &Writer::new(vault, state, machine.now))?;
+        }
+    }
     let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush" };
     let mut synced = Synced { notes: Vec::new(), records: 0, from_transcript };
     // What was just made is looked at once more: its journal is to be consumed as well.

@@ -17,6 +17,9 @@ pub struct Entry {
     /// Files that the call names, as they were at that moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<HashedFile>,
+    /// The `session_id` that was the current one where the host was started, as its environment says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
 }
 
 /// A file that a tool call names.
@@ -41,7 +44,8 @@ impl Entry {
         if let Some(arguments) = map.get_mut(host.fields.tool_input) {
             cut::value(arguments, &cut::INPUT);
         }
-        Self { host: host.id.to_owned(), event: event.name().to_owned(), input: Value::Object(map), files }
+        let (host, event) = (host.id.to_owned(), event.name().to_owned());
+        Self { host, event, input: Value::Object(map), files, continues: None }
     }
 
     /// Its event; `None` for one that this version does not know.
