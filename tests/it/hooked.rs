@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use cru::base::files;
+use cru::commands::import::sync::Hooked;
+use cru::live::turn::Turn;
 use cru::session::{FileRef, Item, Session, Status, Step};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -126,17 +128,21 @@ fn whoever_a_hook_starts_writes_the_note() {
         hook(&world, event.name, event.time, &[], &event.input);
     }
     let begun = Instant::now();
+    let key = Hooked::key("claude-code", &recorded.session);
+    // Who has the turn is alone with the notes.
     let is_done = || {
+        let turn = Turn::take(&world.state, &key).unwrap()?;
         let notes = world.sessions();
-        let main = notes.get(&recorded.session);
-        main.is_some_and(|(_, session)| session.meta.status.as_ref().is_some_and(Status::is_closed))
+        let status = notes.get(&recorded.session).and_then(|(_, session)| session.meta.status.clone());
+        status.filter(Status::is_closed).map(|_| turn)
     };
-    while !is_done() {
-        assert!(begun.elapsed() < Duration::from_mins(2), "{:?}", world.notes());
+    let _turn = loop {
+        if let Some(turn) = is_done() {
+            break turn;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(2), "nobody wrote it");
         std::thread::sleep(Duration::from_millis(20));
-    }
-    // Whoever still writes is waited for.
-    ok(&world, &["flush", &recorded.session], world.env.now(), &[]);
+    };
     no_trouble(&world);
     compare(&world, &whole, "in the background");
 }
