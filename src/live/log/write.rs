@@ -10,7 +10,7 @@ use super::page::{Defaults, Page};
 use crate::base::{Env, Error, Result, files};
 use crate::live::entry::Entry;
 use crate::note::Note;
-use crate::session::{self, Agent, Meta, SubagentMode};
+use crate::session::{Agent, Meta, SubagentMode};
 use crate::vault::state::key;
 use crate::vault::writer::{Known, Plan, Written};
 use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
@@ -55,14 +55,11 @@ impl Target {
     pub fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']);
         let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{name}.md"))).filter(|_| plain)?;
-        let file = vault.file(&path);
-        if !file.is_file() {
+        if !vault.file(&path).is_file() {
             return None;
         }
-        let bytes = files::read(&file).ok()?;
-        let (meta, _) = session::read::meta(&String::from_utf8_lossy(&bytes));
-        let id = meta.session_id.clone().unwrap_or_else(|| name.to_owned());
-        meta.is_session().then_some(Self { path, id, meta })
+        let head = Head::read(vault, path);
+        head.is_session().then(|| Self::of(&head))
     }
 
     /// The name of its files in the machine's state.

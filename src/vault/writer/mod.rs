@@ -35,6 +35,11 @@ pub use undo::{Past, Undone, Which};
 const TRIES: u32 = 24;
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How often, and at what longest interval, one who waits for another's write looks whether it is done, before it waits
+/// for the lock.
+const LOOKS: u32 = 500;
+const LOOK: Duration = Duration::from_millis(8);
+
 /// What is to be written.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -117,10 +122,26 @@ impl<'a> Writer<'a> {
         entry: &str,
         plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
     ) -> Result<Written> {
-        if let Some(written) = self.has(key, note, entry)? {
-            return Ok(written);
+        let path = self.state.lock(key);
+        let mut pause = Duration::from_millis(1);
+        let mut held = None;
+        // Who sleeps until the lock is free sleeps on when all is done; so each looks by itself, and has its next entry
+        // in the journal when the next of them writes.
+        for _ in 0..LOOKS {
+            if let Some(written) = self.has(key, note, entry)? {
+                return Ok(written);
+            }
+            held = files::try_lock(&path).map_err(|error| self.told(key, error))?;
+            if held.is_some() {
+                break;
+            }
+            std::thread::sleep(pause);
+            pause = LOOK.min(pause * 2);
         }
-        let _lock = self.lock(key)?;
+        let _lock = match held {
+            Some(lock) => lock,
+            None => self.lock(key)?,
+        };
         match self.has(key, note, entry)? {
             Some(written) => Ok(written),
             None => self.locked(key, note, &mut job(plan)),
