@@ -55,9 +55,16 @@ impl Target {
     pub fn by_stem(name: &str, vault: &Vault) -> Option<Self> {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '[', '#', '|']);
         let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{name}.md"))).filter(|_| plain)?;
-        if !vault.file(&path).is_file() {
+        let file = vault.file(&path);
+        if !file.is_file() {
             return None;
         }
+        let head = Head::read(vault, path.clone());
+        if head.is_session() {
+            return Some(Self::of(&head));
+        }
+        // An editor that saves in place leaves a moment in which the note says nothing: it is looked at once it settled.
+        files::read_stable(&file).ok()?;
         let head = Head::read(vault, path);
         head.is_session().then(|| Self::of(&head))
     }
