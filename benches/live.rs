@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench live` prints the median and the slowest of many runs beside the targets (typical on a note of
 //! 50 KB, at most on one of 5 MB) and a floor measured in the same run: the same bytes moved by the bare library. With
-//! `-- --require` it exits with 1 when a median is above its target.
+//! `-- --require` it exits with 1 when a median is above its target; `-- load` runs only what has that in its name.
 //!
 //! A step is *created* when it is in the journal: from there on it is safe. *Saving* is a flush of one pending step into
 //! the note: stable read, operations, durable log, durable exchange.
@@ -37,18 +37,21 @@ const TARGETS: &[(&str, f64, f64)] = &[
 
 fn main() -> ExitCode {
     let required = std::env::args().any(|arg| arg == "--require");
+    let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
     let mut slow = false;
     for (name, size, column) in [("50 KB", 50_000, 0), ("5 MB", 5_000_000, 1)] {
         let bed = Bed::new(size);
         println!("note of {name} ({} bytes, {} steps)", bed.len(), bed.query());
-        for &(what, typical, most) in TARGETS {
+        for &(what, typical, most) in TARGETS.iter().filter(|(what, ..)| what.contains(&only)) {
             slow |= report(&bed, what, [typical, most][column]);
         }
     }
-    let crowded = Bed::new(50_000);
-    crowded.add_notes(1000);
-    println!("a vault of 1,000 more notes");
-    slow |= report(&crowded, "create session", 50.0);
+    if "create session".contains(&only) {
+        let crowded = Bed::new(50_000);
+        crowded.add_notes(1000);
+        println!("a vault of 1,000 more notes");
+        slow |= report(&crowded, "create session", 50.0);
+    }
     if required && slow { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 

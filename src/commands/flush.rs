@@ -81,13 +81,12 @@ pub(super) fn find(
     cx: &Context<'_>,
 ) -> Result<(Option<Target>, Vec<Flushed>)> {
     let found = Target::find(name, vault, cx.env);
-    let asked = name.or_else(|| cx.env.var("CRU_SESSION")).map(str::to_owned);
-    let mut names: Vec<&str> = asked.as_deref().into_iter().collect();
-    if let Ok(target) = &found {
-        names = vec![&target.id];
-        names.extend(target.meta.host_session.as_deref());
-    }
-    let flushed = flush_hooked(vault, state, cx.env, Some(&names))?;
+    // A note that no host wrote to has no hooks either.
+    let named = match &found {
+        Ok(target) => target.meta.host_session.as_deref(),
+        Err(_) => name.or_else(|| cx.env.var("CRU_SESSION")),
+    };
+    let flushed = flush_hooked(vault, state, cx.env, Some(named.as_slice()))?;
     if flushed.is_empty() {
         return Ok((Some(found?), flushed));
     }
@@ -136,7 +135,7 @@ fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Row>> {
         row.entries = flushed.entries;
         row.changed = flushed.changed;
     }
-    if let Some(paused) = status::pause_if_due(log, target, last_told(log.state, &target.meta)?)? {
+    if let Some(paused) = status::pause_if_due(log, target, &|| last_told(log.state, &target.meta))? {
         paused.written?;
         row.paused = true;
         row.changed = true;

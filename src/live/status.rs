@@ -63,11 +63,22 @@ pub fn resume(log: &Log<'_>, target: &Target) -> Result<Changed> {
 }
 
 /// Pauses an active session that nothing happened in for as long as the configuration says; `None` where it is not due.
-/// `told` is when something last happened that the note does not say.
-pub fn pause_if_due(log: &Log<'_>, target: &Target, told: Option<Timestamp>) -> Result<Option<Changed>> {
+/// `told` gives when something last happened that the note does not say; it is only asked where the note alone is due.
+pub fn pause_if_due(
+    log: &Log<'_>,
+    target: &Target,
+    told: &dyn Fn() -> Result<Option<Timestamp>>,
+) -> Result<Option<Changed>> {
+    let is_due = |meta: &Meta, last| due(meta, last, log.now, log.vault.config().session.idle);
+    // A session that began a moment ago need not be read for this.
+    let began = Meta { status: Some(Status::Active), started: target.meta.started, ..Meta::default() };
+    if began.started.is_some() && !is_due(&began, None) {
+        return Ok(None);
+    }
     let bytes = files::read(&log.vault.file(&target.path))?;
     let session = session::read::content(&Note::parse(bytes));
-    if !due(&session.meta, newest(&session).max(told), log.now, log.vault.config().session.idle) {
+    let last = newest(&session);
+    if !is_due(&session.meta, last) || !is_due(&session.meta, last.max(told()?)) {
         return Ok(None);
     }
     change(log, target, &Status::Paused, None).map(Some)

@@ -122,52 +122,51 @@ pub type Flushed = (String, Result<Option<Synced>>);
 /// Brings every session with hooks into its notes, or those that `names` names: by host session, or by the `session_id`
 /// of their note. What fails for one session leaves the others alone.
 pub fn flush_hooked(vault: &Vault, state: &State, env: &Env, names: Option<&[&str]>) -> Result<Vec<Flushed>> {
-    let mut all = Vec::new();
-    for journal in journals(state, names)? {
-        let hooked = match Hooked::of_journal(&journal) {
-            Ok(Some(hooked)) => hooked,
-            Ok(None) => continue,
-            Err(error) => {
-                all.push((journal.path().display().to_string(), Err(error)));
-                continue;
-            }
-        };
-        let flushed = flush_one(vault, state, env, &hooked);
-        all.push((hooked.session, flushed));
-    }
-    Ok(all)
+    let keys = keys(state, names)?;
+    let flushed = keys.into_iter().filter_map(|key| match flush_one(vault, state, env, &key) {
+        Ok(Some(flushed)) => Some((flushed.0, Ok(flushed.1))),
+        Ok(None) => None,
+        Err(error) => Some((key, Err(error))),
+    });
+    Ok(flushed.collect())
 }
 
-/// The journals of hooks in the machine state; of `names` only.
-fn journals(state: &State, names: Option<&[&str]>) -> Result<Vec<Journal>> {
-    let file = |key: &str| state.journal(key);
+/// The keys of the journals of hooks in the machine state; of `names` only.
+fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>> {
+    let is_there = |key: &String| state.journal(key).exists();
     let mut keys: Vec<String> = Vec::new();
-    if let Some(names) = names {
-        for host in HOSTS {
-            let made = MadeNotes::read(state, host.id)?;
-            for name in names {
-                let hosts = made.host_session(name).unwrap_or(name);
-                let own = hosts.split("/agent-").next().unwrap_or(hosts);
-                keys.push(Hooked::key(host.id, own));
-            }
-        }
-    } else {
+    let Some(names) = names else {
         let folder = std::fs::read_dir(state.dir().join("journal"));
         let files = folder.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
         let stems = files.filter_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
         keys.extend(stems.filter(|stem| HOSTS.iter().any(|host| stem.starts_with(&format!("{}--", host.id)))));
+        keys.sort();
+        return Ok(keys);
+    };
+    let own = |host: &str, session: &str| Hooked::key(host, session.split("/agent-").next().unwrap_or(session));
+    for host in HOSTS {
+        keys.extend(names.iter().map(|name| own(host.id, name)).filter(is_there));
+    }
+    // Only a name that is no host's own is looked for among the notes that were made.
+    let others = if keys.is_empty() { HOSTS } else { &[] };
+    for host in others {
+        let made = MadeNotes::read(state, host.id)?;
+        let sessions = names.iter().filter_map(|name| made.host_session(name));
+        keys.extend(sessions.map(|session| own(host.id, session)).filter(is_there));
     }
     keys.sort();
     keys.dedup();
-    Ok(keys.iter().map(|key| file(key)).filter(|path| path.exists()).map(Journal::at).collect())
+    Ok(keys)
 }
 
-/// Brings one session into its notes where something waits and nobody else does it.
-fn flush_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Result<Option<Synced>> {
-    let Some(_turn) = Turn::take(state, &Hooked::key(&hooked.host, &hooked.session))? else { return Ok(None) };
-    // Whoever had the turn before may have done all of it, and what came meanwhile belongs to it.
-    let Some(hooked) = Hooked::read(state, &hooked.host, &hooked.session)? else { return Ok(None) };
-    if is_consumed(vault, state, &hooked)? { Ok(None) } else { sync_one(vault, state, env, &hooked).map(Some) }
+/// Brings one session into its notes where something waits and nobody else does it. Nothing where the journal tells of
+/// no session.
+fn flush_one(vault: &Vault, state: &State, env: &Env, key: &str) -> Result<Option<(String, Option<Synced>)>> {
+    let Some(_turn) = Turn::take(state, key)? else { return Ok(Some((key.to_owned(), None))) };
+    let Some(hooked) = Hooked::of_journal(&Journal::at(state.journal(key)))? else { return Ok(None) };
+    let done = is_consumed(vault, state, &hooked)?;
+    let synced = if done { None } else { Some(sync_one(vault, state, env, &hooked)?) };
+    Ok(Some((hooked.session, synced)))
 }
 
 /// Whether the session's note has all that the journal holds.
@@ -193,12 +192,10 @@ pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Res
 
 fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &Hooked) -> Result<(Synced, bool)> {
     let made = MadeNotes::read(state, importer.host)?;
-    let mut catalog: Option<Catalog> = None;
-    let heads = match known_heads(vault, &made, hooked) {
-        Some(heads) => heads,
-        None => catalog.insert(Catalog::read(vault)).heads.clone(),
-    };
-    let existing = Existing::of(&heads, importer.host);
+    let known = known_heads(vault, &made, hooked);
+    let catalog = known.is_none().then(|| Catalog::read(vault));
+    let heads = known.as_deref().or(catalog.as_ref().map(|catalog| catalog.heads.as_slice())).unwrap_or_default();
+    let existing = Existing::of(heads, importer.host);
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
     let reading = Reading { importer, fold: fold::Options::default(), existing: &existing, facts: Some(&facts) };
     let (bundle, from_transcript) = bundle(state, importer, hooked)?;
@@ -210,7 +207,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
     let ground =
         Ground { vault, existing: &existing, made: &made, rules: &rules, restore: false, can_grow: true, all: true };
-    let names = || Names::of(catalog.as_ref().unwrap_or(&Catalog::read(vault)));
+    let names = || catalog.as_ref().map_or_else(|| Names::of(&Catalog::read(vault)), Names::of);
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
     let machine = Machine { state: state.clone(), now: env.now() };
     write(vault, importer, Some(&machine), &drafts, &mut sessions, &Unwatched)?;

@@ -1,4 +1,4 @@
-//! What is written when work goes on: the status, and a phase where nobody else writes one.
+//! The phase that is written when work goes on and nobody else writes one.
 //!
 //! The phase stands at the end of the note, where its time puts it. `from:` is written only where somebody went back:
 //! it then says which phase goes on, as with any branch that was left. Where the last phase goes on, the order on the
@@ -7,10 +7,8 @@
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use crate::note::Note;
-use crate::note::frontmatter;
 use crate::session::op::Op;
-use crate::session::{Agent, Link, Phase, Session, Status, render};
+use crate::session::{Agent, Link, Phase, Session, render};
 
 use super::point::Point;
 
@@ -23,21 +21,6 @@ pub struct Begin {
     pub agent: Option<Agent>,
     /// Its channel where neither phase nor session has one.
     pub channel: Option<String>,
-}
-
-/// The session is active again and not ended. Values are set as the note has them now.
-pub fn status(note: &Note) -> Vec<Op> {
-    let values = note.frontmatter().map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
-    let now = |key: &str| values.string(key).map(|text| Json::String(text.to_owned()));
-    let mut ops = Vec::new();
-    let active = Json::String(Status::Active.as_str().to_owned());
-    if now("status").as_ref() != Some(&active) {
-        ops.push(Op::Set { key: "status".to_owned(), old: now("status"), new: Some(active) });
-    }
-    if values.get("ended").is_some() {
-        ops.push(Op::Set { key: "ended".to_owned(), old: now("ended"), new: None });
-    }
-    ops
 }
 
 /// A new phase at the end of the note, which is the resume point from now on; and its id.
@@ -84,6 +67,7 @@ fn next_id(session: &Session) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::note::Note;
     use crate::session::{read, time};
 
     const NOTE: &str = "---\ntype: session\nsession_id: s\nstatus: completed\nended: 2026-11-20T10:00:00Z\nresume_point: p-01\n\
@@ -91,19 +75,6 @@ mod tests {
 
     fn told(ops: &[Op]) -> String {
         ops.iter().map(|op| serde_json::to_string(op).unwrap()).collect::<Vec<_>>().join("\n")
-    }
-
-    #[test]
-    fn a_closed_session_is_active_again() {
-        insta::assert_snapshot!(told(&status(&Note::parse(NOTE))), @r#"
-        {"op":"set","key":"status","old":"completed","new":"active"}
-        {"op":"set","key":"ended","old":"2026-11-20T10:00:00Z","new":null}
-        "#);
-        assert_eq!(status(&Note::parse("---\nstatus: active\n---\n")), []);
-        assert_eq!(
-            told(&status(&Note::parse("no frontmatter"))),
-            r#"{"op":"set","key":"status","old":null,"new":"active"}"#
-        );
     }
 
     #[test]
