@@ -9,6 +9,7 @@ pub mod files;
 pub mod lines;
 pub mod span;
 pub mod text;
+pub mod threads;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use env::Env;

@@ -210,7 +210,7 @@ impl Flush {
 /// What the session is taken up again with, for the host to read; nothing for one that has no note yet.
 fn pack(vault: &Vault, session: &str, env: &Env) -> Option<String> {
     let target = Target::find(Some(session), vault, env).ok()?;
-    Some(resume::brief(&vault.load(&target.path).ok()?.session))
+    Some(resume::brief(&vault.session(&target.path).ok()?))
 }
 
 /// An error with its causes and what to do, in one line.

@@ -6,25 +6,36 @@
 use std::cmp::Reverse;
 
 use memchr::memmem;
+use rayon::prelude::*;
 
 use super::block::{Inline, InlineKind};
 use super::tree::Tree;
 use super::{comment, leaf, tag};
-use crate::base::Span;
 use crate::base::lines::floor_char_boundary;
+use crate::base::{Span, threads};
 
 /// The longest key of an inline field, in bytes.
 const LONGEST_KEY: usize = 80;
+
+/// How many texts one thread looks at in one go.
+const TEXTS: usize = 1024;
 
 /// All inlines of `text`, ordered by start, the longer one first.
 pub(super) fn scan(text: &str, tree: &Tree) -> Vec<Inline> {
     let mut opaque = tree.opaque.clone();
     opaque.sort_unstable_by_key(|span| span.start);
-    let mut scan = Scan { text, opaque: &opaque, found: Vec::new(), next: 0 };
-    for &span in &tree.texts {
-        scan.span(span);
-    }
-    let mut found = scan.found;
+    let all = |texts: &[Span]| -> Vec<Inline> {
+        let start = texts.first().map_or(0, |first| first.start);
+        let next = opaque.partition_point(|opaque| opaque.end <= start);
+        let mut scan = Scan { text, opaque: &opaque, found: Vec::new(), next };
+        texts.iter().for_each(|span| scan.span(*span));
+        scan.found
+    };
+    let mut found: Vec<Inline> = if text.len() > threads::LONG {
+        tree.texts.par_chunks(TEXTS).map(all).flatten_iter().collect()
+    } else {
+        all(&tree.texts)
+    };
     found.sort_by_key(|inline| (inline.span.start, Reverse(inline.span.end)));
     links(tree, &mut found);
     found

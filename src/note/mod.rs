@@ -19,6 +19,7 @@ mod leaf;
 mod line_end;
 mod marker;
 mod parse;
+mod parts;
 mod prescan;
 mod table;
 mod tag;

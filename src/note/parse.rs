@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::block::{Block, BlockKind, Inline};
 use super::frontmatter::{Bounds, Split, split};
-use super::tree::{self, Tree};
+use super::tree::Tree;
 use super::unquote::{self, Unquoted};
-use super::{inline, prescan};
+use super::{inline, parts};
 use crate::base::{Diagnostic, Lines, Span};
 
 /// A note, read. All ranges are byte ranges of the file.
@@ -29,7 +29,7 @@ impl Note {
         counted::READ.set(counted::READ.get() + text.len());
         let split = split(&text);
         let body = split.body_start;
-        let mut tree = tree::build(&text, body, prescan::scan(&text, body));
+        let mut tree = parts::read(&text, body);
         let found = std::mem::take(&mut tree.diagnostics);
         tree.diagnostics = odd.into_iter().chain(split.diagnostics.iter().cloned()).chain(found).collect();
         Self { text, raw, split, tree, inlines: OnceLock::new(), lines: OnceLock::new() }

@@ -27,6 +27,8 @@ pub(super) struct Prescan {
     pub(super) view: Option<String>,
     /// Places that the parser reports as an empty heading, in order.
     pub(super) marks: Vec<Mark>,
+    /// Whether the text ends inside something that goes on whatever line follows.
+    pub(super) open: bool,
 }
 
 /// A place with something that the markdown parser does not see.
@@ -108,13 +110,15 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
     if start < bytes.len() {
         scan.line(start, bytes.len());
     }
+    let open = scan.containers.is_empty()
+        && matches!(scan.leaf, Leaf::Fence { .. } | Leaf::Html(HtmlEnd::Text(_)) | Leaf::Comment);
     // The masks replace whole characters by ASCII, so the view is always text.
     let (view, marks) = (scan.view.and_then(|view| String::from_utf8(view).ok()), scan.marks);
     let view = view.or(match lines {
         Cow::Borrowed(_) => None,
         Cow::Owned(lines) => Some(lines),
     });
-    Prescan { view, marks }
+    Prescan { view, marks, open }
 }
 
 /// The parser takes a lone carriage return for a line end; here, as in the files of an editor, it is a blank.

@@ -16,7 +16,7 @@ use super::{depth, id, leaf, table};
 use crate::base::{Diagnostic, Span};
 
 /// What the parse of a body gives.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Tree {
     /// Top-level blocks, which cover the body.
     pub(super) blocks: Vec<Block>,
@@ -28,6 +28,21 @@ pub(super) struct Tree {
     pub(super) links: Vec<Inline>,
     /// What is odd.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Whether it defines what counts in the whole note: labels of links, footnotes.
+    pub(super) defines: bool,
+}
+
+impl Tree {
+    /// With what follows it.
+    pub(super) fn join(mut self, next: Self) -> Self {
+        self.blocks.extend(next.blocks);
+        self.texts.extend(next.texts);
+        self.opaque.extend(next.opaque);
+        self.links.extend(next.links);
+        self.diagnostics.extend(next.diagnostics);
+        self.defines |= next.defines;
+        self
+    }
 }
 
 /// Reads `text` from `body` on.
@@ -43,7 +58,9 @@ pub(super) fn build(text: &str, body: usize, scan: Prescan) -> Tree {
         inline_end: body,
         tree: Tree::default(),
     };
-    for (event, range) in Parser::new_ext(&view[body..], options()).into_offset_iter() {
+    let parser = Parser::new_ext(&view[body..], options());
+    builder.tree.defines = parser.reference_definitions().iter().next().is_some();
+    for (event, range) in parser.into_offset_iter() {
         builder.event(event, Span::from(range).shift(body));
     }
     builder.finish()
@@ -175,7 +192,10 @@ impl Builder<'_> {
             Tag::BlockQuote(_) => self.open(FrameKind::Quote, span),
             Tag::List(number) => self.open(FrameKind::List { ordered: number.is_some() }, span),
             Tag::Item => self.open(FrameKind::Item, span),
-            Tag::FootnoteDefinition(_) => self.open(FrameKind::Footnote, span),
+            Tag::FootnoteDefinition(_) => {
+                self.tree.defines = true;
+                self.open(FrameKind::Footnote, span);
+            }
             Tag::TableHead
             | Tag::TableRow
             | Tag::TableCell

@@ -32,12 +32,16 @@ pub fn is_step(line: &str, listed: bool) -> bool {
     listed || arrow(rest).is_some()
 }
 
-/// Reads the line without bullet and block id. `day` is the day of clock times.
-pub fn parse(line: &str, day: Option<Date>) -> Option<Step> {
+/// Reads the line without bullet and block id, where it is a step ([`is_step`]). `day` is the day of clock times.
+pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
     let (command, rest) = split_code(line)?;
+    let behind = arrow(rest);
+    if behind.is_none() && !listed {
+        return None;
+    }
     let (tool, args) = command.split_once(' ').unwrap_or((command, ""));
     let mut step = Step { tool: tool.to_owned(), args: args.to_owned(), ..Step::default() };
-    let rest = arrow(rest).unwrap_or(rest).trim();
+    let rest = behind.unwrap_or(rest).trim();
     let (result, facts) = split_facts(rest, day);
     step.time = facts.time;
     step.exit = facts.exit;
@@ -129,11 +133,8 @@ pub fn nested_lines(step: &Step) -> Vec<String> {
 
 fn split_code(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
-    if !line.starts_with('`') {
-        return None;
-    }
-    let span = code::spans(line, false).into_iter().next().filter(|span| span.start == 0)?;
-    Some((code::text(&line[span.clone()]), &line[span.end..]))
+    let end = code::leading(line)?;
+    Some((code::text(&line[..end]), &line[end..]))
 }
 
 /// What stands behind the arrow.
@@ -227,7 +228,7 @@ mod tests {
     }
 
     fn read(line: &str) -> Step {
-        parse(line, day()).unwrap()
+        parse(line, true, day()).unwrap()
     }
 
     #[test]

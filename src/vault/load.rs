@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::outline::Outline;
 use super::{Catalog, Finding, Vault, VaultPath};
-use crate::base::{Diagnostic, Result, Span};
+use crate::base::{Diagnostic, Result, Span, threads};
 use crate::note::Note;
 use crate::session::{self, Session};
 
@@ -25,10 +25,11 @@ impl Loaded {
     /// Reads bytes that came from `path`.
     pub fn parse(path: VaultPath, bytes: impl Into<Vec<u8>>) -> Self {
         let note = Note::parse(bytes);
-        let (session, mut diagnostics) = session::read::session(&note);
+        let ((session, mut diagnostics), outline) =
+            threads::join(note.text().len(), || session::read::session(&note), || Outline::of(&note));
         diagnostics.extend_from_slice(note.diagnostics());
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
-        Self { path, outline: Outline::of(&note), session, diagnostics }
+        Self { path, session, outline, diagnostics }
     }
 
     /// `session_id`, else the file's name.
@@ -41,6 +42,11 @@ impl Vault {
     /// Reads one note. An error of I/O is an error here; odd content is not.
     pub fn load(&self, path: &VaultPath) -> Result<Loaded> {
         Ok(Loaded::parse(path.clone(), self.read(path)?))
+    }
+
+    /// What one note says, when nobody asks what is odd about it or what it points at: cheaper in a long note.
+    pub fn session(&self, path: &VaultPath) -> Result<Session> {
+        Ok(session::read::content(&Note::parse(self.read(path)?)))
     }
 
     /// Reads all sessions of `catalog`, in parallel, in the order of their paths; what could not be read is told.

@@ -39,6 +39,22 @@ pub(crate) fn spans(line: &str, table: bool) -> Vec<Range<usize>> {
     spans
 }
 
+/// The end of the code span that `line` begins with: what [`spans`] gives first, without looking for the others.
+pub(crate) fn leading(line: &str) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let run = |at: usize| bytes[at..].iter().take_while(|byte| **byte == b'`').count();
+    let len = run(0);
+    let mut at = len;
+    while let Some(next) = memchr::memchr(b'`', &bytes[at..]).filter(|_| len > 0) {
+        let found = run(at + next);
+        at += next + found;
+        if found == len {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// How many backslashes stand directly before `at`, not looking before `from`.
 pub(super) fn slashes_before(line: &str, at: usize, from: usize) -> usize {
     let before = line.as_bytes().get(from..at).unwrap_or_default();
@@ -103,6 +119,14 @@ mod tests {
         assert_eq!(found("\\`a` b`"), ["` b`"]);
         assert_eq!(found("``a` `b`"), ["` `"]);
         assert_eq!(found("`a\\` b`"), ["`a\\`"]);
+    }
+
+    #[test]
+    fn the_span_that_a_line_begins_with() {
+        for line in ["`a` b `c`", "``a` `b`", "``a`` b", "a `b`", "", "`", "`a", "`a``b`c`", "``` `` ```x"] {
+            let first = spans(line, false).into_iter().next().filter(|span| span.start == 0);
+            assert_eq!(leading(line), first.map(|span| span.end), "{line:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(super) enum Way {
 
 /// One line of text, which does not start one.
 pub(super) fn line(text: &str, way: Way, place: Place<'_>) -> String {
+    if way == Way::Undo && !text.contains('\\') {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     apply(text, &danger::text(text, 0, false, place), way, &mut out);
     out
@@ -23,6 +26,9 @@ pub(super) fn line(text: &str, way: Way, place: Place<'_>) -> String {
 
 /// Lines of markdown.
 pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
+    if way == Way::Undo && is_plain(text) {
+        return text.to_owned();
+    }
     let lines: Vec<&str> = text.split('\n').collect();
     let mut outline = Outline::new(&lines, place.below_text);
     let mut out = String::with_capacity(text.len() + text.len() / 32 + 8);
@@ -73,6 +79,7 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
                     _ => out.push_str(line),
                 }
             }
+            Line::Text { .. } if way == Way::Undo && !line.contains('\\') => out.push_str(line),
             Line::Text { at, force, bullet, table } => {
                 let mut dangers = danger::text(line, at, table, place);
                 dangers.extend(danger::start(line, at, bullet, table, place));
@@ -90,6 +97,11 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
         out.extend(std::iter::repeat_n(mark, len + 1));
     }
     out
+}
+
+/// Whether nothing can have been escaped: no backslash, no heading, no fence.
+fn is_plain(text: &str) -> bool {
+    memchr::memchr2(b'\\', b'#', text.as_bytes()).is_none() && !text.contains("```") && !text.contains("~~~")
 }
 
 /// Copies `line` to `out`, the backslashes before each of the bytes `at` (ascending) turned.

@@ -1,5 +1,7 @@
 //! What is odd about a session as a whole.
 
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use crate::base::{Diagnostic, Span};
@@ -9,7 +11,8 @@ use crate::session::model::Session;
 
 use super::{link, meta};
 
-pub(super) fn check(note: &Note, values: &Values, session: &mut Session, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(note: &Note, values: &Values, session: &Session) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
     if session.meta.is_session() {
         let place = meta::place(note.split());
         let mut lacks = |key: &str, help: &'static str| {
@@ -33,16 +36,16 @@ pub(super) fn check(note: &Note, values: &Values, session: &mut Session, diagnos
         let message = format!("`resume_point` names `{point}`, which no phase has");
         diagnostics.push(Diagnostic::warning("resume-point", values.span("resume_point"), message));
     }
-    duplicate_ids(note, diagnostics);
-    missing_blocks(note, session, diagnostics);
-    lost_headings(note, diagnostics);
+    missing_blocks(note, session, &mut diagnostics);
+    lost_headings(note, &mut diagnostics);
+    diagnostics
 }
 
 /// Links into this very note that lead nowhere; those into other notes are the graph's business.
 fn missing_blocks(note: &Note, session: &Session, diagnostics: &mut Vec<Diagnostic>) {
-    fn collect(blocks: &[Block], note: &Note, ids: &mut HashSet<String>) {
+    fn collect<'a>(blocks: &[Block], note: &'a Note, ids: &mut HashSet<Cow<'a, str>>) {
         for block in blocks {
-            ids.extend(note.id(block).map(str::to_lowercase));
+            ids.extend(note.id(block).map(lower_case));
             collect(&block.children, note, ids);
         }
     }
@@ -52,11 +55,11 @@ fn missing_blocks(note: &Note, session: &Session, diagnostics: &mut Vec<Diagnost
         return;
     }
     // A phase may be named by the id it would get.
-    let mut ids: HashSet<String> = session.phases.iter().map(|phase| phase.id.to_lowercase()).collect();
+    let mut ids: HashSet<Cow<'_, str>> = session.phases.iter().map(|phase| lower_case(&phase.id)).collect();
     collect(note.blocks(), note, &mut ids);
     for link in links {
         let id = link.block.as_deref().unwrap_or_default();
-        if !ids.contains(&id.to_lowercase()) {
+        if !ids.contains(&lower_case(id)) {
             let message = format!("no block of this note has the id `{id}`");
             diagnostics.push(
                 Diagnostic::warning("missing-block", link.span, message)
@@ -87,7 +90,7 @@ fn has_id(blocks: &[Block], note: &Note, id: &str) -> bool {
 }
 
 /// An id that two blocks carry: links to it are ambiguous.
-fn duplicate_ids(note: &Note, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn duplicate_ids(note: &Note) -> Vec<Diagnostic> {
     fn collect(blocks: &[Block], found: &mut Vec<Span>) {
         for block in blocks {
             collect(&block.children, found);
@@ -107,18 +110,28 @@ fn duplicate_ids(note: &Note, diagnostics: &mut Vec<Diagnostic>) {
     collect(note.blocks(), &mut ids);
     ids.sort_unstable();
     ids.dedup();
-    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut first: HashMap<Cow<'_, str>, Span> = HashMap::with_capacity(ids.len());
+    let mut diagnostics = Vec::new();
     for span in ids {
         // The editor does not tell upper from lower case in ids.
-        let id = span.of(note.text()).to_lowercase();
-        if let Some(line) = first.get(&id) {
-            let message = format!("the id `{id}` stands on line {line} already");
-            diagnostics.push(
-                Diagnostic::error("duplicate-id", span, message)
-                    .help("`cru check --fix` gives the later block another one"),
-            );
-        } else {
-            first.insert(id, note.lines().line(span.start));
+        match first.entry(lower_case(span.of(note.text()))) {
+            Entry::Occupied(taken) => {
+                let message =
+                    format!("the id `{}` stands on line {} already", taken.key(), note.lines().line(taken.get().start));
+                diagnostics.push(
+                    Diagnostic::error("duplicate-id", span, message)
+                        .help("`cru check --fix` gives the later block another one"),
+                );
+            }
+            Entry::Vacant(place) => {
+                place.insert(span);
+            }
         }
     }
+    diagnostics
+}
+
+fn lower_case(id: &str) -> Cow<'_, str> {
+    let is_lower = id.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_lower { Cow::Borrowed(id) } else { Cow::Owned(id.to_lowercase()) }
 }

@@ -18,10 +18,7 @@ pub(super) fn is_step(note: &Note, item: &Block, header: bool) -> bool {
 
 /// The step of a list item.
 pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -> Option<Step> {
-    if !is_step(note, item, header) {
-        return None;
-    }
-    let mut step = step_line::parse(first_line(note, item)?, day)?;
+    let mut step = step_line::parse(first_line(note, item)?, header, day)?;
     step.id = note.id(item).map(str::to_owned);
     step.span = item.content;
     for (index, child) in item.children.iter().enumerate() {
@@ -34,7 +31,7 @@ pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -
             BlockKind::Fence { .. } if step.command.is_none() => {
                 step.command = Some(note.unquoted(child).into_string());
             }
-            BlockKind::Paragraph if index == 0 => {
+            BlockKind::Paragraph if index == 0 && child.content.of(note.text()).contains('\n') => {
                 // Lines that an editor wrapped under the first one.
                 let lines = note.unquoted(child).into_string();
                 for line in lines.lines().skip(1) {
@@ -68,25 +65,15 @@ fn first_line<'a>(note: &'a Note, item: &Block) -> Option<&'a str> {
 /// Reads a report `**Inputs**: a, b`, `**Outputs**: c (created)`, `**Summary**: …` into the step before it; `false`
 /// when the block is none.
 pub(super) fn report(note: &Note, block: &Block, step: &mut Step) -> bool {
+    // Nearly everything that follows a step is none, and its first line tells.
+    let first = block.content.of(note.text()).lines().next().unwrap_or_default();
+    if report_field(first.trim_start_matches(['>', ' ', '\t'])).is_none() {
+        return false;
+    }
     let text = note.unquoted(block).into_string();
-    let lines = text.lines().map(|line| {
-        let line = line.trim();
-        line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim_start)
-    });
-    let field = |line: &str| -> Option<(&'static str, String)> {
-        let (bold, line) = line.strip_prefix("**").map_or((false, line), |rest| (true, rest));
-        let (name, value) = line.split_once(':')?;
-        let (name, value) = match name.strip_suffix("**") {
-            Some(name) if bold => (name, value),
-            _ if bold => (name, value.strip_prefix("**")?),
-            _ => (name, value),
-        };
-        let known = ["inputs", "outputs", "summary"].into_iter().find(|known| known.eq_ignore_ascii_case(name))?;
-        Some((known, value.trim().to_owned()))
-    };
-    let fields: Vec<_> = lines.filter(|line| !line.is_empty()).map(field).collect();
+    let fields: Option<Vec<_>> = text.lines().filter(|line| !line.trim().is_empty()).map(report_field).collect();
     // One other line makes it prose; a summary alone is no report.
-    let Some(fields) = fields.into_iter().collect::<Option<Vec<_>>>() else { return false };
+    let Some(fields) = fields else { return false };
     if !fields.iter().any(|(name, _)| *name != "summary") {
         return false;
     }
@@ -100,6 +87,21 @@ pub(super) fn report(note: &Note, block: &Block, step: &mut Step) -> bool {
     }
     step.span = Span::new(step.span.start, block.content.end);
     true
+}
+
+/// `- **Inputs**: a, b`: the name in lower case, and the value.
+fn report_field(line: &str) -> Option<(&'static str, String)> {
+    let line = line.trim();
+    let line = line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim_start);
+    let (bold, line) = line.strip_prefix("**").map_or((false, line), |rest| (true, rest));
+    let (name, value) = line.split_once(':')?;
+    let (name, value) = match name.strip_suffix("**") {
+        Some(name) if bold => (name, value),
+        _ if bold => (name, value.strip_prefix("**")?),
+        _ => (name, value),
+    };
+    let known = ["inputs", "outputs", "summary"].into_iter().find(|known| known.eq_ignore_ascii_case(name))?;
+    Some((known, value.trim().to_owned()))
 }
 
 fn add(files: &mut Vec<FileRef>, value: &str) {

@@ -12,7 +12,7 @@ mod section;
 mod tasks;
 mod text;
 
-use crate::base::Diagnostic;
+use crate::base::{Diagnostic, threads};
 use crate::note::Note;
 
 use super::model::{Link, Meta, Phase, Session};
@@ -23,9 +23,12 @@ pub(super) use section::is_header;
 pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let (values, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
-    let mut session = section::read(note, &mut diagnostics);
+    let ((mut session, odd), doubled) =
+        threads::join(note.text().len(), || section::read(note), || check::duplicate_ids(note));
     session.meta = meta;
-    check::check(note, &values, &mut session, &mut diagnostics);
+    diagnostics.extend(odd);
+    diagnostics.extend(doubled);
+    diagnostics.extend(check::check(note, &values, &session));
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     (session, diagnostics)
 }
@@ -34,7 +37,7 @@ pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
 pub fn content(note: &Note) -> Session {
     let mut diagnostics = Vec::new();
     let (_, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
-    Session { meta, ..section::read(note, &mut diagnostics) }
+    Session { meta, ..section::read(note).0 }
 }
 
 /// The phases alone, with nothing in them.

@@ -1,6 +1,9 @@
-//! The walk over a note's blocks: phases and what stands in them.
+//! The walk over a note's blocks: phases and what stands in them. No phase depends on another, so those of a long note
+//! are read side by side.
 
-use crate::base::{Diagnostic, Span};
+use rayon::prelude::*;
+
+use crate::base::{Diagnostic, Span, threads};
 use crate::note::edit::SEPARATOR;
 use crate::note::heading::Tail;
 use crate::note::{Block, BlockKind, Note, Unquoted};
@@ -9,39 +12,89 @@ use crate::session::{escape, time};
 
 use super::{callout, link, list, tasks, text};
 
-/// Everything below the frontmatter.
-pub(super) fn read(note: &Note, diagnostics: &mut Vec<Diagnostic>) -> Session {
-    walk(note, false, diagnostics)
+/// Everything below the frontmatter, and what is odd about it.
+pub(super) fn read(note: &Note) -> (Session, Vec<Diagnostic>) {
+    walk(note, false)
 }
 
 /// The phases with nothing in them.
 pub(super) fn phases(note: &Note) -> Vec<Phase> {
-    walk(note, true, &mut Vec::new()).phases
+    walk(note, true).0.phases
 }
 
-fn walk(note: &Note, shallow: bool, diagnostics: &mut Vec<Diagnostic>) -> Session {
-    let mut session = Session::default();
-    let mut walk = Walk { shallow, ..Walk::new(note, None, diagnostics) };
-    for block in note.blocks() {
-        match &block.kind {
-            BlockKind::Heading { level: 1, text } if session.heading.is_none() && session.phases.is_empty() => {
-                session.heading = Some(title(text.of(note.text())));
-            }
-            BlockKind::Heading { level: level @ (2 | 3), text } => {
-                let items = walk.take();
-                put(&mut session, items);
-                let end = block.content.start;
-                if let Some(open) = session.phases.last_mut() {
-                    open.span.end = end;
-                }
-                let parent = (*level == 3).then(|| session.phases.iter().rposition(|phase| phase.level == 2)).flatten();
-                let phase = phase(note, block, *level, *text, parent);
-                walk.begin(phase.started);
-                session.phases.push(phase);
-            }
-            BlockKind::Paragraph if walk.is_fresh() && walk.opens_phase(block) => {
-                if let Some(open) = session.phases.last_mut() {
-                    line_under_heading(note, block, open);
+fn walk(note: &Note, shallow: bool) -> (Session, Vec<Diagnostic>) {
+    let blocks = note.blocks();
+    let is_phase = |block: &Block| matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. });
+    let starts: Vec<usize> = (0..blocks.len()).filter(|index| is_phase(&blocks[*index])).collect();
+    let first = starts.first().copied().unwrap_or(blocks.len());
+    let section = |(place, start): (usize, &usize)| {
+        let end = starts.get(place + 1).copied().unwrap_or(blocks.len());
+        Section::read(note, &blocks[*start..end], shallow)
+    };
+    let sections: Vec<Section> = if note.text().len() > threads::LONG {
+        starts.par_iter().enumerate().map(section).collect()
+    } else {
+        starts.iter().enumerate().map(section).collect()
+    };
+    let (heading, preface) = preface(note, &blocks[..first], shallow);
+    let mut session = Session { heading, preface: preface.items, ..Session::default() };
+    session.memory = preface.memory;
+    let mut diagnostics = preface.diagnostics;
+    let mut outer = None;
+    for (place, section) in sections.into_iter().enumerate() {
+        let Some(mut phase) = section.phase else { continue };
+        phase.items = section.items;
+        match phase.level {
+            2 => outer = Some(place),
+            _ => phase.parent = outer,
+        }
+        session.phases.push(phase);
+        session.memory.extend(section.memory);
+        diagnostics.extend(section.diagnostics);
+    }
+    name_phases(&mut session.phases);
+    (session, diagnostics)
+}
+
+/// What stands before the first phase, and the note's own heading.
+fn preface(note: &Note, blocks: &[Block], shallow: bool) -> (Option<String>, Section) {
+    let own = blocks.iter().position(|block| matches!(block.kind, BlockKind::Heading { level: 1, .. }));
+    let heading = own.and_then(|index| match blocks[index].kind {
+        BlockKind::Heading { text, .. } => Some(title(text.of(note.text()))),
+        _ => None,
+    });
+    let mut walk = Walk { shallow, ..Walk::new(note, None) };
+    for (index, block) in blocks.iter().enumerate() {
+        if own != Some(index) {
+            walk.block(block);
+        }
+    }
+    (heading, walk.end(None))
+}
+
+/// A phase and what stands in it, up to the next heading of a phase.
+#[derive(Debug, Default)]
+struct Section {
+    /// Without its items; `None` for what stands before the first one.
+    phase: Option<Phase>,
+    items: Vec<Item>,
+    memory: Vec<Fence>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Section {
+    /// Reads the blocks of one phase, its heading first.
+    fn read(note: &Note, blocks: &[Block], shallow: bool) -> Self {
+        let Some((first, rest)) = blocks.split_first() else { return Self::default() };
+        let BlockKind::Heading { level, text } = first.kind else { return Self::default() };
+        let mut open = phase(note, first, level, text);
+        open.span.end = blocks.last().map_or(first.span.end, |last| last.span.end);
+        let mut walk = Walk { shallow, ..Walk::new(note, None) };
+        walk.begin(open.started);
+        for block in rest {
+            match block.kind {
+                BlockKind::Paragraph if walk.is_fresh() && walk.opens_phase(block) => {
+                    line_under_heading(note, block, &mut open);
                     if open.started.is_none() && block.content.of(note.text()).starts_with('*') {
                         walk.diagnostics.push(
                             Diagnostic::warning("bad-time", block.content, "the phase's time cannot be read")
@@ -51,25 +104,18 @@ fn walk(note: &Note, shallow: bool, diagnostics: &mut Vec<Diagnostic>) -> Sessio
                     walk.begin(open.started);
                     walk.past_line();
                 }
-            }
-            BlockKind::OrphanId if walk.is_fresh() => {
-                if let Some(open) = session.phases.last_mut().filter(|open| !open.id_written) {
-                    note.id(block).unwrap_or_default().clone_into(&mut open.id);
-                    open.id_written = !open.id.is_empty();
+                BlockKind::OrphanId if walk.is_fresh() => {
+                    if !open.id_written {
+                        note.id(block).unwrap_or_default().clone_into(&mut open.id);
+                        open.id_written = !open.id.is_empty();
+                    }
+                    walk.past_line();
                 }
-                walk.past_line();
+                _ => walk.block(block),
             }
-            _ => walk.block(block),
         }
+        walk.end(Some(open))
     }
-    let items = walk.take();
-    session.memory = walk.memory;
-    put(&mut session, items);
-    if let Some(open) = session.phases.last_mut() {
-        open.span.end = note.text().len();
-    }
-    name_phases(&mut session.phases);
-    session
 }
 
 /// The items of a container (an inline sub-agent): no phases, headings are prose.
@@ -80,22 +126,16 @@ pub(super) fn items(
     day: Option<jiff::civil::Date>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
-    let mut walk = Walk::new(note, Some(within), diagnostics);
-    walk.day = day;
+    let mut walk = Walk { day, ..Walk::new(note, Some(within)) };
     for block in blocks {
         walk.block(block);
     }
-    walk.take()
+    let read = walk.end(None);
+    diagnostics.extend(read.diagnostics);
+    read.items
 }
 
-fn put(session: &mut Session, items: Vec<Item>) {
-    match session.phases.last_mut() {
-        Some(phase) => phase.items = items,
-        None => session.preface = items,
-    }
-}
-
-fn phase(note: &Note, block: &Block, level: u8, text: Span, parent: Option<usize>) -> Phase {
+fn phase(note: &Note, block: &Block, level: u8, text: Span) -> Phase {
     let heading = text.of(note.text());
     let tail = Tail::parse(heading);
     let part = |span: Option<Span>| span.map(|span| span.of(heading).to_owned());
@@ -104,7 +144,6 @@ fn phase(note: &Note, block: &Block, level: u8, text: Span, parent: Option<usize
         id_written: id.is_some(),
         id: id.unwrap_or_default(),
         level,
-        parent,
         title: title(tail.title.of(heading)),
         agent: part(tail.agent).map(|name| Agent { name, version: part(tail.version) }),
         channel: part(tail.channel),
@@ -155,10 +194,10 @@ fn name_phases(phases: &mut [Phase]) {
 }
 
 /// Collects items; prose gathers until something else comes.
-struct Walk<'a, 'd> {
+struct Walk<'a> {
     note: &'a Note,
     within: Option<&'a Unquoted>,
-    diagnostics: &'d mut Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     memory: Vec<Fence>,
     items: Vec<Item>,
     prose: Vec<&'a Block>,
@@ -171,9 +210,9 @@ struct Walk<'a, 'd> {
     shallow: bool,
 }
 
-impl<'a, 'd> Walk<'a, 'd> {
-    fn new(note: &'a Note, within: Option<&'a Unquoted>, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
-        let (memory, items, prose) = (Vec::new(), Vec::new(), Vec::new());
+impl<'a> Walk<'a> {
+    fn new(note: &'a Note, within: Option<&'a Unquoted>) -> Self {
+        let (diagnostics, memory, items, prose) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false, shallow: false }
     }
 
@@ -216,7 +255,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             BlockKind::List { .. } => self.list(block, header),
             BlockKind::Callout { .. } => {
                 self.flush();
-                let item = callout::read(self.note, block, self.day, self.diagnostics);
+                let item = callout::read(self.note, block, self.day, &mut self.diagnostics);
                 self.items.push(item);
             }
             BlockKind::Fence { info, .. } => self.fence(block, info.of(self.note.text()).trim()),
@@ -236,7 +275,7 @@ impl<'a, 'd> Walk<'a, 'd> {
         match info {
             "tasks" => {
                 self.flush();
-                let tasks = tasks::read(self.note, block, self.diagnostics);
+                let tasks = tasks::read(self.note, block, &mut self.diagnostics);
                 self.items.push(Item::Tasks(Tasks { tasks, span: block.content }));
             }
             "yaml memory" => {
@@ -303,9 +342,10 @@ impl<'a, 'd> Walk<'a, 'd> {
         }
     }
 
-    fn take(&mut self) -> Vec<Item> {
+    /// What was collected below the heading of `phase`.
+    fn end(mut self, phase: Option<Phase>) -> Section {
         self.flush();
-        std::mem::take(&mut self.items)
+        Section { phase, items: self.items, memory: self.memory, diagnostics: self.diagnostics }
     }
 }
 

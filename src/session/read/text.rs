@@ -9,6 +9,9 @@ pub(super) fn of_blocks(note: &Note, within: Option<&Unquoted>, blocks: &[&Block
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return String::new() };
     let span = Span::new(first.content.start, last.content.end);
     match within {
+        None if comments(note, span).next().is_none() && !span.of(note.text()).contains('\r') => {
+            span.of(note.text()).to_owned()
+        }
         None => visible(note, lines(note.text(), span)),
         Some(unquoted) => {
             // A line of the container stands here with its own offset, so it is inside when its text meets the span.

@@ -1,0 +1,135 @@
+//! Reading a long note in parts, side by side.
+//!
+//! Markdown is read forwards, and behind a blank line a heading at the margin ends every container and every leaf but
+//! code between fences, HTML that waits for its end, and a comment. So a note can be cut before such headings, unless
+//! the part above ends inside one of those: then it and all that follows are read as one. What is defined for the whole
+//! note (labels of links, footnotes) cannot be read in parts; a note that has any is read whole.
+
+use rayon::prelude::*;
+
+use super::block::BlockKind;
+use super::prescan;
+use super::tree::{self, Tree};
+use crate::base::{Span, threads};
+
+/// A part is not worth its thread when it is shorter.
+const SHORTEST: usize = 128 << 10;
+
+/// Parts for each thread: they are never of the same weight.
+const PER_THREAD: usize = 2;
+
+/// Reads `text` from `body` on.
+pub(super) fn read(text: &str, body: usize) -> Tree {
+    if text.len() - body < threads::LONG || rayon::current_num_threads() == 1 {
+        return part(text, Span::new(body, text.len())).tree;
+    }
+    let most = rayon::current_num_threads() * PER_THREAD;
+    joined(text, body, &cuts(text, body, most.min((text.len() - body) / SHORTEST)))
+}
+
+/// Where a note is cut into about `count` parts of one length.
+fn cuts(text: &str, body: usize, count: usize) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    for number in 1..count {
+        let wanted = body + (text.len() - body) / count * number;
+        let from = wanted.max(cuts.last().map_or(body, |last| last + 1));
+        cuts.extend(headings(text, from).next());
+    }
+    cuts
+}
+
+/// The phases' headings from `from` on that stand behind a blank line.
+fn headings(text: &str, from: usize) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let rest = bytes.get(from..).unwrap_or_default();
+    let is_behind_blank = |at: &usize| bytes[..*at].ends_with(b"\n\n") || bytes[..*at].ends_with(b"\n\r\n");
+    memchr::memmem::find_iter(rest, b"\n## ").map(move |at| from + at + 1).filter(is_behind_blank)
+}
+
+/// What the parts between `cuts` say together.
+fn joined(text: &str, body: usize, cuts: &[usize]) -> Tree {
+    // Blank lines alone are no part: they belong to what follows them.
+    let first = text.len() - text[body..].trim_ascii_start().len();
+    let cuts = &cuts[cuts.partition_point(|at| *at <= first)..];
+    let starts = std::iter::once(body).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain([text.len()]);
+    let spans: Vec<Span> = starts.zip(ends).map(|(start, end)| Span::new(start, end)).collect();
+    let mut parts: Vec<Part> = spans.par_iter().map(|span| part(text, *span)).collect();
+    let last = parts.len() - 1;
+    if let Some(open) = parts[..last].iter().position(|part| part.open) {
+        parts.truncate(open);
+        parts.push(part(text, Span::new(spans[open].start, text.len())));
+    }
+    if parts.iter().any(|part| part.tree.defines) {
+        return part(text, Span::new(body, text.len())).tree;
+    }
+    parts.into_iter().map(|part| part.tree).reduce(Tree::join).unwrap_or_default()
+}
+
+/// A part by itself.
+struct Part {
+    tree: Tree,
+    /// Whether it may end inside something that a heading does not end.
+    open: bool,
+}
+
+fn part(text: &str, span: Span) -> Part {
+    let text = &text[..span.end];
+    let scan = prescan::scan(text, span.start);
+    let open = scan.open;
+    let tree = tree::build(text, span.start, scan);
+    // The scan knows what it takes the lines for, and this is what the parser took them for.
+    let ends_open = tree.blocks.last().is_some_and(|block| match block.kind {
+        BlockKind::Fence { closed, .. } => !closed,
+        BlockKind::Html => {
+            let html = block.content.of(text);
+            !(html.starts_with("<!--") && html.contains("-->"))
+        }
+        _ => false,
+    });
+    Part { tree, open: open || ends_open }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINES: &str = ";;;;text ^id;^id;- item;- item ^n-1;  more;    deep;1. one;> quote;>;> [!note] Title;> > in;```;\
+                         ~~~;- ```;> ```;%%;%% a %%;a %%;> %%;- %%;<!-- -->;<!--;-->;- <!--;<div>;</div>;<script>;\
+                         </script>;<?php;| a | b |;|---|---|;---;===;***;# one;## two @coder;## two @coder;## two;\
+                         ### three;#no;[a]: b;[a];[^1]: note;see [^1];\\;\ttab;é;[x]:;- `Bash x` → ok ^n-2";
+
+    fn text() -> impl Strategy<Value = String> {
+        let line = prop::sample::select(LINES.split(';').collect::<Vec<_>>());
+        prop::collection::vec(line, 0..60).prop_map(|lines| lines.join("\n"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        /// The parts say together what the whole says.
+        #[test]
+        fn parts_say_what_the_whole_says(text in text(), crlf: bool) {
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            let cuts: Vec<usize> = headings(&text, 0).collect();
+            let whole = part(&text, Span::new(0, text.len())).tree;
+            prop_assert_eq!(joined(&text, 0, &cuts), whole);
+        }
+    }
+
+    #[test]
+    fn a_long_note_is_cut_at_its_phases() {
+        let phase = |number: usize| format!("## Part {number}\n\n- `Bash x` → ok\n\n```\n\n## no\n```\n\n");
+        let text = format!("---\na: 1\n---\n\n{}", (0..2000).map(phase).collect::<String>());
+        let cuts = cuts(&text, 13, 4);
+        assert_eq!(cuts.len(), 3);
+        assert!(cuts.iter().all(|at| text[*at..].starts_with("## ")), "{cuts:?}");
+        let whole = part(&text, Span::new(13, text.len())).tree;
+        assert_eq!(joined(&text, 13, &cuts), whole);
+        // A cut between fences is found out.
+        let inside = text.find("## no").unwrap();
+        assert_eq!(joined(&text, 13, &[inside, cuts[1]]), whole);
+    }
+}
