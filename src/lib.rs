@@ -1,6 +1,6 @@
 //! The sessions of AI agents as markdown notes.
 //!
-//! Data flows one way: bytes → note → session → vault → graph → commands → output. Each module imports only what stands
+//! Data flows one way: bytes → note → session → vault → graph → index → commands → output. Each module imports only what stands
 //! above it; `docs/architecture.md` says what each owns and what it must not do.
 
 pub mod base;
@@ -9,6 +9,7 @@ pub mod session;
 pub mod vault;
 
 pub mod graph;
+pub mod index;
 
 pub mod workflow;
 

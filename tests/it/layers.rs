@@ -10,11 +10,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("session", &["base", "note"]),
     ("vault", &["base", "note", "session"]),
     ("graph", &["base", "note", "session", "vault"]),
+    ("index", &["base", "note", "session", "vault", "graph"]),
     ("import", &["base", "session"]),
     ("workflow", &["base", "note", "session", "graph"]),
-    ("learn", &["base", "session", "graph"]),
+    ("learn", &["base", "session", "graph", "index"]),
     ("live", &["base", "note", "session", "vault"]),
-    ("commands", &["base", "note", "session", "vault", "graph", "import", "workflow", "learn", "live"]),
+    ("commands", &["base", "note", "session", "vault", "graph", "index", "import", "workflow", "learn", "live"]),
     ("cli", &["base", "commands"]),
 ];
 

@@ -1,0 +1,18 @@
+//! A derived index over the notes of a vault: what answers lists, queries and searches without reading every note.
+//!
+//! The notes are the truth. The index may be deleted, outdated or damaged at any time: it is brought up to date, or made
+//! anew, by whoever asks next, and an answer never depends on whether it was fresh. Only this layer names tantivy.
+//!
+//! Two things are kept. A *record* of each session holds its metadata, its totals and its rows (phases, steps,
+//! decisions …); the records answer lists, queries and figures. An *entry* for each block that a person would want as a
+//! hit holds its words; the entries answer searches.
+
+pub mod entry;
+pub mod record;
+pub mod schema;
+pub mod snapshot;
+pub mod words;
+
+pub use entry::Entry;
+pub use record::{Record, SessionRow};
+pub use snapshot::{NoteKey, Snapshot};
