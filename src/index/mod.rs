@@ -11,8 +11,9 @@ pub mod entry;
 pub mod record;
 pub mod schema;
 pub mod snapshot;
+pub mod toon;
 pub mod words;
 
 pub use entry::Entry;
 pub use record::{Record, SessionRow};
-pub use snapshot::{NoteKey, Snapshot};
+pub use snapshot::{NoteKey, Part, Snapshot};

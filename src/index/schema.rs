@@ -40,6 +40,8 @@ pub struct Fields {
     pub end: Field,
     /// Line of the transcript, from 1; only of evidence.
     pub evidence: Field,
+    /// Hash of all that the entry is made of.
+    pub hash: Field,
     /// The session's record in TOON; only of the one document that stands for the session.
     pub record: Field,
 }
@@ -65,6 +67,7 @@ pub fn schema() -> (Schema, Fields) {
         start: schema.add_u64_field("start", FAST),
         end: schema.add_u64_field("end", FAST),
         evidence: schema.add_u64_field("evidence", FAST),
+        hash: schema.add_u64_field("hash", FAST),
         record: schema.add_text_field("record", STORED),
     };
     (schema.build(), fields)

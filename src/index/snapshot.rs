@@ -1,9 +1,9 @@
 //! The sessions of a vault as they are now, ready to be asked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
-use tantivy::{IndexReader, IndexWriter, TantivyDocument};
+use tantivy::{IndexWriter, Searcher, TantivyDocument};
 
 use super::entry::Entry;
 use super::record::{Record, SessionRow};
@@ -27,12 +27,30 @@ impl NoteKey {
     }
 }
 
+/// A part of the entries: those on disk, or those of notes that the disk's part has not seen.
+pub struct Part {
+    searcher: Searcher,
+    hidden: HashSet<NoteKey>,
+}
+
+impl Part {
+    /// Searches it.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// Whether the entries of a note count here; those of others are outdated.
+    pub fn counts(&self, key: NoteKey) -> bool {
+        !self.hidden.contains(&key)
+    }
+}
+
 /// All sessions of a vault at one moment.
 pub struct Snapshot {
     rows: Vec<SessionRow>,
     places: HashMap<NoteKey, usize>,
     records: Vec<Record>,
-    reader: IndexReader,
+    parts: Vec<Part>,
     fields: Fields,
 }
 
@@ -67,9 +85,10 @@ impl Snapshot {
             records.push(record);
         }
         writer.commit().map_err(failed)?;
-        let reader = index.reader().map_err(failed)?;
+        let searcher = index.reader().map_err(failed)?.searcher();
+        let parts = vec![Part { searcher, hidden: HashSet::new() }];
         let rows = records.iter().map(|record| record.session.clone()).collect();
-        Ok(Self { rows, places, records, reader, fields })
+        Ok(Self { rows, places, records, parts, fields })
     }
 
     /// Every session, sorted by path.
@@ -87,9 +106,9 @@ impl Snapshot {
         Ok(self.records.iter().filter(|record| wanted(&record.session)).cloned().collect())
     }
 
-    /// Searches entries. Every document whose note is one of [`Snapshot::session`] counts, no other.
-    pub fn searcher(&self) -> tantivy::Searcher {
-        self.reader.searcher()
+    /// The entries, in one or two parts. One counts when its note is a [`Snapshot::session`] and [`Part::counts`].
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     /// The fields of entries.
