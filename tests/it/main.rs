@@ -16,10 +16,12 @@ mod crowd;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod generated;
 mod growth;
 mod hooked;
 mod hooks;
 mod import;
+mod index_fresh;
 mod kill;
 mod layers;
 mod learn;
@@ -28,6 +30,10 @@ mod replay;
 mod resume;
 mod transcripts;
 mod writing;
+
+#[path = "../../examples/gen_vault/generate/mod.rs"]
+#[allow(dead_code, reason = "shared with an example and a bench, each of which uses a part")]
+mod generate;
 
 #[test]
 fn every_file_is_a_module() {
