@@ -7,7 +7,6 @@
 //! decisions …); the records answer lists, queries and figures. An *entry* for each block that a person would want as a
 //! hit holds its words; the entries answer searches.
 
-pub mod difference;
 pub mod entry;
 pub mod record;
 pub mod schema;

@@ -13,6 +13,7 @@
 mod cmd;
 mod corpus;
 mod crowd;
+mod difference;
 mod format;
 mod format_doc;
 mod frontmatter;
@@ -21,6 +22,7 @@ mod growth;
 mod hooked;
 mod hooks;
 mod import;
+mod index_crowd;
 mod index_fresh;
 mod kill;
 mod layers;

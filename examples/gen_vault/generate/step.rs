@@ -105,7 +105,7 @@ pub(crate) fn step(note: &mut Share, number: usize, project: usize, clock: &mut 
         } else {
             match tool {
                 0..40 => {
-                    word::words(text, random.between(1, 5), random);
+                    word::words(text, random.between(1, 3), random);
                 }
                 40..62 => {
                     let _ = write!(text, "{} lines", random.rank(4_000) + 1);

@@ -52,7 +52,7 @@ fn any(text: &mut String, random: &mut Random) {
 
 /// A name as in code: `snake_case` or `camelCase`.
 pub(crate) fn name(text: &mut String, random: &mut Random) {
-    let (parts, camel) = (random.between(1, 2), random.percent(35));
+    let (parts, camel) = (1 + usize::from(random.percent(40)), random.percent(35));
     for part in 0..parts {
         let from = text.len();
         if part > 0 && !camel {
