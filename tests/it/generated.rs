@@ -2,7 +2,7 @@
 
 use cru::vault::{Catalog, Loaded, Vault, VaultPath};
 
-use crate::generate::{self, COMMON, RARE, RARE_EVERY, Recipe, Sources};
+use crate::generate::{self, COMMON, RARE, RARE_FIRST, Recipe, Sources};
 
 fn recipe(sessions: usize) -> Recipe {
     Recipe { sessions, ..Recipe::default() }
@@ -57,7 +57,7 @@ fn links_lead_somewhere_and_the_mix_is_that_of_real_notes() {
 
 #[test]
 fn the_same_recipe_makes_the_same_notes() {
-    let number = RARE_EVERY / 2;
+    let number = RARE_FIRST;
     let (first, second) = (recipe(1_000).note(number), recipe(1_000).note(number));
     assert_eq!(first, second);
     assert!(first.1.contains(RARE) && first.1.contains(COMMON), "{}", first.1);

@@ -46,13 +46,16 @@ fn mark(note: usize, version: u64) -> String {
 }
 
 fn text(note: usize, version: u64) -> String {
-    let steps: String = (0..steps(version)).map(|step| format!("- `Bash step {step}` → ok ^n-{step:03}\n")).collect();
-    format!(
+    let mut text = format!(
         "---\ntype: session\nsession_id: s-{note}\ntitle: Version {version:06}\nstarted: 2026-11-20T10:00:00Z\n\
          status: completed\ntokens_used: {version}\n---\n# Some title\n\n## Work @coder #dev\n\n\
-         *2026-11-20T10:00:00Z* ^p-01\n\nThis is {}.\n\n**Tool calls:**\n{steps}",
+         *2026-11-20T10:00:00Z* ^p-01\n\nThis is {}.\n\n**Tool calls:**\n",
         mark(note, version)
-    )
+    );
+    for step in 0..steps(version) {
+        text.push_str(&format!("- `Bash step {step}` → ok ^n-{step:03}\n"));
+    }
+    text
 }
 
 fn steps(version: u64) -> u64 {
@@ -235,7 +238,7 @@ fn round(notes: &Notes, seed: u64) {
                 })
             })
             .collect();
-        let failed = asking.into_iter().filter_map(|thread| thread.join().err()).next();
+        let failed = asking.into_iter().find_map(|thread| thread.join().err());
         stop.store(true, Ordering::SeqCst);
         if let Some(failed) = failed {
             std::panic::resume_unwind(failed);

@@ -49,7 +49,7 @@ impl Sources {
             let token = &rest[..rest.find(|c| !inside(c)).unwrap_or(rest.len())];
             rest = &rest[token.len()..];
             if self.names.contains(token) {
-                made.push_str(&self.renamed(token, round));
+                made.push_str(&renamed(token, round));
             } else if made.ends_with("host_session: ") && round > 0 {
                 made.push_str(&format!("r{round}-{token}"));
             } else {
@@ -57,12 +57,12 @@ impl Sources {
             }
         }
         made.push_str(rest);
-        (format!("sessions/{}.md", self.renamed(name, round)), made)
+        (format!("sessions/{}.md", renamed(name, round)), made)
     }
+}
 
-    fn renamed(&self, name: &str, round: usize) -> String {
-        if round == 0 { name.to_owned() } else { format!("{}-r{round}", shifted(name, round, false)) }
-    }
+fn renamed(name: &str, round: usize) -> String {
+    if round == 0 { name.to_owned() } else { format!("{}-r{round}", shifted(name, round, false)) }
 }
 
 /// A date at the start of a token, `round` days later; where a time is wanted, only one that a time follows.

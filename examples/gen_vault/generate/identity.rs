@@ -91,7 +91,7 @@ impl Identity {
         let old = END - started > YEARS / 4;
         let mut branch = "main".to_owned();
         if random.percent(60) {
-            branch = "feature/".to_owned();
+            "feature/".clone_into(&mut branch);
             word::name(&mut branch, &mut random);
         }
         let mut agents = vec![random.pick(AGENTS)];

@@ -27,6 +27,9 @@ pub(crate) const RARE: &str = "quixelbrandt";
 /// How many notes there are to one with [`RARE`].
 pub(crate) const RARE_EVERY: usize = 500;
 
+/// The first note with [`RARE`].
+pub(crate) const RARE_FIRST: usize = 37;
+
 /// What is to be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {

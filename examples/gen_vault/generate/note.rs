@@ -8,7 +8,7 @@ use super::identity::{Identity, children};
 use super::random::Random;
 use super::share::{Kind, Share};
 use super::step::{self, Clock};
-use super::{RARE, RARE_EVERY, Recipe, part, word};
+use super::{RARE, RARE_EVERY, RARE_FIRST, Recipe, part, word};
 
 /// The note of session `number`, with the bytes of each kind.
 pub(crate) fn note(recipe: &Recipe, number: usize) -> (Identity, Share) {
@@ -76,7 +76,7 @@ pub(crate) fn note(recipe: &Recipe, number: usize) -> (Identity, Share) {
         note.add(Kind::Callout, |text| subagent(text, helper, &mut random));
     }
     note.add(Kind::Prose, |text| {
-        if number % RARE_EVERY == RARE_EVERY / 2 {
+        if number % RARE_EVERY == RARE_FIRST {
             let _ = write!(text, "The cause was {RARE}, and nothing else.\n\n");
         }
         text.push_str("All done.\n");

@@ -121,7 +121,7 @@ pub(crate) fn sentence(text: &mut String, project: usize, random: &mut Random) {
                 let _ = write!(text, "E{:04}", random.below(1_000));
             }
             8 if random.percent(12) => {
-                text.push_str(random.pick(&["naïve", "größer", "façade", "検索", "журнал", "ключ"]))
+                text.push_str(random.pick(&["naïve", "größer", "façade", "検索", "журнал", "ключ"]));
             }
             _ => any(text, random),
         }
