@@ -35,9 +35,12 @@ pub struct Stream<'a> {
     position: usize,
     /// Parts of the name at hand.
     parts: &'a mut Vec<Part>,
-    /// The next of them; `None`: the name as a whole comes next.
+    /// The next of them.
     next: usize,
+    /// The name as a whole comes next.
     joined: bool,
+    /// Where the letter of an escape stands that may belong to the name: `\nname`.
+    lead: Option<usize>,
     token: &'a mut Token,
 }
 
@@ -46,7 +49,7 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
         self.parts.clear();
-        Stream { text, at: 0, position: 0, parts: &mut self.parts, next: 0, joined: false, token: &mut self.token }
+        Stream { text, at: 0, position: 0, parts: &mut self.parts, next: 0, joined: false, lead: None, token: &mut self.token }
     }
 }
 
@@ -60,6 +63,11 @@ impl TokenStream for Stream<'_> {
         loop {
             if let Some(part) = self.parts.get(self.next) {
                 let part = part.clone();
+                if let Some(lead) = self.lead.take() {
+                    self.set(lead..part.end);
+                    fold::push(&self.text[lead..part.end], &mut self.token.text);
+                    return true;
+                }
                 self.joined = self.next == 0 && self.parts.len() > 1;
                 self.next += 1;
                 self.set(part.clone());
@@ -138,6 +146,15 @@ impl Stream<'_> {
         // What the last letter was, where it stands, and whether it may begin a part of its own.
         let (mut before, mut letter, mut capitals) = (Class::Other, self.at, false);
         let (mut from, mut at) = (self.at, self.at);
+        // In a quoted text `\n` is no letter, in a path of Windows it is: the word stands with it and without.
+        if at > 0
+            && bytes[at - 1] == b'\\'
+            && matches!(bytes[at], b'n' | b't' | b'r')
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+        {
+            self.lead = Some(at);
+            (from, at) = (at + 1, at + 1);
+        }
         while let Some(&byte) = bytes.get(at) {
             let mut class = CLASS[usize::from(byte)];
             let mut len = 1;

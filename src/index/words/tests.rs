@@ -33,6 +33,12 @@ fn paths_and_the_rest_are_cut() {
 }
 
 #[test]
+fn escapes_of_quoted_text_hide_no_word() {
+    assert_eq!(words(r"hello\nworld\tfooBar\n"), "0:hello 1:nworld 1:world 2:tfoo 2:foo 2:foobar 3:bar 4:n");
+    assert_eq!(words(r"C:\temp\new"), "0:c 1:temp 1:emp 2:new 2:ew");
+}
+
+#[test]
 fn digits_stay_with_letters() {
     assert_eq!(words("e0308 E0308 9f2c11ab 9F2C11AB v2 sha256"), "0:e0308 1:e0308 2:9f2c11ab 3:9f2c11ab 4:v2 5:sha256");
     assert_eq!(words("utf8Parser"), "0:utf8 0:utf8parser 1:parser");
@@ -78,7 +84,7 @@ fn a_tokenizer_is_used_again() {
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
-        "[a-zA-Z0-9_ ./]{0,40}",
+        r"[a-zA-Z0-9_ ./\\]{0,40}",
         "[a-zA-Zéß\u{301}\u{3099}가カ\u{1100}\u{1161}\u{11a8}漢字ﬁกิ\u{345}0-9_ -]{0,40}",
     ]
 }
