@@ -13,6 +13,7 @@
 mod cmd;
 mod corpus;
 mod crowd;
+mod findable;
 mod format;
 mod format_doc;
 mod frontmatter;

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use assignment::Assignment;
 use prefix::{Bytes, Prefix};
 
 /// A secret in a text.
@@ -39,7 +40,9 @@ enum By {
     /// What stands at the start of a word; the bytes it can begin with.
     Word(&'static [u8], fn(&Text<'_>, usize) -> Option<Range<usize>>),
     /// The value behind the `=`, `:` or blank that ends a name.
-    Value(fn(&Text<'_>, usize) -> Option<Range<usize>>),
+    Value(fn(&Text<'_>, &Assignment<'_>) -> Option<Range<usize>>),
+    /// What stands behind `://`.
+    Address(fn(&Text<'_>, usize) -> Option<Range<usize>>),
 }
 
 const fn token(name: &'static str, starts: &'static [&'static str], bytes: Bytes, least: usize) -> Rule {
@@ -81,7 +84,7 @@ const RULES: &[Rule] = &[
     token("age-key", &["AGE-SECRET-KEY-1"], Bytes::Capitals, 50),
     Rule { name: "jwt", by: By::Word(b"e", shape::jwt) },
     Rule { name: "bearer-token", by: By::Word(b"bB", shape::bearer) },
-    Rule { name: "url-password", by: By::Value(shape::url_password) },
+    Rule { name: "url-password", by: By::Address(shape::url_password) },
     Rule { name: "authorization", by: By::Value(assignment::authorization) },
     Rule { name: "password", by: By::Value(assignment::password) },
     Rule { name: "secret", by: By::Value(assignment::secret) },
@@ -97,25 +100,17 @@ struct Text<'a> {
     no_jwt: std::cell::Cell<usize>,
 }
 
-/// Which rules to ask at the start of a word, by its first byte, and at the end of a name.
-struct Table {
-    words: Vec<Vec<&'static Rule>>,
-    values: Vec<&'static Rule>,
-}
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { words: vec![Vec::new(); 256], values: Vec::new() };
+/// Which rules to ask at the start of a word, by its first byte.
+static WORDS: LazyLock<Vec<Vec<&'static Rule>>> = LazyLock::new(|| {
+    let mut table = vec![Vec::new(); 256];
     for rule in RULES {
         let firsts: Vec<u8> = match &rule.by {
             By::Prefix(prefix) => prefix.starts.iter().filter_map(|start| start.bytes().next()).collect(),
             By::Word(firsts, _) => firsts.to_vec(),
-            By::Value(_) => {
-                table.values.push(rule);
-                Vec::new()
-            }
+            By::Value(_) | By::Address(_) => Vec::new(),
         };
         for first in firsts {
-            let rules = &mut table.words[usize::from(first)];
+            let rules: &mut Vec<&'static Rule> = &mut table[usize::from(first)];
             if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
                 rules.push(rule);
             }
@@ -126,35 +121,21 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 /// Every secret of `text`, in order, none touching another.
 pub fn find(text: &str) -> Vec<Found> {
-    let table = &*TABLE;
+    let words = &*WORDS;
     let bytes = text.as_bytes();
     let text = Text { bytes, text, last_end: std::cell::OnceCell::new(), no_jwt: std::cell::Cell::new(0) };
     let mut found: Vec<Found> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let byte = bytes[at];
-        let rules = match byte {
-            b'=' | b':' | b' ' => &table.values,
-            _ => &table.words[usize::from(byte)],
+        let hit = match bytes[at] {
+            b'=' | b':' | b' ' => text.behind(at),
+            byte if words[usize::from(byte)].is_empty() || !text.starts_word(at) => None,
+            byte => words[usize::from(byte)].iter().find_map(|rule| text.word(rule, at)),
         };
-        let is_value = matches!(byte, b'=' | b':' | b' ');
-        let hit = if rules.is_empty() || !(is_value || text.starts_word(at)) {
-            None
-        } else {
-            rules.iter().find_map(|rule| {
-                let range = match &rule.by {
-                    By::Prefix(prefix) => prefix.find(bytes, at),
-                    By::Word(_, find) | By::Value(find) => find(&text, at),
-                };
-                range.map(|range| Found { rule: rule.name, range })
-            })
-        };
-        match hit {
-            Some(hit) => {
-                at = hit.range.end.max(at + 1);
-                found.push(hit);
-            }
-            None => at += 1,
+        at += 1;
+        if let Some(hit) = hit {
+            at = hit.range.end.max(at);
+            found.push(hit);
         }
     }
     found
@@ -180,6 +161,30 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 }
 
 impl Text<'_> {
+    /// What a rule finds at the start of a word.
+    fn word(&self, rule: &Rule, at: usize) -> Option<Found> {
+        let range = match &rule.by {
+            By::Prefix(prefix) => prefix.find(self.bytes, at),
+            By::Word(_, find) => find(self, at),
+            By::Value(_) | By::Address(_) => None,
+        };
+        range.map(|range| Found { rule: rule.name, range })
+    }
+
+    /// What stands behind the sign at `at`.
+    fn behind(&self, at: usize) -> Option<Found> {
+        let address = self.bytes[at..].starts_with(b"://");
+        let named = if address { None } else { Some(Assignment::at(self, at)?) };
+        RULES.iter().find_map(|rule| {
+            let range = match (&rule.by, &named) {
+                (By::Value(find), Some(named)) => find(self, named),
+                (By::Address(find), None) => find(self, at),
+                _ => None,
+            };
+            range.map(|range| Found { rule: rule.name, range })
+        })
+    }
+
     /// Whether a word can start at `at`: no letter or digit stands before it, or only that of `\n` in a quoted text.
     fn starts_word(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).and_then(|at| self.bytes.get(at)) else { return true };

@@ -31,7 +31,7 @@ pub(super) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         let end = from + end;
         let inner = &text.bytes[from..end];
         let line = &text.bytes[end + 9..text.bytes.len().min(end + 9 + LABEL)];
-        if !memchr::memmem::find(inner, BEGIN).is_some_and(|_| true) {
+        if memchr::memmem::find(inner, BEGIN).is_none() {
             let tail = memchr::memmem::find(line, b"-----").map_or(0, |at| at + 5);
             return Some(at..end + 9 + tail);
         }
