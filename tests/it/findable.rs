@@ -65,8 +65,9 @@ Prose wprose in a line, with `wcode`, [wlabel](https://example.org/wtarget) and 
 > [!wkind] wunknown title
 > body wbody
 > > [!note] wnestedcallout
-> > > [!tip] wdeepercallout %%private
-> > > xnested%%
+> > > [!tip] wdeepercallout
+> > > wafter %%private
+> > > xnested%% wbehind
 
 > [!subagent] @reviewer@1.0 (model)
 > mode: inline
@@ -299,9 +300,9 @@ fn the_middle_of_what_tools_said_is_found() {
             record("assistant", 4, &json!({ "role": "assistant", "model": "m", "id": "m4", "content": "All is well." }), &side),
         ],
     );
-    world.import();
+    let report = world.import();
     let all = evidence(&world);
-    assert_eq!(all.len(), 2);
+    assert_eq!(all.len(), 2, "{report:?}");
     for (word, host_session, step, line) in [
         ("wmiddleinput", "s", "n-001", 3),
         ("wmiddleoutput", "s", "n-001", 4),
