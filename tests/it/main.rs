@@ -31,6 +31,7 @@ mod learn;
 mod live;
 mod replay;
 mod resume;
+mod toon;
 mod transcripts;
 mod writing;
 
