@@ -18,6 +18,7 @@ mod man;
 pub mod output;
 mod reading;
 pub mod session;
+mod stats;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -79,6 +80,7 @@ pub enum Command {
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
+    Stats(stats::Args),
     Check(check::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
@@ -103,6 +105,7 @@ impl Command {
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
+            Self::Stats(args) => stats::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),

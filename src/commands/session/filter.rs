@@ -5,35 +5,36 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::base::{Env, Error, Result};
-use crate::session::{Meta, Status};
+use crate::index::SessionRow;
+use crate::session::{Agent, Meta, Status};
 
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub(super) struct Filter {
+pub(in crate::commands) struct Filter {
     /// Status; may be given again
     #[arg(long, value_name = "STATUS")]
-    pub(super) status: Vec<String>,
+    pub(in crate::commands) status: Vec<String>,
     /// An agent that took part, with or without version; may be given again
     #[arg(long, value_name = "AGENT")]
-    pub(super) agent: Vec<String>,
+    pub(in crate::commands) agent: Vec<String>,
     /// Channel; may be given again
     #[arg(long, value_name = "CHANNEL")]
-    pub(super) channel: Vec<String>,
+    pub(in crate::commands) channel: Vec<String>,
     /// Started at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`, `yesterday`
     #[arg(long, value_name = "TIME")]
-    pub(super) since: Option<String>,
+    pub(in crate::commands) since: Option<String>,
     /// Started before the end of that day, or before that time
     #[arg(long, value_name = "TIME")]
-    pub(super) until: Option<String>,
+    pub(in crate::commands) until: Option<String>,
     /// Part of the project's path; `.` is the current folder
     #[arg(long, value_name = "PATH")]
-    pub(super) project: Option<String>,
+    pub(in crate::commands) project: Option<String>,
 }
 
 /// A filter with its times read.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(in crate::commands) struct Chosen {
     status: Vec<Status>,
     agent: Vec<String>,
     channel: Vec<String>,
@@ -44,7 +45,7 @@ pub(super) struct Chosen {
 
 impl Filter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
-    pub(super) fn read(&self, env: &Env) -> Result<Chosen> {
+    pub(in crate::commands) fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
         let lower = |words: &[String], mark: char| -> Vec<String> {
             words
@@ -78,7 +79,7 @@ impl Filter {
 
 impl Chosen {
     /// Whether a session with this frontmatter is meant.
-    pub(super) fn matches(&self, meta: &Meta) -> bool {
+    pub(in crate::commands) fn matches(&self, meta: &Meta) -> bool {
         let status = self.status.is_empty() || meta.status.as_ref().is_some_and(|own| self.status.contains(own));
         let agent = self.agent.is_empty()
             || meta.participants.iter().any(|own| {
@@ -96,6 +97,29 @@ impl Chosen {
             .project
             .as_ref()
             .is_none_or(|wanted| meta.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
+        status && agent && channel && since && until && project
+    }
+
+    /// Whether a session with this row is meant.
+    pub(in crate::commands) fn matches_row(&self, row: &SessionRow) -> bool {
+        let status = self.status.is_empty()
+            || row.status.as_deref().is_some_and(|own| self.status.contains(&Status::parse(own)));
+        let agent = self.agent.is_empty()
+            || row.participants.split(", ").any(|own| {
+                let (name, full) = (Agent::parse(own).name.to_lowercase(), own.to_lowercase());
+                self.agent.iter().any(|wanted| *wanted == name || *wanted == full)
+            });
+        let channel = self.channel.is_empty()
+            || row
+                .channel
+                .as_ref()
+                .is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
+        let since = self.since.is_none_or(|since| row.started.is_some_and(|started| started >= since));
+        let until = self.until.is_none_or(|until| row.started.is_some_and(|started| started < until));
+        let project = self
+            .project
+            .as_ref()
+            .is_none_or(|wanted| row.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
         status && agent && channel && since && until && project
     }
 }
@@ -190,5 +214,26 @@ mod tests {
         assert!(holds(Filter { project: Some(".".into()), since: Some("today".into()), ..Filter::default() }));
         assert!(!holds(Filter { until: Some("yesterday".into()), ..Filter::default() }));
         assert!(Filter { status: vec!["done".into()], ..Filter::default() }.read(&env()).is_err());
+    }
+
+    #[test]
+    fn rows_are_chosen_as_their_notes_are() {
+        let row = SessionRow {
+            status: Some("completed".into()),
+            channel: Some("dev".into()),
+            participants: "planner@1.2, Coder@2.0".into(),
+            started: Some("2026-11-20T10:00:00Z".parse().unwrap()),
+            project: Some("~/code/api".into()),
+            ..SessionRow::default()
+        };
+        let holds = |filter: Filter| filter.read(&env()).unwrap().matches_row(&row);
+        assert!(holds(Filter::default()));
+        assert!(holds(Filter { status: vec!["failed,completed".into()], ..Filter::default() }));
+        assert!(!holds(Filter { status: vec!["failed".into()], ..Filter::default() }));
+        assert!(holds(Filter { agent: vec!["@coder".into()], channel: vec!["#dev".into()], ..Filter::default() }));
+        assert!(!holds(Filter { agent: vec!["coder@1.0".into()], ..Filter::default() }));
+        assert!(!holds(Filter { channel: vec!["ops".into()], ..Filter::default() }));
+        assert!(holds(Filter { project: Some(".".into()), since: Some("today".into()), ..Filter::default() }));
+        assert!(!holds(Filter { until: Some("yesterday".into()), ..Filter::default() }));
     }
 }
