@@ -6,9 +6,12 @@
 mod check;
 mod completions;
 mod context;
+mod current;
+mod decisions;
 mod flush;
 mod frame;
 mod graph;
+mod history;
 pub mod hook;
 mod hooks;
 pub mod import;
@@ -81,6 +84,8 @@ pub enum Command {
     Flush(flush::Args),
     Graph(graph::Args),
     Stats(stats::Args),
+    History(history::Args),
+    Decisions(decisions::Args),
     Check(check::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
@@ -106,6 +111,8 @@ impl Command {
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Stats(args) => stats::run(&args, cx),
+            Self::History(args) => history::run(&args, cx),
+            Self::Decisions(args) => decisions::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
