@@ -15,6 +15,7 @@ mod history;
 pub mod hook;
 mod hooks;
 pub mod import;
+mod index;
 mod init;
 mod log;
 mod man;
@@ -87,6 +88,7 @@ pub enum Command {
     History(history::Args),
     Decisions(decisions::Args),
     Check(check::Args),
+    Index(index::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
     #[command(subcommand)]
@@ -114,6 +116,7 @@ impl Command {
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
             Self::Undo(args) => undo::run(&args, cx),
