@@ -14,7 +14,7 @@ use super::session::filter::Filter;
 use super::{Context, Output, Raw, View, reading};
 use crate::base::Result;
 use crate::base::text::plural;
-use crate::index::Snapshot;
+
 use crate::index::record::{DecisionRow, PhaseRow, Record};
 use crate::session::Link;
 
@@ -40,7 +40,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
     let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
     let records = snapshot.records(|row| row.decisions > 0 && chosen.matches_row(row))?;
     let mut decisions: Vec<Made> = records.iter().flat_map(Made::all).collect();

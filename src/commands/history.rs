@@ -13,8 +13,8 @@ use super::session::filter::Filter;
 use super::{Context, Output, View, current, reading};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
+use crate::index::SessionRow;
 use crate::index::record::{PhaseRow, Record, StepRow};
-use crate::index::{SessionRow, Snapshot};
 
 /// What was done: sessions, the newest first, and in each its steps, the newest first
 ///
@@ -37,7 +37,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
     let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
     let rows = snapshot.sessions();
     let children: HashSet<&str> = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).collect();
     let is_child = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());

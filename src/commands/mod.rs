@@ -8,6 +8,7 @@ mod completions;
 mod context;
 mod current;
 mod decisions;
+mod files;
 mod flush;
 mod frame;
 mod graph;
@@ -87,6 +88,7 @@ pub enum Command {
     Stats(stats::Args),
     History(history::Args),
     Decisions(decisions::Args),
+    Files(files::Args),
     Check(check::Args),
     Index(index::Args),
     Hook(hook::Args),
@@ -115,6 +117,7 @@ impl Command {
             Self::Stats(args) => stats::run(&args, cx),
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),
+            Self::Files(args) => files::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),

@@ -11,7 +11,7 @@ use crate::session::{Callout, Item, Phase, Session, StepStatus};
 use crate::vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

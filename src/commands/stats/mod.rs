@@ -17,7 +17,6 @@ use self::group::{By, Grouped};
 use super::session::filter::Filter;
 use super::{Context, Output, Raw, View, reading};
 use crate::base::{Error, Result, files};
-use crate::index::Snapshot;
 
 /// Tables of an overview.
 const OVERVIEW: &[By] = &[By::Status, By::Agent, By::Model, By::Channel, By::Project, By::Week];
@@ -52,7 +51,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
     let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
     let families = Families::of(snapshot.sessions());
     let mut sessions: Vec<_> =
         snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
