@@ -6,9 +6,13 @@
 mod check;
 mod completions;
 mod context;
+mod current;
+mod decisions;
+mod files;
 mod flush;
 mod frame;
 mod graph;
+mod history;
 pub mod hook;
 mod hooks;
 pub mod import;
@@ -19,6 +23,7 @@ mod man;
 pub mod output;
 mod reading;
 pub mod session;
+mod stats;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -80,6 +85,10 @@ pub enum Command {
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
+    Stats(stats::Args),
+    History(history::Args),
+    Decisions(decisions::Args),
+    Files(files::Args),
     Check(check::Args),
     Index(index::Args),
     Hook(hook::Args),
@@ -116,6 +125,10 @@ impl Command {
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
+            Self::Stats(args) => stats::run(&args, cx),
+            Self::History(args) => history::run(&args, cx),
+            Self::Decisions(args) => decisions::run(&args, cx),
+            Self::Files(args) => files::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
