@@ -8,6 +8,7 @@
 //! hit holds its words; the entries answer searches.
 
 pub mod entry;
+pub mod query;
 pub mod record;
 pub mod schema;
 pub mod snapshot;
@@ -15,5 +16,6 @@ pub mod toon;
 pub mod words;
 
 pub use entry::Entry;
+pub use query::Query;
 pub use record::{Record, SessionRow};
 pub use snapshot::{NoteKey, Part, Snapshot};
