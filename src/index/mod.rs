@@ -11,6 +11,7 @@ pub mod entry;
 pub mod query;
 pub mod record;
 pub mod schema;
+pub mod search;
 pub mod snapshot;
 pub mod toon;
 pub mod words;
