@@ -96,6 +96,7 @@ pub(crate) fn factor(kind: &str) -> f32 {
         "session" => 1.5,
         "phase" | "decision" | "user" | "summary" => 1.3,
         "evidence" => 0.8,
+        "usage" => 0.5,
         _ => 1.0,
     }
 }
@@ -131,7 +132,7 @@ impl<'a> Search<'a> {
     pub fn hits(&self) -> Result<Vec<Hit>> {
         let Some(query) = &self.query else { return Ok(self.sessions()) };
         let Options { limit, per_session, .. } = *self.options;
-        let mut found: Vec<Hit> = Vec::new();
+        let (mut found, mut spare): (Vec<Hit>, Vec<Hit>) = (Vec::new(), Vec::new());
         // A session with many hits must not crowd out the others: once it has its share it is full, and what is missing
         // is looked for again in the rest.
         let mut full = HashSet::new();
@@ -146,6 +147,8 @@ impl<'a> Search<'a> {
                 *count += 1;
                 if *count <= per_session {
                     found.push(hit);
+                } else {
+                    spare.push(hit);
                 }
             }
             if is_all || found.len() >= limit {
@@ -154,10 +157,14 @@ impl<'a> Search<'a> {
             full.extend(counts.iter().filter(|(_, count)| **count >= per_session).map(|(key, _)| key.0));
             wanted = wanted.saturating_mul(4);
         }
-        found.sort_by(|a, b| match self.options.order {
+        let order = |a: &Hit, b: &Hit| match self.options.order {
             Order::Relevance => a.against(b),
             Order::Time => b.time.cmp(&a.time).then_with(|| a.against(b)),
-        });
+        };
+        // Where there are no others, more of the same are better than none.
+        spare.sort_by(order);
+        found.extend(spare.into_iter().take(limit.saturating_sub(found.len())));
+        found.sort_by(order);
         found.truncate(limit);
         Ok(found)
     }
