@@ -8,7 +8,7 @@ use crate::index::{Query, Snapshot};
 
 /// Says what to try, on stderr.
 pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &Options, cx: &Context<'_>) -> Result<()> {
-    if snapshot.sessions().is_empty() {
+    if snapshot.is_empty() {
         cx.ui.note("nothing found: there are no sessions in this vault yet");
         return Ok(());
     }

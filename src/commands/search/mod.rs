@@ -14,7 +14,7 @@ use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::{Context, Output, Raw, reading};
 use crate::index::search::{Marker, Options, Order, Search};
-use crate::index::{NoteKey, Query, SessionRow, Snapshot};
+use crate::index::{NoteKey, Query, SessionRow};
 use crate::vault::{Vault, VaultPath};
 
 use output::{Found, Group, Line, Listing};
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let query = Query::parse(&text, cx.env.now())
         .map_err(|trouble| Error::usage(trouble.frame(&text)).with_hint(trouble.help))?;
     let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let by_time = args.sort == Sort::Time;
     let options = Options {

@@ -173,10 +173,7 @@ impl<'a> Gate<'a> {
 
     fn counts(&self, note: u64) -> bool {
         let key = NoteKey(note);
-        self.search.allows(note)
-            && !self.full.contains(&note)
-            && self.part.counts(key)
-            && self.search.snapshot.session(key).is_some()
+        self.search.allows(note) && !self.full.contains(&note) && self.part.counts(key) && self.search.snapshot.has(key)
     }
 }
 

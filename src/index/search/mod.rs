@@ -21,7 +21,6 @@ use jiff::Timestamp;
 use super::query::{Node, Query};
 use super::snapshot::{NoteKey, Snapshot};
 use crate::base::{Error, Result, Span};
-use crate::vault::VaultPath;
 
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,16 +182,15 @@ impl<'a> Search<'a> {
     /// Sessions as hits: their heads, newest first.
     fn sessions(&self) -> Vec<Hit> {
         let mut hits: Vec<Hit> = (self.snapshot.sessions().iter())
-            .filter_map(|row| {
-                let key = NoteKey::of(&VaultPath::new(&row.path)?);
-                self.allows(key.0).then(|| Hit {
-                    key,
-                    kind: "session".to_owned(),
-                    span: Span::default(),
-                    score: 0.0,
-                    time: row.started,
-                    evidence: None,
-                })
+            .map(|row| (NoteKey::of_text(&row.path), row))
+            .filter(|(key, _)| self.allows(key.0))
+            .map(|(key, row)| Hit {
+                key,
+                kind: "session".to_owned(),
+                span: Span::default(),
+                score: 0.0,
+                time: row.started,
+                evidence: None,
             })
             .collect();
         hits.sort_by_key(|hit| (std::cmp::Reverse(hit.time), hit.key));

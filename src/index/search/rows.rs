@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use crate::index::query::{Field, Node, Restriction, Value};
 use crate::index::record::SessionRow;
 use crate::index::snapshot::{NoteKey, Snapshot};
-use crate::vault::VaultPath;
 
 /// The keys of the notes whose session is wanted.
 pub(super) fn keys(snapshot: &Snapshot, wanted: impl Fn(&SessionRow) -> bool) -> HashSet<u64> {
     let rows = snapshot.sessions().iter().filter(|row| wanted(row));
-    rows.filter_map(|row| VaultPath::new(&row.path)).map(|path| NoteKey::of(&path).0).collect()
+    rows.map(|row| NoteKey::of_text(&row.path).0).collect()
 }
 
 /// Whether a part of a query holds for a session. Words hold for none: they are asked of entries.
