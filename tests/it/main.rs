@@ -26,6 +26,7 @@ mod learn;
 mod live;
 mod replay;
 mod resume;
+mod search;
 mod transcripts;
 mod writing;
 
