@@ -79,7 +79,8 @@ pub(super) fn best(
                     let score = score * kinds.factor(doc);
                     let candidate = Candidate {
                         score: if by_time { 0.0 } else { score },
-                        time: time.first(doc),
+                        // What tells no time is as old as its session.
+                        time: time.first(doc).or_else(|| gate.started(note)),
                         note,
                         start: start.first(doc).unwrap_or(0),
                         place: (number, segment, doc),
@@ -144,6 +145,7 @@ struct Gate<'a> {
     reader: &'a SegmentReader,
     notes: Column<u64>,
     last: (u64, bool),
+    start: (Option<u64>, Option<i64>),
 }
 
 impl<'a> Gate<'a> {
@@ -154,7 +156,7 @@ impl<'a> Gate<'a> {
         reader: &'a SegmentReader,
     ) -> tantivy::Result<Self> {
         let notes = reader.fast_fields().u64("note")?;
-        let mut gate = Self { search, part, full, reader, notes, last: (0, false) };
+        let mut gate = Self { search, part, full, reader, notes, last: (0, false), start: (None, None) };
         gate.last.1 = gate.counts(0);
         Ok(gate)
     }
@@ -169,6 +171,18 @@ impl<'a> Gate<'a> {
             self.last = (note, self.counts(note));
         }
         self.last.1.then_some(note)
+    }
+
+    /// When the session of a note began.
+    fn started(&mut self, note: u64) -> Option<i64> {
+        let (known, started) = self.start;
+        if known == Some(note) {
+            return started;
+        }
+        let row = self.search.snapshot.session(NoteKey(note));
+        let started = row.and_then(|row| row.started).map(Timestamp::as_second);
+        self.start = (Some(note), started);
+        started
     }
 
     fn counts(&self, note: u64) -> bool {
