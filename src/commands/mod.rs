@@ -22,6 +22,7 @@ mod log;
 mod man;
 pub mod output;
 mod reading;
+mod search;
 pub mod session;
 mod stats;
 mod undo;
@@ -82,6 +83,7 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Search(search::Args),
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
@@ -122,6 +124,7 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Search(args) => search::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),

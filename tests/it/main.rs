@@ -31,6 +31,7 @@ mod learn;
 mod live;
 mod replay;
 mod resume;
+mod search;
 mod toon;
 mod transcripts;
 mod writing;
