@@ -11,6 +11,7 @@ mod changes;
 pub mod check;
 mod disk;
 pub mod entry;
+pub mod evidence;
 mod manifest;
 pub mod query;
 pub mod record;
@@ -18,6 +19,7 @@ pub mod schema;
 pub mod search;
 pub mod snapshot;
 pub mod toon;
+pub mod touch;
 pub mod update;
 pub mod words;
 
@@ -25,7 +27,8 @@ pub mod words;
 mod tests;
 
 pub use entry::Entry;
+pub use evidence::Evidence;
 pub use query::Query;
 pub use record::{Record, SessionRow};
 pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
-pub use update::{Evidence, Sources};
+pub use update::Sources;
