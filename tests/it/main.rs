@@ -29,6 +29,7 @@ mod kill;
 mod layers;
 mod learn;
 mod live;
+mod relevance;
 mod replay;
 mod resume;
 mod search;

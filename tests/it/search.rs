@@ -95,7 +95,6 @@ fn every_operator_and_field_restricts() {
 }
 
 #[test]
-#[ignore = "entries do not tell tools and files yet"]
 fn steps_are_found_by_tool_file_and_time() {
     let world = world();
     for (query, expected) in [

@@ -106,12 +106,11 @@ impl Output for Found {
                 let gutter = hit.passage.lines.iter().map(|(line, _)| line.to_string().len()).max().unwrap_or(0);
                 for (number, pieces) in &hit.passage.lines {
                     let indent = " ".repeat(digits + 2);
-                    let number = match hit.passage.lines.len() {
-                        1 => String::new(),
-                        _ => {
-                            let mark = if *number == hit.passage.line { '>' } else { ' ' };
-                            paint(style::DIM, format!("{mark}{number:>gutter$} "))
-                        }
+                    let number = if hit.passage.lines.len() == 1 {
+                        String::new()
+                    } else {
+                        let mark = if *number == hit.passage.line { '>' } else { ' ' };
+                        paint(style::DIM, format!("{mark}{number:>gutter$} "))
                     };
                     let text = Piece::paint(pieces, width.saturating_sub(digits + gutter + 5).max(20));
                     out.push_str(format!("{indent}{number}{text}").trim_end());
@@ -184,7 +183,7 @@ pub(super) struct Listing {
 
 impl Output for Listing {
     fn text(&self, _: &View) -> String {
-        self.paths.iter().map(|path| format!("{}\n", clean(path))).collect()
+        self.paths.iter().flat_map(|path| [clean(path), "\n".to_owned()]).collect()
     }
 
     fn json(&self) -> serde_json::Result<Value> {

@@ -179,12 +179,11 @@ fn restriction(name: &str, place: Span, word: &Word, span: Span, now: Timestamp)
             .map(|(known, _)| (strsim::jaro_winkler(known, &name.to_lowercase()), *known))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(score, _)| *score > 0.75);
-        let help = match near {
-            Some((_, known)) => format!("did you mean `{known}:`? {quote}"),
-            None => {
-                let names: Vec<&str> = Field::ALL.iter().map(|(name, _)| *name).collect();
-                format!("fields: {}; {quote}", names.join(", "))
-            }
+        let help = if let Some((_, known)) = near {
+            format!("did you mean `{known}:`? {quote}")
+        } else {
+            let names: Vec<&str> = Field::ALL.iter().map(|(name, _)| *name).collect();
+            format!("fields: {}; {quote}", names.join(", "))
         };
         return Err(Trouble::new(place, format!("there is no field `{name}`"), help));
     };

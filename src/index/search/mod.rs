@@ -170,13 +170,11 @@ impl<'a> Search<'a> {
 
     /// How many hits there are, none left out.
     pub fn totals(&self) -> Result<Totals> {
-        match &self.query {
-            Some(query) => collect::totals(self, query.as_ref()).map_err(failed),
-            None => {
-                let count = self.allowed.as_ref().map_or(0, HashSet::len) as u64;
-                Ok(Totals { hits: count, sessions: count })
-            }
+        if let Some(query) = &self.query {
+            return collect::totals(self, query.as_ref()).map_err(failed);
         }
+        let count = self.allowed.as_ref().map_or(0, HashSet::len) as u64;
+        Ok(Totals { hits: count, sessions: count })
     }
 
     /// Sessions as hits: their heads, newest first.
@@ -203,6 +201,7 @@ impl<'a> Search<'a> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn failed(error: tantivy::TantivyError) -> Error {
     Error::usage(format!("the search failed: {error}"))
 }
