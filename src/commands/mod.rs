@@ -12,6 +12,7 @@ mod graph;
 pub mod hook;
 mod hooks;
 pub mod import;
+mod index;
 mod init;
 mod log;
 mod man;
@@ -80,6 +81,7 @@ pub enum Command {
     Flush(flush::Args),
     Graph(graph::Args),
     Check(check::Args),
+    Index(index::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
     #[command(subcommand)]
@@ -104,6 +106,7 @@ impl Command {
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
             Self::Undo(args) => undo::run(&args, cx),

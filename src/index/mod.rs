@@ -7,15 +7,24 @@
 //! decisions …); the records answer lists, queries and figures. An *entry* for each block that a person would want as a
 //! hit holds its words; the entries answer searches.
 
+mod changes;
+pub mod check;
+mod disk;
 pub mod entry;
 pub mod evidence;
+mod manifest;
 pub mod record;
 pub mod schema;
 pub mod snapshot;
 pub mod toon;
+pub mod update;
 pub mod words;
+
+#[cfg(test)]
+mod tests;
 
 pub use entry::Entry;
 pub use evidence::Evidence;
 pub use record::{Record, SessionRow};
-pub use snapshot::{NoteKey, Part, Snapshot};
+pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
+pub use update::Sources;
