@@ -6,9 +6,13 @@
 mod check;
 mod completions;
 mod context;
+mod current;
+mod decisions;
+mod files;
 mod flush;
 mod frame;
 mod graph;
+mod history;
 pub mod hook;
 mod hooks;
 pub mod import;
@@ -19,6 +23,7 @@ mod man;
 pub mod output;
 mod reading;
 pub mod session;
+mod stats;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -80,6 +85,10 @@ pub enum Command {
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
+    Stats(stats::Args),
+    History(history::Args),
+    Decisions(decisions::Args),
+    Files(files::Args),
     Check(check::Args),
     Index(index::Args),
     Hook(hook::Args),
@@ -92,11 +101,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// The formats it has beside those that every command has.
+    const fn formats(&self) -> &'static [Format] {
+        match self {
+            Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
+            Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            _ => &[],
+        }
+    }
+
     /// Does it.
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        if !cx.global.format.is_common() && !matches!(self, Self::Graph(_)) {
-            return Err(Error::usage("this command has no such format")
-                .with_hint("text or json; the others are of `cru graph`"));
+        let format = cx.global.format;
+        if !format.is_common() && !self.formats().contains(&format) {
+            return Err(Error::usage("this command has no such format").with_hint(
+                "text, json or toon; jsonl and csv are of `cru query` and `cru session list`, the others of `cru graph`",
+            ));
         }
         match self {
             Self::Init(args) => init::run(&args, cx),
@@ -105,6 +125,10 @@ impl Command {
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
+            Self::Stats(args) => stats::run(&args, cx),
+            Self::History(args) => history::run(&args, cx),
+            Self::Decisions(args) => decisions::run(&args, cx),
+            Self::Files(args) => files::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),

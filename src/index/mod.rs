@@ -17,6 +17,7 @@ pub mod record;
 pub mod schema;
 pub mod snapshot;
 pub mod toon;
+pub mod touch;
 pub mod update;
 pub mod words;
 

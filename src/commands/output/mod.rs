@@ -1,12 +1,17 @@
 //! What a command gives: one value that can be written for people and for programs.
 
+mod chart;
+mod escape;
 mod number;
+pub mod rows;
 mod table;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub use number::{amount, duration, minute};
+pub use chart::{bar, spark};
+pub use escape::escape;
+pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
 
 /// Output for people or for programs.
@@ -17,6 +22,14 @@ pub enum Format {
     Text,
     /// One JSON document with a `schema` version.
     Json,
+    /// The same value in TOON, which takes fewer tokens.
+    Toon,
+    /// A line of JSON for each row (`query` and `session list` alone).
+    #[value(hide = true)]
+    Jsonl,
+    /// Comma-separated rows under a header (`query` and `session list` alone).
+    #[value(hide = true)]
+    Csv,
     /// A Mermaid flowchart (`graph` alone).
     #[value(hide = true)]
     Mermaid,
@@ -31,8 +44,14 @@ pub enum Format {
 impl Format {
     /// Whether every command has it.
     pub const fn is_common(self) -> bool {
-        matches!(self, Self::Text | Self::Json)
+        matches!(self, Self::Text | Self::Json | Self::Toon)
     }
+}
+
+/// The JSON value of an output as TOON.
+pub fn toon(output: &dyn Output) -> serde_json::Result<String> {
+    let text = crate::index::toon::to_toon(&output.json()?).map_err(serde::ser::Error::custom)?;
+    Ok(text + "\n")
 }
 
 /// A program to start: no shell is asked, and the arguments are passed as they are.
@@ -132,6 +151,8 @@ pub mod style {
     pub const AGENT: Style = AnsiColor::Magenta.on_default();
     /// Channels and tags.
     pub const CHANNEL: Style = AnsiColor::Blue.on_default();
+    /// Bars and lines of a chart.
+    pub const CHART: Style = AnsiColor::Blue.on_default();
 
     /// `text` in `style`.
     pub fn paint(style: Style, text: impl std::fmt::Display) -> String {

@@ -5,35 +5,36 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::base::{Env, Error, Result};
-use crate::session::{Meta, Status};
+use crate::index::SessionRow;
+use crate::session::{Agent, Status};
 
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub(super) struct Filter {
+pub(in crate::commands) struct Filter {
     /// Status; may be given again
     #[arg(long, value_name = "STATUS")]
-    pub(super) status: Vec<String>,
+    pub(in crate::commands) status: Vec<String>,
     /// An agent that took part, with or without version; may be given again
     #[arg(long, value_name = "AGENT")]
-    pub(super) agent: Vec<String>,
+    pub(in crate::commands) agent: Vec<String>,
     /// Channel; may be given again
     #[arg(long, value_name = "CHANNEL")]
-    pub(super) channel: Vec<String>,
+    pub(in crate::commands) channel: Vec<String>,
     /// Started at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`, `yesterday`
     #[arg(long, value_name = "TIME")]
-    pub(super) since: Option<String>,
+    pub(in crate::commands) since: Option<String>,
     /// Started before the end of that day, or before that time
     #[arg(long, value_name = "TIME")]
-    pub(super) until: Option<String>,
+    pub(in crate::commands) until: Option<String>,
     /// Part of the project's path; `.` is the current folder
     #[arg(long, value_name = "PATH")]
-    pub(super) project: Option<String>,
+    pub(in crate::commands) project: Option<String>,
 }
 
 /// A filter with its times read.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(in crate::commands) struct Chosen {
     status: Vec<Status>,
     agent: Vec<String>,
     channel: Vec<String>,
@@ -44,7 +45,7 @@ pub(super) struct Chosen {
 
 impl Filter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
-    pub(super) fn read(&self, env: &Env) -> Result<Chosen> {
+    pub(in crate::commands) fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
         let lower = |words: &[String], mark: char| -> Vec<String> {
             words
@@ -77,25 +78,26 @@ impl Filter {
 }
 
 impl Chosen {
-    /// Whether a session with this frontmatter is meant.
-    pub(super) fn matches(&self, meta: &Meta) -> bool {
-        let status = self.status.is_empty() || meta.status.as_ref().is_some_and(|own| self.status.contains(own));
+    /// Whether this session is meant.
+    pub(in crate::commands) fn matches_row(&self, row: &SessionRow) -> bool {
+        let own = row.status.as_deref().map(Status::parse);
+        let status = self.status.is_empty() || own.is_some_and(|own| self.status.contains(&own));
         let agent = self.agent.is_empty()
-            || meta.participants.iter().any(|own| {
-                let (name, full) = (own.name.to_lowercase(), own.to_string().to_lowercase());
+            || row.participants.split(", ").any(|own| {
+                let (name, full) = (Agent::parse(own).name.to_lowercase(), own.to_lowercase());
                 self.agent.iter().any(|wanted| *wanted == name || *wanted == full)
             });
         let channel = self.channel.is_empty()
-            || meta
+            || row
                 .channel
                 .as_ref()
                 .is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
-        let since = self.since.is_none_or(|since| meta.started.is_some_and(|started| started >= since));
-        let until = self.until.is_none_or(|until| meta.started.is_some_and(|started| started < until));
+        let since = self.since.is_none_or(|since| row.started.is_some_and(|started| started >= since));
+        let until = self.until.is_none_or(|until| row.started.is_some_and(|started| started < until));
         let project = self
             .project
             .as_ref()
-            .is_none_or(|wanted| meta.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
+            .is_none_or(|wanted| row.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
         status && agent && channel && since && until && project
     }
 }
@@ -172,15 +174,15 @@ mod tests {
 
     #[test]
     fn all_filters_must_hold() {
-        let meta = Meta {
-            status: Some(Status::Completed),
+        let row = SessionRow {
+            status: Some("completed".into()),
             channel: Some("dev".into()),
-            participants: vec![crate::session::Agent::parse("Coder@2.0")],
+            participants: "planner, Coder@2.0".into(),
             started: Some("2026-11-20T10:00:00Z".parse().unwrap()),
             project: Some("~/code/api".into()),
-            ..Meta::default()
+            ..SessionRow::default()
         };
-        let holds = |filter: Filter| filter.read(&env()).unwrap().matches(&meta);
+        let holds = |filter: Filter| filter.read(&env()).unwrap().matches_row(&row);
         assert!(holds(Filter::default()));
         assert!(holds(Filter { status: vec!["failed,completed".into()], ..Filter::default() }));
         assert!(!holds(Filter { status: vec!["failed".into()], ..Filter::default() }));

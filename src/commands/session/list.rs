@@ -10,10 +10,10 @@ use super::filter::Filter;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
-use crate::commands::output::{Align, Cell, Table, amount, minute};
-use crate::commands::{Context, Output, View, reading};
-use crate::session::{Session, Status, StepStatus};
-use crate::vault::{Catalog, Loaded};
+use crate::commands::output::{Align, Cell, Table, amount, minute, rows};
+use crate::commands::{Context, Format, Output, View, reading};
+use crate::index::{SessionRow, Snapshot};
+use crate::session::Status;
 
 /// List sessions, newest first
 ///
@@ -54,20 +54,15 @@ enum Sort {
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
     let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
-    let (loaded, problems) = vault.load_sessions(&catalog);
-    for problem in &problems {
-        cx.ui.warn(&problem.diagnostic.message);
-    }
-    let children: HashSet<&str> =
-        loaded.iter().flat_map(|it| it.session.meta.subagents.iter()).map(|row| row.session.as_str()).collect();
+    let snapshot = Snapshot::open(&vault)?;
+    let children = children(snapshot.sessions());
     let mut hidden = 0;
     let mut sessions = Vec::new();
-    for it in &loaded {
-        let row = Row::of(it, &children);
-        if !chosen.matches(&it.session.meta) {
+    for it in snapshot.sessions() {
+        if !chosen.matches_row(it) {
             continue;
         }
+        let row = Row::of(it, &children);
         if row.subagent && !args.all {
             hidden += 1;
             continue;
@@ -84,6 +79,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let total = sessions.len();
     sessions.truncate(args.limit.unwrap_or(usize::MAX));
     Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden, sessions }))
+}
+
+/// Ids of the sessions that others name as their sub-agents'.
+pub(in crate::commands) fn children(rows: &[SessionRow]) -> HashSet<&str> {
+    rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|id| !id.is_empty()).collect()
 }
 
 fn sort(rows: &mut [Row], by: Sort) {
@@ -106,6 +106,25 @@ struct List {
     sessions: Vec<Row>,
 }
 
+/// The fields of [`Row`].
+const COLUMNS: &[&str] = &[
+    "id",
+    "status",
+    "started",
+    "ended",
+    "participants",
+    "title",
+    "channel",
+    "steps",
+    "failures",
+    "tokens",
+    "cost_usd",
+    "model",
+    "project",
+    "subagent",
+    "path",
+];
+
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,
@@ -126,44 +145,25 @@ struct Row {
 }
 
 impl Row {
-    fn of(it: &Loaded, children: &HashSet<&str>) -> Self {
-        let meta = &it.session.meta;
-        let id = meta.session_id.clone().unwrap_or_else(|| it.path.stem().into_owned());
-        let steps = it.session.steps().count() as u64;
-        let failures = it.session.steps().filter(|(_, step)| step.status == StepStatus::Failed).count() as u64;
-        let of_subagent = meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-"));
+    fn of(it: &SessionRow, children: &HashSet<&str>) -> Self {
         Self {
-            subagent: of_subagent || children.contains(id.as_str()),
-            status: meta.status.clone(),
-            started: meta.started,
-            ended: meta.ended,
-            participants: participants(&it.session),
-            title: it.session.title().to_owned(),
-            channel: meta.channel.clone().or_else(|| it.session.phases.iter().find_map(|phase| phase.channel.clone())),
-            steps,
-            failures,
-            tokens: meta.tokens_used,
-            cost_usd: meta.cost_usd,
-            model: meta.model.clone(),
-            project: meta.project.clone(),
-            path: it.path.text().into_owned(),
-            id,
+            id: it.id.clone(),
+            status: it.status.as_deref().map(Status::parse),
+            started: it.started,
+            ended: it.ended,
+            participants: it.participants.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            title: it.title.clone(),
+            channel: it.channel.clone(),
+            steps: it.steps,
+            failures: it.failed_steps,
+            tokens: it.tokens,
+            cost_usd: it.cost_usd,
+            model: it.model.clone(),
+            project: it.project.clone(),
+            subagent: it.subagent || children.contains(it.id.as_str()),
+            path: it.path.clone(),
         }
     }
-}
-
-/// Who took part: the frontmatter's list, else the agents of the phases, for a note written by hand.
-fn participants(session: &Session) -> Vec<String> {
-    let mut names: Vec<String> = session.meta.participants.iter().map(ToString::to_string).collect();
-    if names.is_empty() {
-        for agent in session.phases.iter().filter_map(|phase| phase.agent.as_ref()) {
-            let name = agent.to_string();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
 }
 
 impl Output for List {
@@ -223,6 +223,11 @@ impl Output for List {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
+    }
+
+    fn export(&self, format: Format) -> Option<String> {
+        let rows = self.sessions.iter().filter_map(|row| serde_json::to_value(row).ok());
+        rows::export(format, COLUMNS, rows)
     }
 
     fn paged(&self) -> bool {

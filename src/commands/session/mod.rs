@@ -1,7 +1,7 @@
 //! `cru session …`.
 
 mod codify;
-mod filter;
+pub(in crate::commands) mod filter;
 mod learn;
 mod list;
 mod resume;
