@@ -16,6 +16,7 @@ mod init;
 mod log;
 mod man;
 pub mod output;
+mod query;
 mod reading;
 pub mod session;
 mod undo;
@@ -76,6 +77,7 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
@@ -94,7 +96,7 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
-            Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }
@@ -111,6 +113,7 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),

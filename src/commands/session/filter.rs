@@ -111,7 +111,7 @@ fn status(word: &str) -> Result<Status> {
 }
 
 /// A point in time: a date, a time, or how long ago. The end of a day where `end` asks for it.
-fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
+pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
     let text = text.trim();
     let now = env.now();
     let today = now.to_zoned(TimeZone::UTC).date();
