@@ -21,6 +21,7 @@ mod init;
 mod log;
 mod man;
 pub mod output;
+mod query;
 mod reading;
 mod search;
 pub mod session;
@@ -84,6 +85,7 @@ pub enum Command {
     #[command(subcommand)]
     Session(session::Command),
     Search(search::Args),
+    Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
@@ -107,7 +109,7 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
-            Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }
@@ -125,6 +127,7 @@ impl Command {
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
+            Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),

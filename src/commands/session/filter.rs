@@ -110,7 +110,7 @@ fn status(word: &str) -> Result<Status> {
 }
 
 /// A point in time, as [`moment`] reads it.
-fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
+pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
     moment(text, end, env.now()).ok_or_else(|| {
         Error::usage(format!("{option}: `{text}` is no time"))
             .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
