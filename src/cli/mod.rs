@@ -85,9 +85,12 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             json.push('\n');
             json
         }
+        Format::Toon => crate::commands::output::toon(output)?,
         Format::Text => output.text(&view(terminal, env)),
         // `Command::run` refuses these formats where there is nothing to export.
-        Format::Mermaid | Format::Dot | Format::Canvas => output.export(format).unwrap_or_default(),
+        Format::Jsonl | Format::Csv | Format::Mermaid | Format::Dot | Format::Canvas => {
+            output.export(format).unwrap_or_default()
+        }
     };
     if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
         return Ok(());

@@ -103,11 +103,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// The formats it has beside those that every command has.
+    const fn formats(&self) -> &'static [Format] {
+        match self {
+            Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
+            Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            _ => &[],
+        }
+    }
+
     /// Does it.
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        if !cx.global.format.is_common() && !matches!(self, Self::Graph(_)) {
-            return Err(Error::usage("this command has no such format")
-                .with_hint("text or json; the others are of `cru graph`"));
+        let format = cx.global.format;
+        if !format.is_common() && !self.formats().contains(&format) {
+            return Err(Error::usage("this command has no such format").with_hint(
+                "text, json or toon; jsonl and csv are of `cru query` and `cru session list`, the others of `cru graph`",
+            ));
         }
         match self {
             Self::Init(args) => init::run(&args, cx),

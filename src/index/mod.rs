@@ -11,6 +11,7 @@ mod changes;
 pub mod check;
 mod disk;
 pub mod entry;
+pub mod evidence;
 mod manifest;
 pub mod record;
 pub mod schema;
@@ -24,6 +25,7 @@ pub mod words;
 mod tests;
 
 pub use entry::Entry;
+pub use evidence::Evidence;
 pub use record::{Record, SessionRow};
 pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
-pub use update::{Evidence, Sources};
+pub use update::Sources;

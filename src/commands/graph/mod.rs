@@ -16,7 +16,7 @@ use crate::vault::{Catalog, Loaded};
 /// With SESSION its phases and steps, its sub-agents in their places, and what depends on what.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Formats: text, json, mermaid, dot (Graphviz), canvas (JSON Canvas; save it as a `.canvas` file in \
+    after_help = "Formats: text, json, toon, mermaid, dot (Graphviz), canvas (JSON Canvas; save it as a `.canvas` file in \
                         the vault and open it in Obsidian)."
 )]
 pub struct Args {
@@ -117,7 +117,7 @@ impl Output for Shown {
         let graph = self.graph();
         let picture = self.picture(&graph);
         match format {
-            Format::Text | Format::Json => None,
+            Format::Text | Format::Json | Format::Toon | Format::Jsonl | Format::Csv => None,
             Format::Mermaid => Some(mermaid::export(&picture)),
             Format::Dot => Some(dot::export(&picture)),
             Format::Canvas => {

@@ -16,6 +16,7 @@ mod reading;
 pub mod report;
 mod standing;
 pub mod sync;
+pub mod transcript;
 #[cfg(test)]
 mod tests;
 

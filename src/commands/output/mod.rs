@@ -3,6 +3,7 @@
 mod chart;
 mod escape;
 mod number;
+pub mod rows;
 mod table;
 
 use anstyle::{AnsiColor, Style};
@@ -21,6 +22,14 @@ pub enum Format {
     Text,
     /// One JSON document with a `schema` version.
     Json,
+    /// The same value in TOON, which takes fewer tokens.
+    Toon,
+    /// A line of JSON for each row (`query` and `session list` alone).
+    #[value(hide = true)]
+    Jsonl,
+    /// Comma-separated rows under a header (`query` and `session list` alone).
+    #[value(hide = true)]
+    Csv,
     /// A Mermaid flowchart (`graph` alone).
     #[value(hide = true)]
     Mermaid,
@@ -35,8 +44,14 @@ pub enum Format {
 impl Format {
     /// Whether every command has it.
     pub const fn is_common(self) -> bool {
-        matches!(self, Self::Text | Self::Json)
+        matches!(self, Self::Text | Self::Json | Self::Toon)
     }
+}
+
+/// The JSON value of an output as TOON.
+pub fn toon(output: &dyn Output) -> serde_json::Result<String> {
+    let text = crate::index::toon::to_toon(&output.json()?).map_err(serde::ser::Error::custom)?;
+    Ok(text + "\n")
 }
 
 /// A program to start: no shell is asked, and the arguments are passed as they are.

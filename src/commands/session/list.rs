@@ -10,8 +10,8 @@ use super::filter::Filter;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
-use crate::commands::output::{Align, Cell, Table, amount, minute};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::output::{Align, Cell, Table, amount, minute, rows};
+use crate::commands::{Context, Format, Output, View, reading};
 use crate::index::{SessionRow, Snapshot};
 use crate::session::Status;
 
@@ -105,6 +105,25 @@ struct List {
     hidden_subagents: u64,
     sessions: Vec<Row>,
 }
+
+/// The fields of [`Row`].
+const COLUMNS: &[&str] = &[
+    "id",
+    "status",
+    "started",
+    "ended",
+    "participants",
+    "title",
+    "channel",
+    "steps",
+    "failures",
+    "tokens",
+    "cost_usd",
+    "model",
+    "project",
+    "subagent",
+    "path",
+];
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -204,6 +223,11 @@ impl Output for List {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
+    }
+
+    fn export(&self, format: Format) -> Option<String> {
+        let rows = self.sessions.iter().filter_map(|row| serde_json::to_value(row).ok());
+        rows::export(format, COLUMNS, rows)
     }
 
     fn paged(&self) -> bool {
