@@ -137,18 +137,12 @@ impl Report {
         };
         row("Vault", paint(style::ID, line(&self.vault.display().to_string())));
         let others = self.notes.saturating_sub(self.sessions);
-        row(
-            "Notes",
-            format!(
-                "{}: {}, {}",
-                thousands(self.notes),
-                plural(self.sessions, "session"),
-                match others {
-                    1 => "1 other".to_owned(),
-                    others => format!("{} others", thousands(others)),
-                }
-            ),
-        );
+        let others = match others {
+            0 => String::new(),
+            1 => ", 1 other".to_owned(),
+            others => format!(", {} others", thousands(others)),
+        };
+        row("Notes", format!("{}: {}{others}", thousands(self.notes), plural(self.sessions, "session")));
         if !self.statuses.is_empty() {
             let shown = self.statuses.iter().map(|it| {
                 let status = it.status.as_deref().unwrap_or("without a status");
