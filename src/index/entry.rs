@@ -80,13 +80,6 @@ impl Entry {
         u64::from_le_bytes(bytes)
     }
 
-    /// A hash of all that it is made of.
-    pub fn hash(&self) -> u64 {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&blake3::hash(format!("{self:?}").as_bytes()).as_bytes()[..8]);
-        u64::from_le_bytes(bytes)
-    }
-
     /// The entry as a document of the note `key`.
     pub fn document(&self, key: NoteKey, fields: &Fields) -> TantivyDocument {
         let mut document = TantivyDocument::new();
