@@ -26,6 +26,7 @@ mod reading;
 mod search;
 pub mod session;
 mod stats;
+mod status;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -93,6 +94,7 @@ pub enum Command {
     History(history::Args),
     Decisions(decisions::Args),
     Files(files::Args),
+    Status(status::Args),
     Check(check::Args),
     Index(index::Args),
     Hook(hook::Args),
@@ -135,6 +137,7 @@ impl Command {
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),
             Self::Files(args) => files::run(&args, cx),
+            Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
