@@ -49,7 +49,16 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
         self.parts.clear();
-        Stream { text, at: 0, position: 0, parts: &mut self.parts, next: 0, joined: false, lead: None, token: &mut self.token }
+        Stream {
+            text,
+            at: 0,
+            position: 0,
+            parts: &mut self.parts,
+            next: 0,
+            joined: false,
+            lead: None,
+            token: &mut self.token,
+        }
     }
 }
 
@@ -119,7 +128,8 @@ impl Stream<'_> {
 
     /// The name as one word, at the place of its first part, which was just given.
     fn whole(&mut self) {
-        let (from, to) = (self.parts.first().map_or(0, |part| part.start), self.parts.last().map_or(0, |part| part.end));
+        let (from, to) =
+            (self.parts.first().map_or(0, |part| part.start), self.parts.last().map_or(0, |part| part.end));
         self.set(from..to);
         self.token.position = self.position.saturating_sub(1);
         let mut left = LONGEST;

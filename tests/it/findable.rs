@@ -239,7 +239,12 @@ fn record(kind: &str, id: usize, message: &Value, more: &Value) -> Value {
 
 fn call(id: usize, tool: &str, input: &Value, more: &Value) -> Value {
     let content = json!([{ "type": "tool_use", "id": format!("t{id}"), "name": tool, "input": input }]);
-    record("assistant", id, &json!({ "role": "assistant", "model": "m", "id": format!("m{id}"), "content": content }), more)
+    record(
+        "assistant",
+        id,
+        &json!({ "role": "assistant", "model": "m", "id": format!("m{id}"), "content": content }),
+        more,
+    )
 }
 
 fn answer(id: usize, of: usize, text: &str, more: &Value) -> Value {
@@ -297,7 +302,12 @@ fn the_middle_of_what_tools_said_is_found() {
             record("user", 1, &json!({ "role": "user", "content": "go" }), &side),
             call(2, "Grep", &json!({ "pattern": "x" }), &side),
             answer(3, 2, &long("wsubmiddle"), &side),
-            record("assistant", 4, &json!({ "role": "assistant", "model": "m", "id": "m4", "content": "All is well." }), &side),
+            record(
+                "assistant",
+                4,
+                &json!({ "role": "assistant", "model": "m", "id": "m4", "content": "All is well." }),
+                &side,
+            ),
         ],
     );
     let report = world.import();
@@ -311,12 +321,18 @@ fn the_middle_of_what_tools_said_is_found() {
     ] {
         let of = |(host, entries, note): &(String, Vec<Entry>, Note)| {
             let found = entries.iter().filter(|entry| entry.text.contains(word));
-            found.map(|entry| (host.clone(), entry.clone(), note.text()[entry.span.range()].to_owned())).collect::<Vec<_>>()
+            found
+                .map(|entry| (host.clone(), entry.clone(), note.text()[entry.span.range()].to_owned()))
+                .collect::<Vec<_>>()
         };
         let found: Vec<_> = all.iter().flat_map(of).collect();
         assert_eq!(found.len(), 1, "{word}: {found:?}");
         let (host, entry, at) = &found[0];
-        assert_eq!((host.as_str(), entry.kind.as_str(), entry.evidence), (host_session, "evidence", Some(line)), "{word}");
+        assert_eq!(
+            (host.as_str(), entry.kind.as_str(), entry.evidence),
+            (host_session, "evidence", Some(line)),
+            "{word}"
+        );
         assert!(at.contains(&format!("^{step}")) && !at.contains(word), "{word}: {at}");
         assert!(entry.tool.is_some() && entry.time.is_some() && entry.agent.is_some(), "{entry:?}");
     }

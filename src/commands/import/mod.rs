@@ -16,9 +16,9 @@ mod reading;
 pub mod report;
 mod standing;
 pub mod sync;
-pub mod transcript;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

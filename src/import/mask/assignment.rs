@@ -61,11 +61,17 @@ pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
 
 /// `API_TOKEN=…`
 pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    const NAMES: &[&str] = &[
-        "token", "secret", "apikey", "credential", "credentials", "_key", "-key", "accesskey", "secretkey", "_auth",
-    ];
+    const NAMES: &[&str] =
+        &["token", "secret", "apikey", "credential", "credentials", "_key", "-key", "accesskey", "secretkey", "_auth"];
     const PUBLIC: &[&str] = &[
-        "public_key", "public-key", "primary_key", "foreign_key", "sort_key", "cache_key", "cache-key", "partition_key",
+        "public_key",
+        "public-key",
+        "primary_key",
+        "foreign_key",
+        "sort_key",
+        "cache_key",
+        "cache-key",
+        "partition_key",
     ];
     if !found.is_one_of(NAMES) || found.is_one_of(PUBLIC) {
         return None;
@@ -156,8 +162,8 @@ fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
     let rest = text.bytes.get(from..text.bytes.len().min(from + JUDGED))?;
     let len = rest.iter().take_while(|byte| !ends(**byte)).count();
     let value = &rest[..len];
-    let placeholder = b"$<{%*[(".contains(value.first()?)
-        || value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'.' | b'*'));
+    let placeholder =
+        b"$<{%*[(".contains(value.first()?) || value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'.' | b'*'));
     let to = crate::base::lines::floor_char_boundary(text.text, from + len);
     (!placeholder && to > from).then_some(from..to)
 }

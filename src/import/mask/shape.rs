@@ -37,7 +37,8 @@ pub(super) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         }
     }
     let body = text.bytes[from..].iter();
-    let is_key = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\');
+    let is_key =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\');
     Some(at..from + body.take_while(is_key).count())
 }
 

@@ -80,7 +80,14 @@ fn shown(entries: &[Entry]) -> String {
         let text = entry.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let facts = [&entry.agent, &entry.channel, &entry.tool].map(|fact| fact.as_deref().unwrap_or("-"));
         let time = entry.time.map(|time| time.strftime("%H:%M:%S").to_string()).unwrap_or_default();
-        format!("{} {} {:?} {:?} {time} {} | {text}", entry.kind, facts.join(" "), entry.files, entry.is, entry.span.start)
+        format!(
+            "{} {} {:?} {:?} {time} {} | {text}",
+            entry.kind,
+            facts.join(" "),
+            entry.files,
+            entry.is,
+            entry.span.start
+        )
     };
     entries.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -94,9 +101,31 @@ fn what_a_note_says_is_in_its_entries() {
 fn each_word_is_in_exactly_one() {
     let entries = entries(NOTE);
     for word in [
-        "2026-11-20-example", "own-value", "helper", "preface", "412", "nestedword", "001", "limits", "nestedcallout", "d-01", "Flaky",
-        "innertask", "needle", "innererror", "innerprose", "memoryword", "taskword", "tableword", "htmlword",
-        "definitionword", "Deeper", "fourword", "footnoteword", "p-01", "reviewer",
+        "2026-11-20-example",
+        "own-value",
+        "helper",
+        "preface",
+        "412",
+        "nestedword",
+        "001",
+        "limits",
+        "nestedcallout",
+        "d-01",
+        "Flaky",
+        "innertask",
+        "needle",
+        "innererror",
+        "innerprose",
+        "memoryword",
+        "taskword",
+        "tableword",
+        "htmlword",
+        "definitionword",
+        "Deeper",
+        "fourword",
+        "footnoteword",
+        "p-01",
+        "reviewer",
     ] {
         let found: Vec<&Entry> = entries.iter().filter(|entry| entry.text.contains(word)).collect();
         let enough = match word {
