@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::import::report::Outcome;
 use super::import::sync::{Flushed, Synced, flush_hooked, last_told};
-use super::{Context, Output, View};
+use super::{Context, Output, View, reading};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::live::log::{Log, Target};
@@ -64,6 +64,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if args.all {
         orphans(&log, &targets, cx);
+    }
+    if report.sessions.iter().any(|row| row.changed) {
+        reading::refresh(&vault, cx);
     }
     if report.failed > 0 {
         let count = plural(report.failed, "session");

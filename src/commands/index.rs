@@ -8,12 +8,11 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher as _};
 use serde::Serialize;
 
-use super::import::transcript::Transcripts;
 use super::output::{View, style};
 use super::{Context, Output, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
-use crate::index::{self, Options, Snapshot, Sources};
+use crate::index::{self, Snapshot};
 use crate::vault::Vault;
 
 /// Bring the search index up to date
@@ -38,10 +37,7 @@ const QUIET: Duration = Duration::from_millis(300);
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
-    let transcripts = Transcripts::of(&vault, cx.env);
-    let sources = Sources { evidence: Some(&transcripts) };
-    let options = Options { sources, rebuild: args.rebuild };
-    let snapshot = reading::tell(cx, Snapshot::open_with(&vault, &options)?);
+    let snapshot = reading::snapshot_with(&vault, cx, true, args.rebuild)?;
     if args.watch {
         watch(&vault, &snapshot, cx)?;
     }
@@ -73,7 +69,7 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
     cx.ui.note(&format!("watching {} in {}", plural(first.len() as u64, "session"), vault.root().display()));
     while told.recv().is_ok() {
         while told.recv_timeout(QUIET).is_ok() {}
-        let done = Snapshot::open(vault)?.refreshed;
+        let done = reading::snapshot(vault, cx)?.refreshed;
         if done.read + done.gone > 0 {
             cx.ui.note(&format!("{} read, {} gone", plural(done.read as u64, "note"), done.gone));
         }

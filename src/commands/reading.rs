@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::Context;
+use super::import::transcript::Transcripts;
 use crate::base::Result;
 use crate::base::text::plural;
-use crate::index::Snapshot;
+use crate::index::{Options, Snapshot, Sources};
 use crate::live::log::{Log, Target};
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
@@ -22,11 +23,26 @@ pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
 
 /// All sessions as they are now, from the index, which is brought up to date first.
 pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
-    Snapshot::open(vault).map(|snapshot| tell(cx, snapshot))
+    snapshot_with(vault, cx, false, false)
+}
+
+/// The same; with `evidence` notes whose transcript has changed are read again, with `rebuild` all of them.
+pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, evidence: bool, rebuild: bool) -> Result<Snapshot> {
+    let transcripts = Transcripts::of(vault, cx.env);
+    let sources = Sources { evidence: Some(&transcripts) };
+    Snapshot::open_with(vault, &Options { sources, evidence, rebuild }).map(|snapshot| tell(cx, snapshot))
+}
+
+/// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so
+/// nothing is said, and what fails is done by whoever asks next.
+pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
+    let transcripts = Transcripts::of(vault, cx.env);
+    let sources = Sources { evidence: Some(&transcripts) };
+    let _ = Snapshot::open_with(vault, &Options { sources, evidence: true, rebuild: false });
 }
 
 /// Says on stderr what a person should know of how the index was brought up to date.
-pub(super) fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
+fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     for finding in &snapshot.findings {
         cx.ui.warn(&finding.diagnostic.message);
     }

@@ -1,6 +1,6 @@
 //! What differs between the notes on disk and those that the index knows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
@@ -61,6 +61,22 @@ impl Changes {
             }
         }
         changes
+    }
+
+    /// Adds the notes whose evidence is no longer what the entries were made of.
+    pub(super) fn add_evidence(
+        &mut self,
+        manifest: &Manifest,
+        found: &[(VaultPath, Fingerprint)],
+        now: impl Fn(&Seen) -> Option<u64> + Sync,
+    ) {
+        let other = |seen: &&Seen| seen.row.is_some() && now(seen) != seen.evidence;
+        let others: HashSet<&str> = manifest.notes.par_iter().filter(other).map(|seen| seen.path.as_str()).collect();
+        let dirty: HashSet<&VaultPath> = self.dirty.iter().collect();
+        let more = found.iter().map(|(path, _)| path);
+        let more: Vec<VaultPath> =
+            more.filter(|path| others.contains(path.text().as_ref()) && !dirty.contains(path)).cloned().collect();
+        self.dirty.extend(more);
     }
 
     /// Whether every answer of the index is right as it stands.

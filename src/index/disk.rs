@@ -52,12 +52,6 @@ impl Disk {
         Self { dir: vault.root().join(crate::vault::folder::MARK).join("cache").join("index") }
     }
 
-    /// In another folder.
-    #[cfg(test)]
-    pub(super) fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
-    }
-
     fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }

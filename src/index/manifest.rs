@@ -34,6 +34,8 @@ pub(super) struct Seen {
     pub(super) hash: [u8; 16],
     /// When it was looked at, by the clock of the file system, in nanoseconds.
     pub(super) checked: i64,
+    /// What the evidence was known by that its entries were made of; `None` where there was none.
+    pub(super) evidence: Option<u64>,
     /// Where its row stands; `None` where it is no session.
     pub(super) row: Option<Place>,
 }
@@ -117,7 +119,14 @@ mod tests {
     fn manifest() -> Manifest {
         let fingerprint = Fingerprint { size: 10, mtime: 5_000_000_000, inode: 7 };
         let row = Some(Place { at: 0, len: 20 });
-        let seen = Seen { path: "sessions/a.md".into(), fingerprint, hash: hash(b"a"), checked: 9_000_000_000, row };
+        let seen = Seen {
+            path: "sessions/a.md".into(),
+            fingerprint,
+            hash: hash(b"a"),
+            checked: 9_000_000_000,
+            evidence: Some(1),
+            row,
+        };
         Manifest { generation: 3, notes: vec![seen] }
     }
 

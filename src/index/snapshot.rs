@@ -14,7 +14,7 @@ use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, Term};
 
 use super::changes::Changes;
 use super::disk::{Disk, Opened, Trouble, failed, read_all};
-use super::manifest::{self, Manifest, Place};
+use super::manifest::{self, Manifest, Place, Seen};
 use super::record::{Record, SessionRow};
 use super::schema::{self, Fields};
 use super::toon;
@@ -73,8 +73,10 @@ impl Part {
 /// How the index is brought up to date.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// What entries are made of beside the notes; without, what there is of it stays.
+    /// What entries of notes that are read are made of beside the notes.
     pub sources: Sources<'a>,
+    /// Whether notes are read again whose evidence has changed or is gone; else that waits until they change themselves.
+    pub evidence: bool,
     /// Whether all of it is made anew.
     pub rebuild: bool,
 }
@@ -141,7 +143,15 @@ impl Snapshot {
             };
             let trouble = match opened {
                 Ok(opened) if fresh => {
-                    let changes = Changes::of(vault, &opened.manifest, &found);
+                    let mut changes = Changes::of(vault, &opened.manifest, &found);
+                    if let Some(evidence) = options.sources.evidence.filter(|_| options.evidence) {
+                        let rows = disk.read_rows(opened.manifest.generation).unwrap_or_default();
+                        let row = |seen: &Seen| -> Option<SessionRow> {
+                            postcard::from_bytes(rows.get(update::range(seen.row?))?).ok()
+                        };
+                        let now = |seen: &Seen| evidence.fingerprint(&row(seen)?);
+                        changes.add_evidence(&opened.manifest, &found, now);
+                    }
                     if changes.is_none() {
                         if changes.touched.len() > AGAIN {
                             restamp(vault, &disk, &opened, &changes);
@@ -150,7 +160,7 @@ impl Snapshot {
                     }
                     match disk.try_lock() {
                         Ok(Some(_lock)) if disk.manifest().as_ref() == Some(&opened.manifest) => {
-                            let rows = read_all(&opened.rows)?;
+                            let rows = disk.read_rows(opened.manifest.generation).unwrap_or_default();
                             let Opened { manifest, index, .. } = &opened;
                             match update::update(vault, &disk, index, manifest, &rows, &changes, &options.sources) {
                                 Ok(()) => {

@@ -139,9 +139,9 @@ fn document_to(writer: &IndexWriter<TantivyDocument>, entry: &Entry, fields: &Fi
 }
 
 /// What entries are made of beside the notes.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Sources<'a> {
-    /// Entries of what a note only points at.
+    /// What notes only point at.
     pub evidence: Option<&'a dyn Evidence>,
 }
 
@@ -155,6 +155,8 @@ pub(super) struct Read {
     session: Option<Entry>,
     /// For the manifest; `None` where it cannot be told apart by its path or could not be read.
     seen: Option<(Seen, Option<Vec<u8>>)>,
+    /// What its evidence is known by.
+    evidence: Option<u64>,
 }
 
 impl Read {
@@ -169,9 +171,10 @@ impl Read {
         let hash = hash(&bytes);
         let mut read = Self::bytes(path, bytes, sources);
         let row = read.record.as_ref().and_then(|record| postcard::to_allocvec(&record.session).ok());
+        let evidence = read.evidence;
         read.seen = path.as_path().to_str().is_some().then(|| {
             let path = path.text().into_owned();
-            (Seen { path, fingerprint, hash, checked, row: None }, row)
+            (Seen { path, fingerprint, hash, checked, evidence, row: None }, row)
         });
         read
     }
@@ -183,17 +186,20 @@ impl Read {
             return Self::nothing();
         }
         let session = read::content(&note);
+        let record = Record::of(path, &session, &Lines::of(note.text()));
         let mut entries = Entry::all(&note, &session);
-        entries.extend(sources.evidence.into_iter().flat_map(|evidence| evidence.entries(path, &note, &session)));
+        let known_by = sources.evidence.and_then(|evidence| evidence.fingerprint(&record.session));
+        if let Some(evidence) = sources.evidence.filter(|_| known_by.is_some()) {
+            entries.extend(evidence.entries(path, &note, &session));
+        }
         let place = entries.iter().position(|entry| entry.kind == SESSION);
         let carrier = place.map(|place| entries.remove(place));
         let carrier = carrier.unwrap_or_else(|| Entry { kind: SESSION.to_owned(), ..Entry::default() });
-        let record = Record::of(path, &session, &Lines::of(note.text()));
-        Self { record: Some(record), entries, session: Some(carrier), seen: None }
+        Self { record: Some(record), entries, session: Some(carrier), seen: None, evidence: known_by }
     }
 
     fn nothing() -> Self {
-        Self { record: None, entries: Vec::new(), session: None, seen: None }
+        Self { record: None, entries: Vec::new(), session: None, seen: None, evidence: None }
     }
 
     /// The document that carries the record.

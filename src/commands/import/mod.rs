@@ -23,7 +23,7 @@ pub mod transcript;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Context, Output, Progress, Ui};
+use super::{Context, Output, Progress, Ui, reading};
 use crate::base::{Error, Result};
 use crate::import::{self, IMPORTERS};
 use crate::session::fold;
@@ -78,6 +78,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let report = ingest(&vault, importer, &paths, &options, &watch)?;
     // The bar goes before anything is printed.
     drop(watch);
+    if !args.dry_run {
+        reading::refresh(&vault, cx);
+    }
     let home = cx.env.home().map(Path::to_owned);
     Ok(Box::new(Account { report, home, verbose: cx.global.verbose > 0 }))
 }

@@ -12,7 +12,7 @@ use crate::base::text::plural;
 use crate::commands::output::style;
 use crate::commands::output::{Align, Cell, Table, amount, minute, rows};
 use crate::commands::{Context, Format, Output, View, reading};
-use crate::index::{SessionRow, Snapshot};
+use crate::index::SessionRow;
 use crate::session::Status;
 
 /// List sessions, newest first
@@ -54,7 +54,7 @@ enum Sort {
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let chosen = args.filter.read(cx.env)?;
     let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
     let children = children(snapshot.sessions());
     let mut hidden = 0;
     let mut sessions = Vec::new();
