@@ -23,8 +23,9 @@ pub mod transcript;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Context, Output, Progress, Ui, reading};
+use super::{Context, Output, Progress, Ui};
 use crate::base::{Error, Result};
+use crate::commands::reading as notes;
 use crate::import::{self, IMPORTERS};
 use crate::session::fold;
 use crate::session::source::Importer;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     // The bar goes before anything is printed.
     drop(watch);
     if !args.dry_run {
-        reading::refresh(&vault, cx);
+        notes::refresh(&vault, cx);
     }
     let home = cx.env.home().map(Path::to_owned);
     Ok(Box::new(Account { report, home, verbose: cx.global.verbose > 0 }))
