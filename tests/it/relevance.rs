@@ -16,28 +16,29 @@ use crate::transcripts::transcripts;
 
 /// What is asked, and the session that answers it.
 const QUESTIONS: &[(&str, &str)] = &[
+    // Common words that stand in many sessions.
+    ("fix tests", "2026-02-03-fix-tests"),
+    ("lint fails", "2026-01-15-mise-run-lint-fails"),
+    ("code review", "2026-06-03-can-you-review-this-change"),
+    ("merge conflicts", "2026-02-08-we-need-to-fix-some-merge"),
+    ("plan mode", "2026-04-18-ok-we-re-going-to-make-general-purpose"),
+    ("refactoring phase", "2025-07-20-we-ve-just-done-a-big"),
+    ("template injection", "2026-07-22-investigate-this-using-fable"),
+    ("websearch claude", "2026-01-23-search-if-claude-p-can-make"),
+    ("PR description", "2026-06-04-the-current-pr-description"),
     // What a person said.
-    ("vendor zip", "2026-07-14-we-last-made-a-vendor-zip"),
     ("goreleaser OR \"go releaser\"", "2026-07-13-https-github-com-jandedobbeleer-oh-my"),
     ("merging blocked protected ref", "2026-02-10-i-am-still-getting-a-merging"),
-    ("mermaid output directory", "2026-02-07-gah-our-mermaid-shenanigans"),
-    ("truncat* byte UTF-8", "2026-01-09-i-got-this-feedback-for-the"),
-    ("dotfiles", "2026-05-03-hi-this-is-my-first-time"),
-    ("download move buttons barely visible", "2026-02-13-the-download-and-move-buttons"),
-    ("DOCKER_API_VERSION", "2026-01-21-"),
+    ("total tokens index.html", "2025-06-18-can-you-please-update-the-top"),
     ("环境变量", "2026-01-21-"),
     // What was done.
     ("steve yegge beads", "2026-04-18-ok-we-re-going-to-make-general-purpose-3"),
-    ("skip-push-sessions", "2026-01-12-right-now-we-have-a-pre"),
     ("logging.WithAgent", "2026-01-20-we-should-add-the-agent-name"),
     ("linear document attachment", "2026-01-19-i-m-working-on-linear-ent"),
     ("tool:bash pyright is:failed", "2025-06-14-hey-claude-can-you-please-add"),
-    ("file:timeline.html group visible", "2025-07-05-hey-claude-i-d-like-your"),
-    ("\"Session Expired or Invalid public key\"", "2026-02-13-the-download-and-move-buttons"),
-    ("tokenizer worker", "2025-09-29-can-you-please-read-public-tokenizer"),
+    ("file:timeline.html is:failed", "2025-07-05-hey-claude-i-d-like-your"),
     // What somebody remembers half.
-    ("vercel redirect tokenizer", "2025-10-03-i-have-public-tokenizer-css-public"),
-    ("launch cached session html TUI", "2025-07-16-now-we-have-cache-so-we"),
+    ("truncat* byte UTF-8", "2026-01-09-i-got-this-feedback-for-the"),
     ("shadowbranch~ message", "2026-02-03-print-shadowbranch-into-message"),
 ];
 

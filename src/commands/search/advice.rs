@@ -24,6 +24,12 @@ fn words(advice: &Advice) -> String {
     match advice {
         Advice::Alone(part, totals) => format!("`{}` alone: {}", clean(part), plural(totals.hits, "hit")),
         Advice::Without(part, totals) => format!("without `{}`: {}", clean(part), plural(totals.hits, "hit")),
+        Advice::Apart(ids, count) => {
+            let more = if *count > ids.len() as u64 { ", …" } else { "" };
+            let verb = if *count == 1 { "holds" } else { "hold" };
+            let ids: Vec<String> = ids.iter().map(|id| clean(id)).collect();
+            format!("{} {verb} all of it, in different blocks: {}{more}", plural(*count, "session"), ids.join(", "))
+        }
         Advice::Nowhere(part) => format!("`{}` is nowhere", clean(part)),
         Advice::Near(part, near) => {
             let near: Vec<String> = near.iter().map(|(word, count)| format!("{} ({count})", clean(word))).collect();

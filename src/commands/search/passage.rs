@@ -44,14 +44,16 @@ impl Passage {
     }
 }
 
-/// The line of a block with the most of the query's words.
+/// The line of a block with the most of the query's words; of equals a title, else the first.
 fn best(text: &str, lines: &Lines, block: (usize, usize), marker: &Marker) -> Option<usize> {
     let mut best = (0, None);
     for number in (block.0..=block.1).take(MOST_LINES) {
         let Some(line) = line_of(text, lines, number) else { break };
         let different = marker.marks(line).different;
-        if different > best.0 {
-            best = (different, Some(number));
+        let title = line.starts_with("title:") || line.starts_with("# ");
+        let worth = different * 2 + usize::from(title && different > 0);
+        if worth > best.0 {
+            best = (worth, Some(number));
         }
     }
     best.1

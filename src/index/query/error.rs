@@ -24,6 +24,9 @@ impl Trouble {
         use unicode_width::UnicodeWidthStr as _;
         /// Columns of the query before and behind the place; a query may be a pasted page.
         const AROUND: usize = 60;
+        if query.trim().is_empty() {
+            return self.message.clone();
+        }
         let part =
             |range: std::ops::Range<usize>| sanitise(query.get(range).unwrap_or_default()).replace(['\n', '\t'], " ");
         let (before, place, behind) =

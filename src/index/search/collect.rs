@@ -9,7 +9,7 @@ use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Weight};
 use tantivy::schema::Field;
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
-use super::{GREATEST, Hit, Order, Search, Totals, factor};
+use super::{GREATEST, Hit, Order, Search, factor};
 use crate::base::Span;
 use crate::index::snapshot::{NoteKey, Part, Snapshot};
 
@@ -111,8 +111,8 @@ pub(super) fn best(
     heap.into_sorted_vec().iter().map(|candidate| hit(search.snapshot, candidate)).collect()
 }
 
-/// Counts them all.
-pub(super) fn totals(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<Totals> {
+/// How many hits there are, and the notes that hold them.
+pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u64, HashSet<u64>)> {
     let (mut hits, mut notes, none) = (0, HashSet::new(), HashSet::new());
     for part in search.snapshot.parts() {
         let weight = query.weight(EnableScoring::disabled_from_searcher(part.searcher()))?;
@@ -130,7 +130,7 @@ pub(super) fn totals(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<
             })?;
         }
     }
-    Ok(Totals { hits, sessions: notes.len() as u64 })
+    Ok((hits, notes))
 }
 
 fn scan(weight: &dyn Weight, reader: &SegmentReader, mut see: impl FnMut(DocId)) -> tantivy::Result<()> {

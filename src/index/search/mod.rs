@@ -170,11 +170,17 @@ impl<'a> Search<'a> {
 
     /// How many hits there are, none left out.
     pub fn totals(&self) -> Result<Totals> {
+        let (hits, notes) = self.all()?;
+        Ok(Totals { hits, sessions: notes.len() as u64 })
+    }
+
+    /// How many hits there are, and the notes that hold them.
+    fn all(&self) -> Result<(u64, HashSet<u64>)> {
         if let Some(query) = &self.query {
-            return collect::totals(self, query.as_ref()).map_err(failed);
+            return collect::all(self, query.as_ref()).map_err(failed);
         }
-        let count = self.allowed.as_ref().map_or(0, HashSet::len) as u64;
-        Ok(Totals { hits: count, sessions: count })
+        let notes = self.allowed.clone().unwrap_or_default();
+        Ok((notes.len() as u64, notes))
     }
 
     /// Sessions as hits: their heads, newest first.

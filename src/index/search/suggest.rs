@@ -1,6 +1,6 @@
 //! What to try where a query finds nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use tantivy::query::FuzzyTermQuery;
 use tantivy::{TantivyError, Term};
@@ -9,7 +9,7 @@ use super::pattern::{Pattern, slips};
 use super::{Options, Search, Totals, failed};
 use crate::base::Result;
 use crate::index::query::{Node, Query};
-use crate::index::snapshot::Snapshot;
+use crate::index::snapshot::{NoteKey, Snapshot};
 
 /// Something to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Advice {
     Nowhere(String),
     /// Without this part there would be hits.
     Without(String, Totals),
+    /// These sessions hold all parts, in different blocks; and how many there are.
+    Apart(Vec<String>, u64),
 }
 
 /// Words that are named.
@@ -31,16 +33,20 @@ const TRIED: usize = 8;
 
 /// What to try instead of a query without hits.
 pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<Vec<Advice>> {
-    let totals = |parts: Vec<Node>| -> Result<Totals> {
+    let all = |parts: Vec<Node>| -> Result<(Totals, HashSet<u64>)> {
         let part = Query { text: query.text.clone(), root: Node::All(parts) };
-        Search::new(snapshot, &part, options).totals()
+        let (hits, notes) = Search::new(snapshot, &part, options).all()?;
+        Ok((Totals { hits, sessions: notes.len() as u64 }, notes))
     };
     let mut advice = Vec::new();
+    // Notes that hold every part so far, wherever it stands.
+    let mut apart: Option<HashSet<u64>> = None;
     let parts = query.parts();
     for (index, part) in parts.iter().take(TRIED).enumerate() {
         let name = query.of(part).to_owned();
         if !matches!(part, Node::Not(_)) {
-            let alone = totals(vec![part.clone()])?;
+            let (alone, notes) = all(vec![part.clone()])?;
+            apart = Some(apart.map_or(notes.clone(), |apart| apart.intersection(&notes).copied().collect()));
             if alone.hits == 0 {
                 let near = match part {
                     Node::Words(words) => Pattern::of(words, false).map(|it| near(snapshot, &it)).transpose()?,
@@ -59,12 +65,20 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<V
         }
         if parts.len() > 1 {
             let rest = parts.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, node)| node.clone());
-            let without = totals(rest.collect())?;
+            let (without, _) = all(rest.collect())?;
             if without.hits > 0 {
                 let name = if matches!(part, Node::Not(_)) { format!("-{name}") } else { name };
                 advice.push(Advice::Without(name, without));
             }
         }
+    }
+    let apart = apart.filter(|_| parts.len() > 1 && parts.len() <= TRIED).unwrap_or_default();
+    let is_excluded = parts.iter().any(|part| matches!(part, Node::Not(_)));
+    if !apart.is_empty() && !is_excluded {
+        let mut rows: Vec<_> = apart.iter().filter_map(|note| snapshot.session(NoteKey(*note))).collect();
+        rows.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.path.cmp(&b.path)));
+        let ids = rows.iter().take(MOST).map(|row| row.id.clone()).collect();
+        advice.push(Advice::Apart(ids, rows.len() as u64));
     }
     Ok(advice)
 }
