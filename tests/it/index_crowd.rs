@@ -14,7 +14,7 @@ use std::time::Duration;
 use cru::index::{NoteKey, Snapshot};
 use cru::vault::{Vault, VaultPath};
 
-use crate::index_fresh::{has, places, wrong};
+use crate::index_fresh::{places, wrong};
 use crate::writing::{again, told};
 
 const NOTES: usize = 9;
@@ -206,8 +206,7 @@ fn searcher() {
 
 /// Edits, questions and kills at the same time.
 fn round(notes: &Notes, seed: u64) {
-    let rebuild: &[&str] = if has("index") { &["index", "--rebuild"] } else { &["session", "list", "--all"] };
-    let update: &[&str] = &["session", "list", "-f", "json"];
+    let ways: &[&[&str]] = &[&["index"], &["index"], &["session", "list", "-f", "json"], &["index", "--rebuild"]];
     let (stop, asking) = (AtomicBool::new(false), AtomicUsize::new(ASKING));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -223,7 +222,7 @@ fn round(notes: &Notes, seed: u64) {
             scope.spawn(move || {
                 let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 while asking.load(Ordering::SeqCst) > 0 {
-                    notes.kill(if random % 4 == 0 { rebuild } else { update }, &mut random);
+                    notes.kill(ways[(random >> 20) as usize % ways.len()], &mut random);
                 }
             });
         }
@@ -268,6 +267,8 @@ fn no_wrong_answer_while_notes_change_and_who_indexes_is_killed() {
         notes.search();
         let wrong = wrong(&vault);
         assert!(wrong.is_empty(), "round {number}: {}", wrong.join("\n"));
+        let checked = notes.command(&["index", "--check"]).output().unwrap();
+        assert!(checked.status.success(), "round {number}: {checked:?}");
         if number % 5 == 4 {
             let _ = std::fs::remove_dir_all(notes.root.join(".cru/cache"));
         }
