@@ -241,9 +241,9 @@ enum Class {
 
 static CLASS: [Class; 256] = {
     let mut table = [Class::Other; 256];
-    let mut at = 0;
-    while at < 256 {
-        table[at] = match at as u8 {
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = match byte {
             b'a'..=b'z' => Class::Lower,
             b'A'..=b'Z' => Class::Upper,
             b'0'..=b'9' => Class::Digit,
@@ -251,9 +251,11 @@ static CLASS: [Class; 256] = {
             0x80.. => Class::Far,
             _ => Class::Other,
         };
-        at += 1;
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
     }
-    table
 };
 
 /// The words of `text` with their byte ranges and positions.

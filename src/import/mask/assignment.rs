@@ -117,7 +117,7 @@ impl<'t> Assignment<'t> {
             }
         }
         let len = bytes[floor..end].iter().rev().take_while(|byte| is_name(**byte)).count();
-        let name = text.text.get(end - len..end)?;
+        let name = text.whole.get(end - len..end)?;
         if len < 3 || (flag && !name.starts_with("--")) {
             return None;
         }
@@ -151,7 +151,7 @@ impl<'t> Assignment<'t> {
             let start = name.len().checked_sub(end.len());
             start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end.as_bytes()))
         };
-        ends.iter().any(|end| ends_with(end))
+        ends.iter().any(ends_with)
     }
 
     fn value(&self, text: &Text<'_>) -> Option<Range<usize>> {
@@ -166,7 +166,7 @@ fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
     let value = &rest[..len];
     let placeholder =
         b"$<{%*[(".contains(value.first()?) || value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'.' | b'*'));
-    let to = crate::base::lines::floor_char_boundary(text.text, from + len);
+    let to = crate::base::lines::floor_char_boundary(text.whole, from + len);
     (!placeholder && to > from).then_some(from..to)
 }
 

@@ -93,7 +93,7 @@ const RULES: &[Rule] = &[
 /// A text that is looked through.
 struct Text<'a> {
     bytes: &'a [u8],
-    text: &'a str,
+    whole: &'a str,
     /// Where the last private key ends; no block can end behind it.
     last_end: std::cell::OnceCell<Option<usize>>,
     /// Up to where no token of three parts begins.
@@ -123,7 +123,7 @@ static WORDS: LazyLock<Vec<Vec<&'static Rule>>> = LazyLock::new(|| {
 pub fn find(text: &str) -> Vec<Found> {
     let words = &*WORDS;
     let bytes = text.as_bytes();
-    let text = Text { bytes, text, last_end: std::cell::OnceCell::new(), no_jwt: std::cell::Cell::new(0) };
+    let text = Text { bytes, whole: text, last_end: std::cell::OnceCell::new(), no_jwt: std::cell::Cell::new(0) };
     let mut found: Vec<Found> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
