@@ -6,19 +6,26 @@
 mod check;
 mod completions;
 mod context;
+mod current;
+mod decisions;
+mod files;
 mod flush;
 mod frame;
 mod graph;
+mod history;
 pub mod hook;
 mod hooks;
 pub mod import;
+mod index;
 mod init;
 mod log;
 mod man;
 pub mod output;
 mod query;
 mod reading;
+mod search;
 pub mod session;
+mod stats;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -78,10 +85,16 @@ pub enum Command {
     #[command(subcommand)]
     Session(session::Command),
     Query(query::Args),
+    Search(search::Args),
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
+    Stats(stats::Args),
+    History(history::Args),
+    Decisions(decisions::Args),
+    Files(files::Args),
     Check(check::Args),
+    Index(index::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
     #[command(subcommand)]
@@ -114,10 +127,16 @@ impl Command {
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Query(args) => query::run(&args, cx),
+            Self::Search(args) => search::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
+            Self::Stats(args) => stats::run(&args, cx),
+            Self::History(args) => history::run(&args, cx),
+            Self::Decisions(args) => decisions::run(&args, cx),
+            Self::Files(args) => files::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
             Self::Undo(args) => undo::run(&args, cx),

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use crate::base::Result;
+use crate::base::text::plural;
+use crate::index::Snapshot;
 use crate::live::log::{Log, Target};
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
@@ -16,6 +18,26 @@ pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let overlay = overlay(&vault, cx).unwrap_or_default();
     Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
+}
+
+/// All sessions as they are now, from the index, which is brought up to date first.
+pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
+    Snapshot::open(vault).map(|snapshot| tell(cx, snapshot))
+}
+
+/// Says on stderr what a person should know of how the index was brought up to date.
+pub(super) fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
+    for finding in &snapshot.findings {
+        cx.ui.warn(&finding.diagnostic.message);
+    }
+    let refreshed = &snapshot.refreshed;
+    if let Some(why) = &refreshed.rebuilt {
+        cx.ui.note(&format!("made the search index of {} ({why})", plural(snapshot.len() as u64, "session")));
+    }
+    if let Some(why) = &refreshed.unwritten {
+        cx.ui.detail(&format!("the search index could not be written, so notes are read each time: {why}"));
+    }
+    snapshot
 }
 
 fn overlay(vault: &Vault, cx: &Context<'_>) -> Option<BTreeMap<crate::vault::VaultPath, Vec<u8>>> {

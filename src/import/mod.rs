@@ -5,6 +5,7 @@
 
 mod claude;
 mod lines;
+pub mod mask;
 
 use std::collections::BTreeSet;
 use std::fs::File;

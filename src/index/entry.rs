@@ -1,5 +1,8 @@
 //! What can be a hit: one entry for each block that a person would want to land on.
 
+mod front;
+mod walk;
+
 use jiff::Timestamp;
 use tantivy::TantivyDocument;
 
@@ -7,7 +10,7 @@ use super::schema::Fields;
 use super::snapshot::NoteKey;
 use crate::base::Span;
 use crate::note::Note;
-use crate::session::{Item, Phase, Session, StepStatus};
+use crate::session::Session;
 
 /// Something that can be found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,11 +18,12 @@ pub struct Entry {
     /// `session` (frontmatter and heading), `phase`, `step`, `decision`, `error`, `user`, `subagent`, `prose`, `task`,
     /// `memory`, `evidence`, or the kind of any other callout.
     pub kind: String,
-    /// Its text.
+    /// Its text: the bytes of the note at its span, without comments; of an inline sub-agent and of a phase without what
+    /// is an entry of its own.
     pub text: String,
     /// Where it stands in the note; for evidence, the step.
     pub span: Span,
-    /// Agent of its phase, with version.
+    /// Agent of its phase (of an inline sub-agent: its own), with version.
     pub agent: Option<String>,
     /// Channel of its phase.
     pub channel: Option<String>,
@@ -29,7 +33,7 @@ pub struct Entry {
     pub files: Vec<String>,
     /// What it is beside its kind: `failed`, `correction`, `resolved`, `open`.
     pub is: Vec<&'static str>,
-    /// When.
+    /// When: its own time, else that of what stands before it in its phase.
     pub time: Option<Timestamp>,
     /// Line of the transcript, from 1; only of evidence.
     pub evidence: Option<u64>,
@@ -37,31 +41,43 @@ pub struct Entry {
 
 impl Entry {
     /// Every entry of a note, in order.
+    ///
+    /// All that the note says is in exactly one of them: the frontmatter and what stands before the first phase in
+    /// `session`, headings with the line below them in `phase`, and what is no item of its own in the one before it or
+    /// in `prose`. What stands in a comment (`%%`) is in none.
     pub fn all(note: &Note, session: &Session) -> Vec<Self> {
-        let mut entries = Vec::new();
-        for (phase, item) in session.items() {
-            entries.push(Self::of(note, phase, item));
-        }
-        entries
+        walk::entries(note, session)
     }
 
-    fn of(note: &Note, phase: Option<&Phase>, item: &Item) -> Self {
-        let kind = match item {
-            Item::Step(_) => "step".to_owned(),
-            Item::Tasks(_) => "task".to_owned(),
-            Item::Prose(_) => "prose".to_owned(),
-            other => other.callout().map(|callout| callout.kind.clone()).unwrap_or_default(),
+    /// A hash of all that it is made of.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        let mut text = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
         };
-        let failed = matches!(item, Item::Step(step) if step.status == StepStatus::Failed);
-        Self {
-            kind,
-            text: item.span().of(note.text()).to_owned(),
-            span: item.span(),
-            agent: phase.and_then(|phase| phase.agent.as_ref()).map(ToString::to_string),
-            channel: phase.and_then(|phase| phase.channel.clone()),
-            is: if failed { vec!["failed"] } else { Vec::new() },
-            ..Self::default()
+        text(&self.kind);
+        text(&self.text);
+        for part in [&self.agent, &self.channel, &self.tool] {
+            // What is not there is no empty text.
+            text(if part.is_some() { "1" } else { "0" });
+            text(part.as_deref().unwrap_or_default());
         }
+        self.files.iter().for_each(|file| text(file));
+        text("is");
+        self.is.iter().for_each(|is| text(is));
+        let numbers = [
+            self.span.start as u64,
+            self.span.end as u64,
+            self.time.map_or(0, |time| time.as_millisecond().cast_unsigned()),
+            self.evidence.unwrap_or(0),
+        ];
+        for number in numbers {
+            hasher.update(&number.to_le_bytes());
+        }
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        u64::from_le_bytes(bytes)
     }
 
     /// The entry as a document of the note `key`.
@@ -100,3 +116,6 @@ impl Entry {
         document
     }
 }
+
+#[cfg(test)]
+mod tests;

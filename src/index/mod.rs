@@ -7,13 +7,28 @@
 //! decisions …); the records answer lists, queries and figures. An *entry* for each block that a person would want as a
 //! hit holds its words; the entries answer searches.
 
+mod changes;
+pub mod check;
+mod disk;
 pub mod entry;
+pub mod evidence;
+mod manifest;
+pub mod query;
 pub mod record;
 pub mod schema;
+pub mod search;
 pub mod snapshot;
 pub mod toon;
+pub mod touch;
+pub mod update;
 pub mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use entry::Entry;
+pub use evidence::Evidence;
+pub use query::Query;
 pub use record::{Record, SessionRow};
-pub use snapshot::{NoteKey, Part, Snapshot};
+pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
+pub use update::Sources;

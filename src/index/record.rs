@@ -11,7 +11,7 @@ use crate::session::{Callout, Item, Phase, Session, StepStatus};
 use crate::vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,8 @@ pub struct SessionRow {
     pub parent: Option<String>,
     /// Sessions of its sub-agents, joined by `, `.
     pub subagent_sessions: String,
+    /// Tokens of those sub-agents, in the same order and joined alike; `-` where the note does not tell.
+    pub subagent_tokens: String,
     /// Whether it is a sub-agent's, as its own note tells (its parent's list may tell it too).
     pub subagent: bool,
     /// Phases.
@@ -427,6 +429,9 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         transcript: meta.transcript.clone(),
         parent: meta.parent.as_ref().map(|link| link.target.clone()),
         subagent_sessions: joined(meta.subagents.iter().map(|row| row.session.clone()).collect()),
+        subagent_tokens: joined(
+            meta.subagents.iter().map(|row| row.tokens.map_or_else(|| "-".to_owned(), |it| it.to_string())).collect(),
+        ),
         subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
         tokens: meta.tokens_used,
         cost_usd: meta.cost_usd,

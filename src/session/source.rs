@@ -128,6 +128,8 @@ pub trait Sink {
     fn bounds(&self, _key: &StreamKey) -> Bounds {
         Bounds::default()
     }
+    /// What is told next comes from this line of a file, from 1.
+    fn line(&mut self, _file: &Path, _line: u64) {}
     /// One event of a stream that was opened.
     fn event(&mut self, key: &StreamKey, event: Event<'_>);
     /// A stream is read to its end.

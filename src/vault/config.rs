@@ -36,6 +36,8 @@ pub struct Config {
     pub hooks: HooksConfig,
     /// `[import]`.
     pub import: ImportConfig,
+    /// `[index]`.
+    pub index: IndexConfig,
 }
 
 /// `[session]`: how a session is written while the work happens.
@@ -95,6 +97,14 @@ pub struct ImportConfig {
     pub channel: Option<String>,
 }
 
+/// `[index]`: what can be found beside the notes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct IndexConfig {
+    /// Bytes of one tool input or output of a transcript that are searchable; 65536, and 0 for none.
+    pub evidence_bytes: Option<u64>,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -107,6 +117,7 @@ impl Default for Config {
             resume: ResumeConfig::default(),
             hooks: HooksConfig::default(),
             import: ImportConfig::default(),
+            index: IndexConfig::default(),
         }
     }
 }
@@ -122,6 +133,7 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
     ("import", &["exclude", "agent", "channel"]),
+    ("index", &["evidence_bytes"]),
 ];
 
 #[derive(Default, Deserialize)]
@@ -132,6 +144,7 @@ struct Raw {
     resume: ResumeConfig,
     hooks: HooksConfig,
     import: ImportConfig,
+    index: IndexConfig,
 }
 
 #[derive(Default, Deserialize)]
@@ -176,6 +189,7 @@ impl Config {
             resume: raw.resume,
             hooks: raw.hooks,
             import: raw.import,
+            index: raw.index,
         };
         Ok((config, unknown_keys(text, VAULT_KEYS)))
     }
@@ -371,7 +385,8 @@ mod tests {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
-                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n";
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n\
+                    [index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
         for (section, keys) in VAULT_KEYS {
@@ -382,6 +397,7 @@ mod tests {
         assert_eq!(config.sessions.to_string(), "log");
         assert_eq!(config.channel.as_deref(), Some("dev"));
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
+        assert_eq!(config.index.evidence_bytes, Some(9));
         assert!(config.include.matches(Path::new("log/a/b.md")));
         assert!(config.exclude.matches(Path::new("x/drafts/y.md")));
     }

@@ -75,6 +75,11 @@ impl Vault {
         self
     }
 
+    /// The notes that read other than they stand on disk.
+    pub fn overlaid_paths(&self) -> impl Iterator<Item = &VaultPath> {
+        self.overlay.keys()
+    }
+
     /// The bytes that a note reads as, where they are not those on disk.
     pub(super) fn overlay(&self, path: &VaultPath) -> Option<&[u8]> {
         self.overlay.get(path).map(Vec::as_slice)

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::outline::Outline;
 use super::{Catalog, Finding, Vault, VaultPath};
-use crate::base::{Diagnostic, Result, Span, threads};
+use crate::base::{Diagnostic, Error, Result, Span, threads};
 use crate::note::Note;
 use crate::session::{self, Session};
 
@@ -58,6 +58,8 @@ impl Vault {
         for (path, result) in read {
             match result {
                 Ok(it) => loaded.push(it),
+                // Somebody has deleted it since the walk.
+                Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => {
                     let diagnostic = Diagnostic::error("unreadable", Span::default(), error.to_string());
                     findings.push(Finding::new(path, diagnostic));

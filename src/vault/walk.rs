@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::{Finding, Vault, VaultPath};
+use crate::base::files::Fingerprint;
 use crate::base::{Diagnostic, Span};
 
 /// The files of a vault, sorted by path.
@@ -65,6 +66,62 @@ impl Walk {
         let diagnostic = Diagnostic::error("unreadable", Span::default(), format!("could not read this: {reason}"));
         self.findings.push(Finding::new(&path, diagnostic));
     }
+}
+
+/// The notes of a vault, sorted by path, with what the file system says of each; and folders that could not be read.
+/// In parallel, and nothing is opened but folders.
+pub fn fingerprints(vault: &Vault) -> (Vec<(VaultPath, Fingerprint)>, Vec<Finding>) {
+    let collected = Mutex::new((Vec::new(), Walk::default()));
+    let all = &collected;
+    let (root, exclude) = (vault.root().to_owned(), vault.config().exclude.clone());
+    WalkBuilder::new(vault.root())
+        .standard_filters(false)
+        .follow_links(false)
+        .filter_entry(move |entry| enters(entry, &root, &exclude))
+        .build_parallel()
+        .run(|| {
+            let mut seen = Seen { all, notes: Vec::new() };
+            Box::new(move |entry| {
+                match entry {
+                    Ok(entry) => seen.notes.extend(seen_note(vault, &entry)),
+                    Err(error) => {
+                        all.lock().unwrap_or_else(PoisonError::into_inner).1.fail(vault, &error);
+                    }
+                }
+                WalkState::Continue
+            })
+        });
+    let (mut notes, mut walk) = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    notes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    walk.findings.sort_by(|a, b| a.path.cmp(&b.path));
+    (notes, walk.findings)
+}
+
+type Noted = Vec<(VaultPath, Fingerprint)>;
+
+/// What one thread has seen; handed over when the thread is done, so that threads do not wait for one another.
+struct Seen<'a> {
+    all: &'a Mutex<(Noted, Walk)>,
+    notes: Noted,
+}
+
+impl Drop for Seen<'_> {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).0.append(&mut self.notes);
+    }
+}
+
+fn seen_note(vault: &Vault, entry: &DirEntry) -> Option<(VaultPath, Fingerprint)> {
+    if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+        return None;
+    }
+    let path = vault.relative(entry.path())?;
+    if !reads(vault, &path) {
+        return None;
+    }
+    // Gone since it was listed: then it is no note.
+    let metadata = entry.metadata().ok()?;
+    Some((path, Fingerprint::of(&metadata)))
 }
 
 /// Whether the walk goes into a folder or looks at a file.

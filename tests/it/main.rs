@@ -13,22 +13,33 @@
 mod cmd;
 mod corpus;
 mod crowd;
+mod difference;
+mod findable;
 mod format;
 mod format_doc;
 mod frontmatter;
+mod generated;
 mod growth;
 mod hooked;
 mod hooks;
 mod import;
+mod index_crowd;
+mod index_fresh;
 mod kill;
 mod layers;
 mod learn;
 mod live;
+mod relevance;
 mod replay;
 mod resume;
+mod search;
 mod toon;
 mod transcripts;
 mod writing;
+
+#[path = "../../examples/gen_vault/generate/mod.rs"]
+#[allow(dead_code, reason = "shared with an example and a bench, each of which uses a part")]
+mod generate;
 
 #[test]
 fn every_file_is_a_module() {

@@ -86,6 +86,15 @@ pub fn remove(path: &Path) -> Result<bool> {
     }
 }
 
+/// Removes a folder of derived files with all that is in it; nothing where there is none.
+#[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
+pub fn remove_derived(dir: &Path) -> Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir, source)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes what was created in `dir` durable.
 pub fn sync_dir(dir: &Path) {
     // A folder that cannot be opened for sync (some network mounts) does not make the write wrong.

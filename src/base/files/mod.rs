@@ -15,7 +15,9 @@ mod replace;
 
 pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use bulk::Bulk;
-pub use create::{append, create, create_dir, is_writable, open_append, put, put_private, remove, sync_dir};
+pub use create::{
+    append, create, create_dir, is_writable, open_append, put, put_private, remove, remove_derived, sync_dir,
+};
 pub use lock::{Lock, lock, try_lock};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
 pub use regular::read_regular;

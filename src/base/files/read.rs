@@ -66,8 +66,8 @@ pub fn fingerprint(path: &Path) -> Result<Fingerprint> {
 /// Reads a note that is to be changed, while no editor is in the middle of saving it.
 ///
 /// A read counts when the file looks the same before and after. A file that is empty, or cut before the end of its
-/// frontmatter, looks like a save in place that has only begun: it counts when several reads agree, over a time in
-/// which a save goes on. [`Error::Changed`] when it does not settle.
+/// frontmatter, or of whole pages, looks like a save in place that has only begun: it counts when several reads agree,
+/// over a time in which a save goes on. [`Error::Changed`] when it does not settle.
 pub fn read_stable(path: &Path) -> Result<Stable> {
     let (mut suspect, mut agreed) = (Vec::new(), 0);
     for attempt in 0..TRIES {
@@ -90,8 +90,15 @@ pub fn read_stable(path: &Path) -> Result<Stable> {
     Err(Error::Changed { path: path.to_owned() })
 }
 
-/// Whether this is how a note looks that is written to in this moment.
+/// Systems and programs write a long text in pieces of this size or a multiple of it (bytes).
+const PAGE: usize = 4096;
+
+/// Whether this is how a note looks that is written to in this moment. Of notes that nobody writes to, one in as many as
+/// a page has bytes looks so too, and is waited for in vain.
 fn looks_cut(bytes: &[u8]) -> bool {
+    if bytes.len().is_multiple_of(PAGE) {
+        return true;
+    }
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     text.is_empty() || (text.starts_with(b"---") && memchr::memmem::find(text, b"\n---").is_none())
 }
@@ -117,6 +124,7 @@ mod tests {
     #[test]
     fn knows_a_cut_note() {
         assert!(looks_cut(b"") && looks_cut(b"---\ntitle: x") && looks_cut(b"\xef\xbb\xbf"));
+        assert!(looks_cut(&[b'a'; 2 * PAGE]) && !looks_cut(&[b'a'; 2 * PAGE - 1]));
         assert!(!looks_cut(b"text") && !looks_cut(b"---\n---") && !looks_cut(b"---\r\na: 1\r\n---\r\n"));
     }
 

@@ -67,6 +67,11 @@ impl Ids {
         ids
     }
 
+    /// The id that a step of the account has in the note.
+    pub(super) fn now<'a>(&'a self, id: &'a str) -> &'a str {
+        self.changed.get(id).map_or(id, String::as_str)
+    }
+
     /// Gives what is new in `account` ids that nothing else has: neither a block of `note` nor one of `given`. `last` is
     /// what was generated last.
     pub(super) fn avoid<'a>(

@@ -18,6 +18,7 @@ mod standing;
 pub mod sync;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,7 @@
 //! What a command gives: one value that can be written for people and for programs.
 
+mod chart;
+mod escape;
 mod number;
 pub mod rows;
 mod table;
@@ -7,7 +9,9 @@ mod table;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub use number::{amount, duration, minute};
+pub use chart::{bar, spark};
+pub use escape::escape;
+pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
 
 /// Output for people or for programs.
@@ -143,10 +147,14 @@ pub mod style {
     pub const BAD: Style = AnsiColor::Red.on_default().bold();
     /// Attention.
     pub const WARN: Style = AnsiColor::Yellow.on_default();
+    /// What was looked for.
+    pub const MATCH: Style = AnsiColor::Yellow.on_default().bold();
     /// Agents.
     pub const AGENT: Style = AnsiColor::Magenta.on_default();
     /// Channels and tags.
     pub const CHANNEL: Style = AnsiColor::Blue.on_default();
+    /// Bars and lines of a chart.
+    pub const CHART: Style = AnsiColor::Blue.on_default();
 
     /// `text` in `style`.
     pub fn paint(style: Style, text: impl std::fmt::Display) -> String {

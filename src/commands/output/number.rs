@@ -38,6 +38,18 @@ pub fn minute(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
+/// `14.6 %`, `0 %`, `100 %`; `–` for a share of nothing.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "–".to_owned();
+    }
+    let tenths = (u128::from(part) * 2_000 + u128::from(whole)) / (u128::from(whole) * 2);
+    match tenths % 10 {
+        0 => format!("{} %", tenths / 10),
+        rest => format!("{}.{rest} %", tenths / 10),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +65,12 @@ mod tests {
     fn durations() {
         let shown: Vec<_> = [0, 59, 60, 3_600, 13_080, 90_000, 172_800].map(duration).into();
         assert_eq!(shown, ["0 s", "59 s", "1 min", "1 h", "3 h 38 min", "1 d 1 h", "2 d"]);
+    }
+
+    #[test]
+    fn shares() {
+        let shown: Vec<_> =
+            [(0, 0), (0, 7), (7, 48), (2, 3), (7, 7), (1, 2), (u64::MAX, u64::MAX)].map(|(a, b)| percent(a, b)).into();
+        assert_eq!(shown, ["–", "0 %", "14.6 %", "66.7 %", "100 %", "50 %", "100 %"]);
     }
 }

@@ -98,7 +98,8 @@ impl<'s> Reader<'s> {
         };
         let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
         let mut lines = Lines::new(source, MAX_LINE);
-        loop {
+        for number in 1.. {
+            self.sink.line(path, number);
             match lines.next().map_err(|source| Error::io("read", path, source))? {
                 None => break,
                 Some(Line::Oversized) => self.file.account.skip("oversized line"),

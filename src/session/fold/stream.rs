@@ -148,6 +148,11 @@ impl Fold {
         &self.header
     }
 
+    /// Id of the step that a call became, as [`Fold::finish`] gives it. `None` for a call that is no step.
+    pub fn step_of(&self, call: &str) -> Option<String> {
+        self.steps.index_of(call).map(super::step::step_id)
+    }
+
     /// Takes in the next event.
     pub fn event(&mut self, event: Event<'_>) {
         let Event { record, time, kind } = event;

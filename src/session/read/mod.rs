@@ -17,7 +17,7 @@ use crate::note::Note;
 
 use super::model::{Link, Meta, Phase, Session};
 
-pub(super) use section::is_header;
+pub(crate) use section::is_header;
 
 /// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].
 pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {

@@ -356,7 +356,7 @@ fn is_bad_time(text: &str) -> bool {
 }
 
 /// Whether a paragraph is the line above a run of steps.
-pub(in crate::session) fn is_header(line: &str) -> bool {
+pub(crate) fn is_header(line: &str) -> bool {
     let line = line.trim();
     line.eq_ignore_ascii_case("**tool calls:**") || line.eq_ignore_ascii_case("**tool calls**:")
 }

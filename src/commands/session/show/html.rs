@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::Shown;
 use super::kind::Look;
 use crate::base::text::{sanitise, thousands};
-use crate::commands::output::{duration, minute};
+use crate::commands::output::{duration, escape, minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, StepStatus, Subagent, SubagentMode};
 
 const STYLE: &str = include_str!("page.css");
@@ -262,20 +262,4 @@ fn markdown(text: &str) -> String {
     options.render.hardbreaks = true;
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
-}
-
-fn escape(text: &str) -> String {
-    let clean = sanitise(text);
-    let mut out = String::with_capacity(clean.len());
-    for c in clean.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -1,0 +1,149 @@
+//! Which file a path of a note is, and which file a person means.
+
+use std::path::{Component, Path};
+
+use crate::base::Env;
+
+/// A path as names from the root, `~` for home as one of them.
+///
+/// Nothing is looked up on disk: sessions tell of files that are long gone, and of other machines.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place(Vec<String>);
+
+impl Place {
+    /// A file that a session in `project` names.
+    pub(super) fn of(path: &str, project: Option<&str>, env: &Env) -> Self {
+        let path = path.trim();
+        let whole = match project {
+            Some(project) if !is_absolute(path) => format!("{}/{path}", project.trim_end_matches('/')),
+            _ => path.to_owned(),
+        };
+        Self(names(&whole, env))
+    }
+
+    /// The whole path, `~` for home.
+    pub(super) fn text(&self) -> String {
+        self.0.join("/")
+    }
+
+    /// Its last name.
+    pub(super) fn name(&self) -> &str {
+        self.0.last().map_or("", String::as_str)
+    }
+
+    /// Whether it begins at the root or at home.
+    pub(super) fn is_absolute(&self) -> bool {
+        self.0.first().is_some_and(|first| first.is_empty() || first == "~")
+    }
+
+    fn ends_with(&self, end: &[String]) -> bool {
+        self.0.ends_with(end)
+    }
+}
+
+/// What a person asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// The path from the root: an absolute path, or one below the working directory.
+    exact: Place,
+    /// Names at the end of a path, where it was given without `./`, `../` or root.
+    end: Option<Vec<String>>,
+}
+
+impl Wanted {
+    /// Reads `src/a.rs`, `./a.rs`, `~/x/a.rs`, `/x/a.rs`.
+    pub(super) fn read(path: &str, env: &Env) -> Self {
+        let path = path.trim().trim_start_matches("@");
+        let dotted = Path::new(path).components().any(|part| matches!(part, Component::CurDir | Component::ParentDir));
+        let end = (!is_absolute(path) && !dotted).then(|| names(path, env)).filter(|names| !names.is_empty());
+        let exact = if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", env.cwd().to_string_lossy()) };
+        Self { exact: Place(names(&exact, env)), end }
+    }
+
+    /// The last name of the path.
+    pub(super) fn name(&self) -> &str {
+        self.end.as_ref().and_then(|end| end.last()).map_or_else(|| self.exact.name(), String::as_str)
+    }
+
+    /// Which of some places are meant: the very file if it is among them, else all that end alike.
+    pub(super) fn choose<'a>(&self, places: impl Iterator<Item = &'a Place> + Clone) -> Vec<&'a Place> {
+        let exact: Vec<&Place> = places.clone().filter(|place| **place == self.exact).collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        match &self.end {
+            Some(end) => places.filter(|place| place.ends_with(end)).collect(),
+            // A session that tells no project names files from a folder that nobody knows.
+            None => places.filter(|place| !place.is_absolute() && self.exact.ends_with(&place.0)).collect(),
+        }
+    }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path == "~" || path.starts_with("~/") || path.as_bytes().get(1) == Some(&b':')
+}
+
+/// The names of a path; home is `~`, a leading `/` an empty name.
+fn names(path: &str, env: &Env) -> Vec<String> {
+    let path = path.replace('\\', "/");
+    let home = env.home().map(|home| home.to_string_lossy().into_owned()).filter(|home| home.len() > 1);
+    let short = home.and_then(|home| {
+        let rest = path.strip_prefix(home.trim_end_matches('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
+    });
+    let path = short.unwrap_or(path);
+    let mut names: Vec<String> = Vec::new();
+    for (at, name) in path.split('/').enumerate() {
+        match name {
+            "" if at > 0 => {}
+            "." => {}
+            ".." if names.last().is_some_and(|last| !last.is_empty() && last != "~" && last != "..") => {
+                names.pop();
+            }
+            name => names.push(name.to_owned()),
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env() -> Env {
+        Env::fixed(jiff::Timestamp::UNIX_EPOCH, "/home/me/api/src", &[("HOME", "/home/me")])
+    }
+
+    fn chosen(wanted: &str) -> Vec<String> {
+        let env = env();
+        let places = [
+            Place::of("src/a.rs", Some("~/api"), &env),
+            Place::of("src/a.rs", Some("/srv/web/"), &env),
+            Place::of("/home/me/api/b.rs", None, &env),
+            Place::of("docs/../src/xa.rs", Some("/home/me/api"), &env),
+            Place::of("lib/c.rs", None, &env),
+        ];
+        Wanted::read(wanted, &env).choose(places.iter()).into_iter().map(Place::text).collect()
+    }
+
+    #[test]
+    fn a_path_is_matched_by_whole_names_from_its_end() {
+        assert_eq!(chosen("src/a.rs"), ["~/api/src/a.rs", "/srv/web/src/a.rs"]);
+        assert_eq!(chosen("web/src/a.rs"), ["/srv/web/src/a.rs"]);
+        assert_eq!(chosen("xa.rs"), ["~/api/src/xa.rs"]);
+        assert_eq!(chosen("rc/a.rs"), Vec::<String>::new());
+        assert_eq!(chosen(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_very_file_goes_before_others() {
+        assert_eq!(chosen("a.rs"), ["~/api/src/a.rs"], "it is below the working directory");
+        assert_eq!(chosen("./a.rs"), ["~/api/src/a.rs"]);
+        assert_eq!(chosen("../b.rs"), ["~/api/b.rs"]);
+        assert_eq!(chosen("~/api/src/a.rs"), ["~/api/src/a.rs"]);
+        assert_eq!(chosen("/home/me/api/src/a.rs"), ["~/api/src/a.rs"]);
+        assert_eq!(chosen("/srv/web/src/a.rs"), ["/srv/web/src/a.rs"]);
+        assert_eq!(chosen("/srv/src/a.rs"), Vec::<String>::new());
+        assert_eq!(chosen("../../x/lib/c.rs"), ["lib/c.rs"], "its project is not known");
+    }
+}

@@ -1,0 +1,99 @@
+//! Files for people.
+
+use std::fmt::Write as _;
+
+use super::{Access, File, Report};
+use crate::base::text::{plural, thousands};
+use crate::commands::View;
+use crate::commands::history::line;
+use crate::commands::output::style::{self, paint};
+use crate::commands::output::{Align, Cell, Table, minute};
+
+pub(super) fn render(report: &Report, view: &View) -> String {
+    if report.files.is_empty() {
+        return String::new();
+    }
+    if !report.one {
+        return most(report, view);
+    }
+    let mut out = String::new();
+    for (at, file) in report.files.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        one(file, view, &mut out);
+    }
+    out
+}
+
+/// The files that were touched most.
+fn most(report: &Report, view: &View) -> String {
+    let mut table = Table::new(&[
+        ("READ", Align::Right),
+        ("WRITTEN", Align::Right),
+        ("SESSIONS", Align::Right),
+        ("LAST", Align::Left),
+        ("FILE", Align::Left),
+    ]);
+    let count = |count: u64| match count {
+        0 => Cell::new("–").style(style::DIM),
+        count => Cell::new(thousands(count)),
+    };
+    for file in &report.files {
+        table.row([
+            count(file.reads),
+            count(file.writes),
+            Cell::new(thousands(file.sessions)),
+            Cell::new(file.last.map_or_else(|| "–".to_owned(), minute)),
+            Cell::new(&file.path).style(style::ID),
+        ]);
+    }
+    let mut out = table.render(view);
+    let more = report.total - report.files.len();
+    if more > 0 {
+        let foot = format!("{} (-n 0 shows all)", plural(more as u64, "more file"));
+        let _ = writeln!(out, "{}", paint(style::DIM, foot));
+    }
+    out
+}
+
+/// A file with all that was done to it.
+fn one(file: &File, view: &View, out: &mut String) {
+    let mut facts = Vec::new();
+    if file.writes > 0 {
+        facts.push(format!("written {}×", thousands(file.writes)));
+    }
+    if file.reads > 0 {
+        facts.push(format!("read {}×", thousands(file.reads)));
+    }
+    let path = paint(style::TITLE, line(&file.path));
+    let _ = writeln!(out, "{path}  {}, by {}", facts.join(", "), plural(file.sessions, "session"));
+    let mut table = Table::new(&[
+        ("WHEN", Align::Left),
+        ("WHAT", Align::Left),
+        ("AGENT", Align::Left),
+        ("TOOL", Align::Left),
+        ("STEP", Align::Left),
+        ("WHY", Align::Left),
+    ]);
+    for it in &file.touches {
+        let look = if it.access == Access::Read { style::DIM } else { style::WARN };
+        let step = match &it.step {
+            Some(id) => format!("{}#{id}", it.session),
+            None => format!("{}:{}", it.note, it.line),
+        };
+        let phase = it.phase_title.as_ref().filter(|title| **title != it.session_title && !title.is_empty());
+        table.row([
+            Cell::new(it.time.map_or_else(|| "–".to_owned(), minute)),
+            Cell::new(it.access.word()).style(look),
+            Cell::new(it.agent.as_deref().unwrap_or("–")).style(style::AGENT),
+            Cell::new(&it.tool),
+            Cell::new(step).style(style::ID),
+            Cell::new(match phase {
+                Some(phase) => format!("{} › {phase}", it.session_title),
+                None => it.session_title.clone(),
+            }),
+        ]);
+    }
+    out.push_str(&table.render(view));
+}

@@ -1,0 +1,238 @@
+//! `cru history`: what was done, the newest first.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::output::style::{self, paint};
+use super::output::{cut, duration, minute};
+use super::session::filter::Filter;
+use super::{Context, Output, View, current, reading};
+use crate::base::Result;
+use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
+use crate::index::SessionRow;
+use crate::index::record::{PhaseRow, Record, StepRow};
+
+/// What was done: sessions, the newest first, and in each its steps, the newest first
+///
+/// The current session is marked. Sessions of sub-agents are left out unless `--all`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// At most that many sessions; 0 is all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// At most that many steps of each; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    steps: usize,
+    /// With the sessions of sub-agents
+    #[arg(short, long)]
+    all: bool,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let chosen = args.filter.read(cx.env)?;
+    let vault = reading::vault(cx)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
+    let rows = snapshot.sessions();
+    let children: HashSet<&str> = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).collect();
+    let is_child = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
+    let mut meant: Vec<&SessionRow> = rows.iter().filter(|row| chosen.matches_row(row)).collect();
+    let before = meant.len();
+    meant.retain(|row| args.all || !is_child(row));
+    let hidden = before - meant.len();
+    meant.sort_by(|a, b| (Reverse(a.started), &a.path).cmp(&(Reverse(b.started), &b.path)));
+    let total = meant.len();
+    meant.truncate(most(args.limit));
+    if meant.is_empty() {
+        cx.ui.note("no session matches");
+    }
+    let current = current::path(rows, &vault, cx.env);
+    let wanted: HashSet<&str> = meant.iter().map(|row| row.path.as_str()).collect();
+    let records = snapshot.records(|row| wanted.contains(row.path.as_str()))?;
+    let records: HashMap<&str, &Record> = records.iter().map(|it| (it.session.path.as_str(), it)).collect();
+    let sessions = meant.iter().filter_map(|row| {
+        let current = current.as_deref() == Some(row.path.as_str());
+        Some(Told::of(records.get(row.path.as_str())?, current, most(args.steps)))
+    });
+    Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions: sessions.collect() }))
+}
+
+/// 0 means all.
+fn most(limit: usize) -> usize {
+    if limit == 0 { usize::MAX } else { limit }
+}
+
+#[derive(Debug, Serialize)]
+struct History {
+    schema: u32,
+    total: usize,
+    hidden_subagents: usize,
+    sessions: Vec<Told>,
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    id: String,
+    path: String,
+    title: String,
+    current: bool,
+    status: Option<String>,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    agent: Option<String>,
+    total_steps: u64,
+    failed_steps: u64,
+    steps: Vec<Deed>,
+}
+
+#[derive(Debug, Serialize)]
+struct Deed {
+    #[serde(flatten)]
+    step: StepRow,
+    phase_title: Option<String>,
+}
+
+impl Told {
+    fn of(record: &Record, current: bool, most: usize) -> Self {
+        let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
+        let mut steps: Vec<&StepRow> = record.steps.iter().collect();
+        // A step without a time stands where it stands: the later in the note, the newer.
+        steps.reverse();
+        let deed = |step: &StepRow| Deed {
+            phase_title: step.phase.as_deref().and_then(|id| phases.get(id)).map(|phase| phase.title.clone()),
+            step: step.clone(),
+        };
+        let row = &record.session;
+        Self {
+            id: row.id.clone(),
+            path: row.path.clone(),
+            title: row.title.clone(),
+            current,
+            status: row.status.clone(),
+            started: row.started,
+            ended: row.ended,
+            agent: row.agent.clone(),
+            total_steps: row.steps,
+            failed_steps: row.failed_steps,
+            steps: steps.into_iter().take(most).map(deed).collect(),
+        }
+    }
+
+    fn head(&self, out: &mut String) {
+        let mark = if self.current { paint(style::GOOD, "▶ ") } else { String::new() };
+        let started = self.started.map_or_else(|| "–".repeat(16), minute);
+        let _ = write!(out, "{mark}{}  {}", paint(style::DIM, started), paint(style::ID, line(&self.id)));
+        if self.title != self.id {
+            let _ = write!(out, "  {}", paint(style::TITLE, line(&self.title)));
+        }
+        let mut facts = Vec::new();
+        if let Some(status) = self.status.as_deref() {
+            facts.push(paint(status_look(status), line(status)));
+        }
+        facts.extend(self.current.then(|| paint(style::GOOD, "current")));
+        facts.extend(self.agent.as_deref().map(|agent| paint(style::AGENT, format_args!("@{}", line(agent)))));
+        facts.push(plural(self.total_steps, "step"));
+        if self.failed_steps > 0 {
+            facts.push(paint(style::BAD, format_args!("{} failed", thousands(self.failed_steps))));
+        }
+        let _ = writeln!(out, "  {}", facts.join(" · "));
+    }
+}
+
+pub(super) fn status_look(status: &str) -> anstyle::Style {
+    match status {
+        "active" | "paused" => style::WARN,
+        "failed" | "abandoned" => style::BAD,
+        "completed" => style::GOOD,
+        _ => style::DIM,
+    }
+}
+
+/// Text of a note as part of a line.
+pub(super) fn line(text: &str) -> String {
+    fold_whitespace(&sanitise(text))
+}
+
+impl Deed {
+    fn text(&self, phase: Option<&str>, id: usize, view: &View, out: &mut String) {
+        let step = &self.step;
+        let (mark, look) = match step.status.as_str() {
+            "failed" => ("✗", style::BAD),
+            "running" => ("▶", style::WARN),
+            "pending" => ("…", style::WARN),
+            _ => ("✓", style::GOOD),
+        };
+        let clock = step.time.map_or_else(|| " ".repeat(8), |time| time.strftime("%T").to_string());
+        let call = line(&format!("{} {}", step.tool, step.args));
+        let mut rest = String::new();
+        if let Some(result) = &step.result {
+            let _ = write!(rest, " → {}", line(result));
+        }
+        if let Some(ms) = step.duration_ms.filter(|ms| *ms >= 10_000) {
+            let _ = write!(rest, " ({})", duration(ms / 1_000));
+        }
+        if let Some(phase) = phase {
+            let _ = writeln!(out, "    {}", paint(style::DIM, line(phase)));
+        }
+        let name = step.id.as_deref().unwrap_or("–");
+        let room = if view.terminal { view.width.saturating_sub(18 + id).max(20) } else { usize::MAX };
+        let shown = cut(&format!("{call}{rest}"), room);
+        let (call, rest) = shown.split_at(call.len().min(shown.len()));
+        let (rest, painted) = (paint(style::DIM, rest), paint(look, mark));
+        let clock = paint(style::DIM, clock);
+        let _ = writeln!(out, "    {painted} {clock}  {}  {call}{rest}", paint(style::ID, format_args!("{name:<id$}")));
+    }
+}
+
+impl Output for History {
+    fn text(&self, view: &View) -> String {
+        let mut out = String::new();
+        for (at, told) in self.sessions.iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            told.head(&mut out);
+            let id = told.steps.iter().filter_map(|it| it.step.id.as_ref()).map(String::len).max().unwrap_or(1);
+            let mut last = None;
+            for deed in &told.steps {
+                let changed = last != Some(&deed.step.phase);
+                deed.text(deed.phase_title.as_deref().filter(|_| changed), id.min(24), view, &mut out);
+                last = Some(&deed.step.phase);
+            }
+            let earlier = told.total_steps.saturating_sub(told.steps.len() as u64);
+            if earlier > 0 {
+                let more = format!("    {} (--steps 0 shows all)", plural(earlier, "earlier step"));
+                let _ = writeln!(out, "{}", paint(style::DIM, more));
+            }
+        }
+        let mut foot = Vec::new();
+        let more = self.total - self.sessions.len();
+        if more > 0 {
+            foot.push(format!("{} (-n 0 shows all)", plural(more as u64, "earlier session")));
+        }
+        if self.hidden_subagents > 0 && view.terminal {
+            foot.push(format!("{} of sub-agents left out (--all)", self.hidden_subagents));
+        }
+        if !foot.is_empty() && !self.sessions.is_empty() {
+            let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.sessions.is_empty())
+    }
+}

@@ -1,0 +1,248 @@
+//! The full inputs and outputs of tools, from the transcripts that notes point to, for the index.
+//!
+//! A transcript is folded once more, which gives each call the step that it became, and tells the line that each call
+//! and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person reads
+//! are left out. Sub-agents' transcripts belong to their own notes.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde_json::Value;
+
+use super::ids::Ids;
+use crate::base::Env;
+use crate::base::lines::floor_char_boundary;
+use crate::import::{self, mask};
+use crate::index::evidence::{Evidence, Steps};
+use crate::index::{Entry, SessionRow};
+use crate::note::Note;
+use crate::session::Session;
+use crate::session::event::{Event, EventKind, StreamKey};
+use crate::session::fold::{Fold, Options};
+use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
+use crate::vault::config::expand_home;
+use crate::vault::{Vault, VaultPath};
+
+/// Raised when a transcript would give other entries than before.
+const VERSION: u64 = 1;
+
+/// Bytes of one input or output that are searchable.
+const BYTES: u64 = 64 << 10;
+
+/// Supplies the evidence of a vault's notes.
+#[derive(Debug)]
+pub struct Transcripts {
+    env: Env,
+    limit: usize,
+}
+
+impl Transcripts {
+    /// For the notes of `vault`.
+    pub fn of(vault: &Vault, env: &Env) -> Self {
+        let limit = vault.config().index.evidence_bytes.unwrap_or(BYTES);
+        Self { env: env.clone(), limit: usize::try_from(limit).unwrap_or(usize::MAX) }
+    }
+
+    /// Where a note's transcript lies, if it is still there.
+    fn place(&self, host: Option<&str>, transcript: Option<&str>) -> Option<(&'static Importer, PathBuf)> {
+        let importer = import::of_host(host?)?;
+        let path = expand_home(transcript?, &self.env)?;
+        let is_file = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        (is_file && self.limit > 0).then_some((importer, path))
+    }
+}
+
+impl Evidence for Transcripts {
+    fn fingerprint(&self, row: &SessionRow) -> Option<u64> {
+        let (_, path) = self.place(row.host.as_deref(), row.transcript.as_deref())?;
+        let metadata = std::fs::metadata(&path).ok()?;
+        let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let mut hasher = blake3::Hasher::new();
+        for number in [VERSION, self.limit as u64, metadata.len(), changed.as_secs(), changed.subsec_nanos().into()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        hasher.update(&[0]);
+        hasher.update(row.host_session.as_deref().unwrap_or_default().as_bytes());
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    fn entries(&self, _: &VaultPath, note: &Note, session: &Session) -> Vec<Entry> {
+        let meta = &session.meta;
+        let place = self.place(meta.host.as_deref(), meta.transcript.as_deref());
+        let (Some((importer, path)), Some(wanted)) = (place, meta.host_session.as_deref()) else { return Vec::new() };
+        let mut reading = Reading { wanted, host: importer.host, limit: self.limit, ..Reading::default() };
+        let read = (importer.read)(&Bundle::of(vec![path]), &mut reading);
+        let (Ok(()), Some((_, fold))) = (read, reading.fold) else { return Vec::new() };
+        let steps = Steps::of(note, session);
+        let calls: Vec<(Option<String>, Told)> =
+            reading.told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
+        let account = fold.finish(Consumed::default()).session;
+        let ids = Ids::found(&account, session);
+        let entry = |(id, told): (Option<String>, Told)| steps.entry(ids.now(&id?), told.line, told.text);
+        calls.into_iter().filter_map(entry).collect()
+    }
+}
+
+/// Folds one stream and keeps what its calls and answers say.
+#[derive(Default)]
+struct Reading<'a> {
+    wanted: &'a str,
+    host: &'static str,
+    limit: usize,
+    line: u64,
+    fold: Option<(StreamKey, Fold)>,
+    told: Vec<Told>,
+}
+
+/// What a call or an answer says.
+struct Told {
+    call: String,
+    line: u64,
+    text: String,
+}
+
+impl Sink for Reading<'_> {
+    fn open(&mut self, header: Header) {
+        if self.fold.is_none() && header.key.to_string() == self.wanted {
+            self.fold = Some((header.key.clone(), Fold::new(header, self.host, Options::default())));
+        }
+    }
+
+    fn bounds(&self, _: &StreamKey) -> Bounds {
+        Bounds::default()
+    }
+
+    fn line(&mut self, _: &Path, line: u64) {
+        self.line = line;
+    }
+
+    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
+        let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
+        let told = match &event.kind {
+            EventKind::Call(call) => {
+                let mut text = String::new();
+                if !call.args.is_empty() && call.input.is_null() {
+                    text.push_str(&call.args);
+                }
+                input(&call.input, 0, &mut text);
+                Some((&call.id, text))
+            }
+            EventKind::Result(result) => Some((&result.call, result.output.clone().into_owned())),
+            _ => None,
+        };
+        if let Some((call, text)) = told {
+            let text = readable(&text, self.limit);
+            if !text.trim().is_empty() {
+                self.told.push(Told { call: call.clone().into_owned(), line: self.line, text });
+            }
+        }
+        fold.event(event);
+    }
+
+    fn close(&mut self, _: &StreamKey, _: Consumed) {}
+
+    fn account(&mut self, _: &Path, _: Account) {}
+}
+
+/// What a call was given, one value a line. The names of the arguments themselves are always the same and say nothing.
+fn input(value: &Value, depth: usize, out: &mut String) {
+    match value {
+        Value::String(text) => {
+            out.push_str(text);
+            out.push('\n');
+        }
+        Value::Number(number) => {
+            out.push_str(&number.to_string());
+            out.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| input(item, depth + 1, out)),
+        Value::Object(map) => {
+            for (name, value) in map {
+                if depth > 0 {
+                    out.push_str(name);
+                    out.push_str(": ");
+                }
+                input(value, depth + 1, out);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// `text` without secrets and data, at most `limit` bytes of it: of a longer one the beginning and the end.
+fn readable(text: &str, limit: usize) -> String {
+    if is_binary(text) {
+        return String::new();
+    }
+    let text = without_data(text);
+    let text = mask::mask(&text);
+    if text.len() <= limit {
+        return text.into_owned();
+    }
+    let end = limit / 4;
+    let head = floor_char_boundary(&text, limit - end);
+    let tail = floor_char_boundary(&text, text.len() - end);
+    format!("{}\n…\n{}", &text[..head], &text[tail..])
+}
+
+/// Whether it is no text: more than a tenth of its beginning are bytes that no text has.
+fn is_binary(text: &str) -> bool {
+    const HEAD: usize = 4096;
+    let odd = |c: &char| matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\u{fffd}');
+    text.chars().take(HEAD).filter(odd).count() * 10 > text.chars().take(HEAD).count()
+}
+
+/// Leaves out long runs of what encodes data: pictures, keys, archives.
+fn without_data(text: &str) -> Cow<'_, str> {
+    const LONG: usize = 512;
+    let is_data = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
+    let mut out = String::new();
+    let (mut kept, mut start) = (0, 0);
+    for (at, byte) in text.bytes().enumerate().chain([(text.len(), b' ')]) {
+        if is_data(byte) {
+            continue;
+        }
+        if at - start >= LONG {
+            out.push_str(&text[kept..start]);
+            kept = at;
+        }
+        start = at + 1;
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[kept..]);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_left_out() {
+        let data = "iVBORw0KGgo".repeat(60);
+        assert_eq!(readable(&format!("before {data} behind"), 100), "before  behind");
+        assert_eq!(readable(&data, 100), "");
+        assert_eq!(readable("PNG\0\0\0\u{fffd}\u{fffd}", 100), "");
+        assert_eq!(readable("plain", 100), "plain");
+    }
+
+    #[test]
+    fn long_texts_keep_both_ends() {
+        let text = format!("first{}last", " é".repeat(1000));
+        let cut = readable(&text, 100);
+        assert!(cut.starts_with("first") && cut.ends_with("last") && cut.len() < 120, "{cut}");
+    }
+
+    #[test]
+    fn inputs_are_their_values() {
+        let mut out = String::new();
+        input(&serde_json::json!({"path": "a.rs", "edits": [{"old": "x", "n": 3}], "all": true}), 0, &mut out);
+        assert_eq!(out, "a.rs\nold: x\nn: 3\n");
+    }
+}

@@ -1,0 +1,170 @@
+//! `cru index`: what every reading command does by itself, asked for.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher as _};
+use serde::Serialize;
+
+use super::import::transcript::Transcripts;
+use super::output::{View, style};
+use super::{Context, Output, reading};
+use crate::base::text::{plural, thousands};
+use crate::base::{Error, Result};
+use crate::index::{self, Options, Snapshot, Sources};
+use crate::vault::Vault;
+
+/// Bring the search index up to date
+///
+/// Every command that reads does this by itself; nobody has to run it. The index lies in `.cru/cache` and may be deleted
+/// at any time.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Make all of it anew
+    #[arg(long, conflicts_with = "check")]
+    rebuild: bool,
+    /// Prove that it says what the notes say; exit code 1 where it does not
+    #[arg(long, conflicts_with = "watch")]
+    check: bool,
+    /// Keep it up to date until stopped
+    #[arg(long)]
+    watch: bool,
+}
+
+/// How long notes must be quiet before they are read: editors save in bursts.
+const QUIET: Duration = Duration::from_millis(300);
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let transcripts = Transcripts::of(&vault, cx.env);
+    let sources = Sources { evidence: Some(&transcripts) };
+    let options = Options { sources, rebuild: args.rebuild };
+    let snapshot = reading::tell(cx, Snapshot::open_with(&vault, &options)?);
+    if args.watch {
+        watch(&vault, &snapshot, cx)?;
+    }
+    let differences = if args.check { Some(index::check::differences(&vault, &snapshot)?) } else { None };
+    Ok(Box::new(Report::of(&snapshot, differences)))
+}
+
+/// Brings the index up to date whenever notes have changed, until the program is stopped.
+fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
+    let (tell, told) = mpsc::channel();
+    let root = vault.root().to_owned();
+    let hidden = move |path: &Path| {
+        let inside = path.strip_prefix(&root).unwrap_or(path);
+        inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+    };
+    let failed = |error: notify::Error| {
+        Error::usage(format!("the vault could not be watched: {error}"))
+            .with_hint("every command brings the index up to date by itself, so nothing is lost without this one")
+    };
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        // What happens in the index's own folder is no change of a note.
+        let of_note = event.as_ref().is_ok_and(|it| it.paths.iter().any(|path| !hidden(path)));
+        if of_note || event.is_err() {
+            let _ = tell.send(());
+        }
+    })
+    .map_err(failed)?;
+    watcher.watch(vault.root(), RecursiveMode::Recursive).map_err(failed)?;
+    cx.ui.note(&format!("watching {} in {}", plural(first.len() as u64, "session"), vault.root().display()));
+    while told.recv().is_ok() {
+        while told.recv_timeout(QUIET).is_ok() {}
+        let done = Snapshot::open(vault)?.refreshed;
+        if done.read + done.gone > 0 {
+            cx.ui.note(&format!("{} read, {} gone", plural(done.read as u64, "note"), done.gone));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    sessions: usize,
+    entries: u64,
+    bytes: u64,
+    read: usize,
+    gone: usize,
+    rebuilt: Option<String>,
+    kinds: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Vec<index::check::Difference>>,
+}
+
+impl Report {
+    fn of(snapshot: &Snapshot, differences: Option<Vec<index::check::Difference>>) -> Self {
+        let kinds = snapshot.kinds();
+        Self {
+            schema: 1,
+            sessions: snapshot.len(),
+            entries: kinds.values().sum(),
+            bytes: snapshot.size(),
+            read: snapshot.refreshed.read,
+            gone: snapshot.refreshed.gone,
+            rebuilt: snapshot.refreshed.rebuilt.clone(),
+            kinds,
+            differences,
+        }
+    }
+}
+
+impl Output for Report {
+    fn text(&self, _: &View) -> String {
+        let mut text = format!(
+            "{} with {}, {}\n",
+            plural(self.sessions as u64, "session"),
+            entries(self.entries),
+            size(self.bytes)
+        );
+        let mut kinds: Vec<_> = self.kinds.iter().collect();
+        kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        if !kinds.is_empty() {
+            text.push_str(&style::paint(style::DIM, format!("  {}", kinds.join(", "))));
+            text.push('\n');
+        }
+        text.push_str(&match (self.read, self.gone) {
+            (0, 0) => "up to date\n".to_owned(),
+            (read, 0) => format!("{} read\n", plural(read as u64, "note")),
+            (read, gone) => format!("{} read, {gone} gone\n", plural(read as u64, "note")),
+        });
+        match self.differences.as_deref() {
+            None => {}
+            Some([]) => text.push_str("checked: it says what the notes say\n"),
+            Some(differences) => {
+                for difference in differences {
+                    text.push_str(&format!("{}: {}\n", difference.path, difference.what));
+                }
+                text.push_str("`cru index --rebuild` makes it anew\n");
+            }
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.differences.as_ref().is_some_and(|found| !found.is_empty()))
+    }
+}
+
+/// `1.2 MB`.
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+fn entries(count: u64) -> String {
+    format!("{} {}", thousands(count), if count == 1 { "entry" } else { "entries" })
+}

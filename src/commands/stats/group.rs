@@ -1,0 +1,153 @@
+//! Sessions put together by what they have in common.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::figures::{Counted, Figures, Sum};
+use crate::index::SessionRow;
+use crate::session::time;
+
+/// What sessions have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum By {
+    /// The first agent that took part, with its version
+    Agent,
+    /// The channel
+    Channel,
+    /// The status
+    Status,
+    /// The primary model
+    Model,
+    /// The working directory
+    Project,
+    /// The day they began, UTC
+    Day,
+    /// The week they began, ISO 8601
+    Week,
+}
+
+impl By {
+    /// Heading of its table.
+    pub(super) const fn heading(self) -> &'static str {
+        match self {
+            Self::Agent => "AGENT",
+            Self::Channel => "CHANNEL",
+            Self::Status => "STATUS",
+            Self::Model => "MODEL",
+            Self::Project => "PROJECT",
+            Self::Day => "DAY",
+            Self::Week => "WEEK",
+        }
+    }
+
+    /// Its value on the command line.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Channel => "channel",
+            Self::Status => "status",
+            Self::Model => "model",
+            Self::Project => "project",
+            Self::Day => "day",
+            Self::Week => "week",
+        }
+    }
+
+    /// Whether its groups follow one another.
+    pub(super) const fn is_time(self) -> bool {
+        matches!(self, Self::Day | Self::Week)
+    }
+
+    fn key(self, row: &SessionRow) -> Option<String> {
+        match self {
+            Self::Agent => row.agent.clone(),
+            Self::Channel => row.channel.as_ref().map(|channel| channel.trim_start_matches('#').to_owned()),
+            Self::Status => row.status.clone(),
+            Self::Model => row.model.clone(),
+            Self::Project => row.project.clone(),
+            Self::Day => row.started.map(day),
+            Self::Week => row.started.map(week),
+        }
+    }
+}
+
+/// `2026-11-20`, UTC.
+pub(super) fn day(time: Timestamp) -> String {
+    time::date(time).to_string()
+}
+
+/// `2026-W47`.
+fn week(time: Timestamp) -> String {
+    let week = time::date(time).iso_week_date();
+    format!("{}-W{:02}", week.year(), week.week())
+}
+
+/// Groups of one kind.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Grouped {
+    /// Of which kind.
+    pub(super) by: By,
+    /// All of them: by time the first comes first, others by tokens.
+    pub(super) groups: Vec<Group>,
+}
+
+/// A group.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Group {
+    /// What its sessions have in common; nothing where they do not tell.
+    pub(super) key: Option<String>,
+    #[serde(flatten)]
+    pub(super) figures: Figures,
+}
+
+impl Grouped {
+    /// Groups sessions.
+    pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
+        let mut sums: BTreeMap<Option<String>, Sum> = BTreeMap::new();
+        for it in sessions {
+            sums.entry(by.key(it.row)).or_default().add(it);
+        }
+        let mut groups: Vec<Group> = sums.into_iter().map(|(key, sum)| Group { key, figures: sum.done() }).collect();
+        if !by.is_time() {
+            groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
+        }
+        Self { by, groups }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Families;
+    use super::*;
+
+    fn keys(by: By, rows: &[SessionRow]) -> Vec<String> {
+        let families = Families::of(rows);
+        let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
+        let shown = |it: &Group| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
+        Grouped::of(by, &counted).groups.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn groups_stand_in_order() {
+        let row = |started: &str, agent: Option<&str>, tokens| SessionRow {
+            started: started.parse().ok(),
+            agent: agent.map(Into::into),
+            channel: Some("#dev".into()),
+            tokens: Some(tokens),
+            ..SessionRow::default()
+        };
+        let rows = [
+            row("2027-01-01T23:59:59Z", Some("b"), 1),
+            row("2026-12-28T00:00:00Z", Some("a"), 5),
+            row("2026-11-20T00:00:00Z", Some("b"), 1),
+            row("", None, 9),
+        ];
+        assert_eq!(keys(By::Agent, &rows), ["– 1", "a 1", "b 2"], "the most tokens first");
+        assert_eq!(keys(By::Week, &rows), ["– 1", "2026-W47 1", "2026-W53 2"], "a week belongs to one year");
+        assert_eq!(keys(By::Day, &rows), ["– 1", "2026-11-20 1", "2026-12-28 1", "2027-01-01 1"]);
+        assert_eq!(keys(By::Channel, &rows), ["dev 4"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! `cru stats`: what all sessions come to.
+//!
+//! From the rows of sessions alone, no note and no record is read.
+
+mod figures;
+mod group;
+mod page;
+mod text;
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use self::figures::{Families, Figures};
+use self::group::{By, Grouped};
+use super::session::filter::Filter;
+use super::{Context, Output, Raw, View, reading};
+use crate::base::{Error, Result, files};
+
+/// Tables of an overview.
+const OVERVIEW: &[By] = &[By::Status, By::Agent, By::Model, By::Channel, By::Project, By::Week];
+/// Rows of each of them.
+const OVERVIEW_ROWS: usize = 8;
+/// What a page of ours says of itself; only such a page is replaced.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"cru stats\">";
+
+/// Add up sessions: tokens, cost, time, and how often they fail
+///
+/// Each session counts once and with its own tokens alone, so those of sub-agents are not counted twice; tokens of a
+/// sub-agent that has no note here are taken from the session that started it. Sessions failed are those failed or
+/// abandoned, out of the closed ones; steps failed are out of all steps.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// One table for each of these, instead of the overview; may be given again
+    #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',')]
+    by: Vec<By>,
+    /// At most that many rows in a table
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Without the sessions of sub-agents
+    #[arg(long)]
+    no_subagents: bool,
+    /// Write a page with charts to this file; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let chosen = args.filter.read(cx.env)?;
+    let vault = reading::vault(cx)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
+    let families = Families::of(snapshot.sessions());
+    let mut sessions: Vec<_> =
+        snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
+    if args.no_subagents {
+        sessions.retain(|it| !it.subagent);
+    }
+    if sessions.is_empty() {
+        cx.ui.note("no session matches");
+    }
+    let overview = args.by.is_empty();
+    let kinds: Vec<By> = if overview {
+        OVERVIEW.iter().chain(args.html.is_some().then_some(&By::Day)).copied().collect()
+    } else {
+        let mut kinds = args.by.clone();
+        kinds.dedup();
+        kinds
+    };
+    let starts = || sessions.iter().filter_map(|it| it.row.started);
+    let report = Report {
+        schema: 1,
+        first: starts().min(),
+        last: starts().max(),
+        total: Figures::of(&sessions),
+        days: Grouped::of(By::Day, &sessions),
+        by: kinds.into_iter().map(|by| Grouped::of(by, &sessions)).collect(),
+        overview,
+        limit: args.limit.or(overview.then_some(OVERVIEW_ROWS)).unwrap_or(usize::MAX),
+    };
+    let Some(file) = &args.html else { return Ok(Box::new(report)) };
+    let name = vault.root().canonicalize().ok();
+    let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
+    let html = page::render(&report, &name, cx.env.now());
+    if file.as_os_str() == "-" {
+        return Ok(Box::new(Raw { name: "html", text: html }));
+    }
+    write(&cx.absolute(file), &html)?;
+    Ok(Box::new(Made { schema: 1, output: file.clone(), sessions: report.total.sessions }))
+}
+
+/// Writes the page. A file that is there is replaced only if it is such a page.
+fn write(file: &std::path::Path, html: &str) -> Result<()> {
+    if files::create(file, html.as_bytes())? {
+        return Ok(());
+    }
+    let there = files::read(file)?;
+    let head = &there[..there.len().min(1_024)];
+    if !String::from_utf8_lossy(head).contains(GENERATOR) {
+        return Err(Error::usage(format!("{} is there and no page of cru stats", file.display()))
+            .with_hint("name another file, or move that one away"));
+    }
+    files::put(file, html.as_bytes())
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    /// When the first began.
+    first: Option<Timestamp>,
+    /// When the last began.
+    last: Option<Timestamp>,
+    total: Figures,
+    by: Vec<Grouped>,
+    #[serde(skip)]
+    days: Grouped,
+    #[serde(skip)]
+    overview: bool,
+    #[serde(skip)]
+    limit: usize,
+}
+
+impl Output for Report {
+    fn text(&self, view: &View) -> String {
+        text::render(self, view)
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.total.sessions == 0)
+    }
+}
+
+/// A page that was written.
+#[derive(Debug, Serialize)]
+struct Made {
+    schema: u32,
+    output: PathBuf,
+    sessions: u64,
+}
+
+impl Output for Made {
+    fn text(&self, _: &View) -> String {
+        let name = super::output::style::paint(super::output::style::ID, self.output.display());
+        format!("{name}  {}\n", crate::base::text::plural(self.sessions, "session"))
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
