@@ -34,6 +34,49 @@ pub struct Args {
     limit: Option<usize>,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    more: More,
+}
+
+/// Filters of this command alone; all that are given must hold, and case does not matter.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Filters")]
+struct More {
+    /// Part of the primary model's name
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+    /// A tag, or one that it is nested under; may be given again: all must be there
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// The session it was started from, as its note names it
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+}
+
+impl More {
+    fn matches(&self, row: &SessionRow) -> bool {
+        let same = |wanted: &String, own: &str| wanted.to_lowercase() == own.to_lowercase();
+        let model = self.model.as_ref().is_none_or(|wanted| {
+            row.model.as_ref().is_some_and(|own| own.to_lowercase().contains(&wanted.to_lowercase()))
+        });
+        let branch = self.branch.as_ref().is_none_or(|wanted| row.branch.as_ref().is_some_and(|own| same(wanted, own)));
+        let tag = self.tag.iter().all(|wanted| {
+            let wanted = wanted.trim_start_matches('#').to_lowercase();
+            row.tags
+                .to_lowercase()
+                .split(", ")
+                .any(|own| own.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        });
+        let parent = self.parent.as_ref().is_none_or(|wanted| {
+            // A link may name the note by its path.
+            let name = |link: &str| link.rsplit('/').next().unwrap_or(link).trim_end_matches(".md").to_lowercase();
+            row.parent.as_ref().is_some_and(|own| name(own) == name(wanted))
+        });
+        model && branch && tag && parent
+    }
 }
 
 /// What to sort by.
@@ -59,7 +102,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let mut hidden = 0;
     let mut sessions = Vec::new();
     for it in snapshot.sessions() {
-        if !chosen.matches_row(it) {
+        if !chosen.matches_row(it) || !args.more.matches(it) {
             continue;
         }
         let row = Row::of(it, &children);
@@ -246,5 +289,37 @@ fn agents(participants: &[String]) -> String {
         [] => "–".to_owned(),
         [one] => one.clone(),
         [first, rest @ ..] => format!("{first} +{}", rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_filter_must_hold() {
+        let row = SessionRow {
+            model: Some("claude-opus-4-5".into()),
+            branch: Some("feature/tides".into()),
+            tags: "auth/tokens, API".into(),
+            parent: Some("sessions/2026-11-02-plan".into()),
+            ..SessionRow::default()
+        };
+        let holds = |model: &str, branch: &str, tags: &[&str], parent: &str| {
+            let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let tag = tags.iter().map(ToString::to_string).collect();
+            More { model: some(model), branch: some(branch), tag, parent: some(parent) }.matches(&row)
+        };
+        assert!(holds("", "", &[], ""));
+        assert!(holds("OPUS", "Feature/tides", &["#api", "auth"], "2026-11-02-plan"));
+        assert!(holds("", "", &["auth/tokens"], "other/2026-11-02-plan.md"));
+        assert!(!holds("haiku", "", &[], ""));
+        assert!(!holds("", "feature", &[], ""));
+        assert!(!holds("", "", &["api", "au"], ""));
+        assert!(!holds("", "", &[], "2026-11-02"));
+        assert!(
+            !More { model: Some("x".into()), branch: None, tag: Vec::new(), parent: None }
+                .matches(&SessionRow::default())
+        );
     }
 }

@@ -9,7 +9,7 @@ use super::{Condition, Operand, Test};
 use crate::base::{Env, Error, Result, Span};
 use crate::commands::query::column::Type;
 use crate::commands::query::kind::Kind;
-use crate::commands::session::filter;
+use crate::session::time::moment;
 
 /// Parentheses may stand in one another so deep.
 const DEEPEST: usize = 64;
@@ -154,8 +154,8 @@ impl<'a> Parser<'a> {
                 .ok()
                 .or_else(|| value.parse().ok().filter(|number: &f64| number.is_finite()).map(Operand::Float)),
             Type::Time => {
-                let times =
-                    (filter::time("", value, false, self.env).ok(), filter::time("", value, true, self.env).ok());
+                let now = self.env.now();
+                let times = (moment(value, false, now), moment(value, true, now));
                 let instant = jiff::SignedDuration::from_nanos(1);
                 times
                     .0
