@@ -45,6 +45,16 @@ impl Env {
         &self.cwd
     }
 
+    /// That folder as notes write it, `~` for home.
+    pub fn folder(&self) -> String {
+        let cwd = self.cwd.to_string_lossy();
+        let home = self.home().map(Path::to_string_lossy);
+        match home.and_then(|home| cwd.strip_prefix(home.as_ref()).map(|rest| format!("~{rest}"))) {
+            Some(short) => short,
+            None => cwd.into_owned(),
+        }
+    }
+
     /// The same world, as seen from another folder.
     #[must_use]
     pub fn at(&self, cwd: impl Into<PathBuf>) -> Self {

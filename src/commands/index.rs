@@ -8,6 +8,7 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher as _};
 use serde::Serialize;
 
+use super::import::transcript::Transcripts;
 use super::output::{View, style};
 use super::{Context, Output, reading};
 use crate::base::text::{plural, thousands};
@@ -37,7 +38,8 @@ const QUIET: Duration = Duration::from_millis(300);
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
-    let sources = Sources::default();
+    let transcripts = Transcripts::of(&vault, cx.env);
+    let sources = Sources { evidence: Some(&transcripts) };
     let options = Options { sources, rebuild: args.rebuild };
     let snapshot = reading::tell(cx, Snapshot::open_with(&vault, &options)?);
     if args.watch {

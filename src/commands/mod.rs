@@ -21,9 +21,12 @@ mod init;
 mod log;
 mod man;
 pub mod output;
+mod query;
 mod reading;
+mod search;
 pub mod session;
 mod stats;
+mod status;
 mod undo;
 
 use clap::{Parser, Subcommand};
@@ -82,6 +85,8 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    Search(search::Args),
+    Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
@@ -89,6 +94,7 @@ pub enum Command {
     History(history::Args),
     Decisions(decisions::Args),
     Files(files::Args),
+    Status(status::Args),
     Check(check::Args),
     Index(index::Args),
     Hook(hook::Args),
@@ -105,7 +111,7 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
-            Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }
@@ -122,6 +128,8 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Search(args) => search::run(&args, cx),
+            Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
@@ -129,6 +137,7 @@ impl Command {
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),
             Self::Files(args) => files::run(&args, cx),
+            Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),

@@ -80,13 +80,6 @@ impl Entry {
         u64::from_le_bytes(bytes)
     }
 
-    /// A hash of all that it is made of.
-    pub fn hash(&self) -> u64 {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&blake3::hash(format!("{self:?}").as_bytes()).as_bytes()[..8]);
-        u64::from_le_bytes(bytes)
-    }
-
     /// The entry as a document of the note `key`.
     pub fn document(&self, key: NoteKey, fields: &Fields) -> TantivyDocument {
         let mut document = TantivyDocument::new();
@@ -115,13 +108,11 @@ impl Entry {
         if let Some(time) = self.time {
             document.add_i64(fields.time, time.as_second());
         }
-        document.add_u64(fields.hash, self.hash());
         document.add_u64(fields.start, self.span.start as u64);
         document.add_u64(fields.end, self.span.end as u64);
         if let Some(line) = self.evidence {
             document.add_u64(fields.evidence, line);
         }
-        document.add_u64(fields.hash, self.hash());
         document
     }
 }

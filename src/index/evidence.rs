@@ -44,11 +44,6 @@ impl<'a> Steps<'a> {
         Self { known: known.collect() }
     }
 
-    /// Whether there is a step of that id.
-    pub fn has(&self, id: &str) -> bool {
-        self.known.contains_key(id)
-    }
-
     /// The entry of `text`, which stands in line `line` of the transcript and belongs to the step `id`. `None` where there
     /// is no such step, and where the note says every word of it already.
     pub fn entry(&self, id: &str, line: u64, text: String) -> Option<Entry> {

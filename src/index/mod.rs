@@ -13,8 +13,10 @@ mod disk;
 pub mod entry;
 pub mod evidence;
 mod manifest;
+pub mod query;
 pub mod record;
 pub mod schema;
+pub mod search;
 pub mod snapshot;
 pub mod toon;
 pub mod touch;
@@ -26,6 +28,7 @@ mod tests;
 
 pub use entry::Entry;
 pub use evidence::Evidence;
+pub use query::Query;
 pub use record::{Record, SessionRow};
 pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
 pub use update::Sources;

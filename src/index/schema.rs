@@ -11,7 +11,7 @@ use tantivy::tokenizer::TextAnalyzer;
 use super::words::{self, Words};
 
 /// Version of schema and tokenizer; an index of another version is made anew.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

@@ -312,6 +312,11 @@ impl Snapshot {
         Some(single.get(place)?.get_or_init(|| self.row(&self.listed[place])))
     }
 
+    /// Whether there is a session in the note with that key.
+    pub fn has(&self, key: NoteKey) -> bool {
+        self.places().contains_key(&key)
+    }
+
     fn places(&self) -> &HashMap<NoteKey, usize> {
         self.places.get_or_init(|| self.listed.iter().enumerate().map(|(place, it)| (it.key, place)).collect())
     }

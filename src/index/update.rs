@@ -11,6 +11,7 @@ use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 use super::changes::Changes;
 use super::disk::{Disk, failed};
 use super::entry::Entry;
+use super::evidence::Evidence;
 use super::manifest::{Manifest, Place, Seen, hash};
 use super::record::Record;
 use super::schema::{self, Fields};
@@ -19,7 +20,7 @@ use super::toon;
 use crate::base::files::{self, Fingerprint};
 use crate::base::{Lines, Result};
 use crate::note::Note;
-use crate::session::{Session, read};
+use crate::session::read;
 use crate::vault::{Vault, VaultPath};
 
 /// Memory that tantivy may gather entries in, bytes, over all threads.
@@ -142,12 +143,6 @@ fn document_to(writer: &IndexWriter<TantivyDocument>, entry: &Entry, fields: &Fi
 pub struct Sources<'a> {
     /// Entries of what a note only points at.
     pub evidence: Option<&'a dyn Evidence>,
-}
-
-/// Gives the entries of what a note points at: the full inputs and outputs of its steps.
-pub trait Evidence: Sync {
-    /// The entries of a session's note, each with the span of its step.
-    fn entries(&self, path: &VaultPath, note: &Note, session: &Session) -> Vec<Entry>;
 }
 
 /// A note, read for the index.

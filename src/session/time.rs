@@ -30,6 +30,40 @@ pub fn parse_clock(text: &str, day: Option<Date>) -> Option<Timestamp> {
     parse(text)
 }
 
+/// A point in time as a person asks for one: a date, a time, how long ago (`7d`, `12h`), `today`, `yesterday`, `now`. The
+/// end of a day where `end` asks for it.
+pub fn moment(text: &str, end: bool, now: Timestamp) -> Option<Timestamp> {
+    let text = text.trim();
+    let today = date(now);
+    let day = |date: Date| {
+        let date = if end { date.tomorrow().unwrap_or(date) } else { date };
+        utc(date.at(0, 0, 0, 0))
+    };
+    match text {
+        "now" => Some(now),
+        "today" => day(today),
+        "yesterday" => today.yesterday().ok().and_then(day),
+        _ => ago(text, now)
+            .or_else(|| text.parse::<Timestamp>().ok())
+            .or_else(|| text.parse::<Date>().ok().filter(|_| text.len() == 10).and_then(day))
+            .or_else(|| parse(text)),
+    }
+}
+
+/// `7d`, `12h`, `30m`, `2w` before `now`.
+fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let unit = text.chars().last()?;
+    let seconds = match unit {
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return None,
+    };
+    let count: i64 = text[..text.len() - 1].parse().ok().filter(|count| *count >= 0)?;
+    now.checked_sub(jiff::SignedDuration::from_secs(count.checked_mul(seconds)?)).ok()
+}
+
 /// `2026-11-20T09:31:04Z`: fractions of a second are cut off.
 pub fn format(time: Timestamp) -> String {
     time.round(jiff::TimestampRound::new().smallest(Unit::Second).mode(jiff::RoundMode::Trunc))

@@ -6,6 +6,10 @@
 fn transcripts() {
     // Journals and operation logs of the vaults that are copied for a case.
     let state = tempfile::tempdir().unwrap();
+    // Made beforehand, so that no transcript depends on which of them asks first.
+    let vault = concat!(env!("CARGO_MANIFEST_DIR"), "/vault-example");
+    let indexed = std::process::Command::new(env!("CARGO_BIN_EXE_cru")).args(["--vault", vault, "index"]).output();
+    assert!(indexed.unwrap().status.success());
     let cases = trycmd::TestCases::new();
     // Where a transcript has a person edit a note, the edited one is put there.
     #[cfg(unix)]

@@ -224,12 +224,13 @@ fn every_word_of_a_note_is_found_where_it_stands() {
 }
 
 fn record(kind: &str, id: usize, message: &Value, more: &Value) -> Value {
+    let of = more["agentId"].as_str().unwrap_or("u");
     let mut record = json!({
-        "type": kind, "uuid": format!("u{id}"), "sessionId": "s", "timestamp": format!("2026-11-20T09:00:{id:02}Z"),
+        "type": kind, "uuid": format!("{of}{id}"), "sessionId": "s", "timestamp": format!("2026-11-20T09:00:{id:02}Z"),
         "message": message,
     });
     if id > 1 {
-        record["parentUuid"] = json!(format!("u{}", id - 1));
+        record["parentUuid"] = json!(format!("{of}{}", id - 1));
     }
     for (name, value) in more.as_object().into_iter().flatten() {
         record[name] = value.clone();

@@ -87,7 +87,7 @@ impl Sink for Dump {
     }
 }
 
-fn transcripts() -> Option<PathBuf> {
+pub(crate) fn transcripts() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
     #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
     let named = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Access, File, Report};
+use super::{Access, File, Report, Touch};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::history::line;
@@ -76,7 +76,16 @@ fn one(file: &File, view: &View, out: &mut String) {
         ("STEP", Align::Left),
         ("WHY", Align::Left),
     ]);
-    for it in &file.touches {
+    let wrote = |it: &Touch| it.access != Access::Read;
+    for (at, it) in file.touches.iter().enumerate() {
+        // A step that edits reads and writes: that is told in one line.
+        let same = |other: &&Touch| other.note == it.note && other.line == it.line;
+        let before = at.checked_sub(1).and_then(|at| file.touches.get(at)).filter(same);
+        if !wrote(it) && before.is_some_and(wrote) {
+            continue;
+        }
+        let edited = it.access == Access::Write && file.touches.get(at + 1).filter(same).is_some_and(|it| !wrote(it));
+        let word = if edited { "edited" } else { it.access.word() };
         let look = if it.access == Access::Read { style::DIM } else { style::WARN };
         let step = match &it.step {
             Some(id) => format!("{}#{id}", it.session),
@@ -85,7 +94,7 @@ fn one(file: &File, view: &View, out: &mut String) {
         let phase = it.phase_title.as_ref().filter(|title| **title != it.session_title && !title.is_empty());
         table.row([
             Cell::new(it.time.map_or_else(|| "–".to_owned(), minute)),
-            Cell::new(it.access.word()).style(look),
+            Cell::new(word).style(look),
             Cell::new(it.agent.as_deref().unwrap_or("–")).style(style::AGENT),
             Cell::new(&it.tool),
             Cell::new(step).style(style::ID),

@@ -169,6 +169,26 @@ fn flush_one(vault: &Vault, state: &State, env: &Env, key: &str) -> Result<Optio
     Ok(Some((hooked.session, synced)))
 }
 
+/// The sessions whose hooks told what their notes do not have yet, and how many entries that are. Writes nothing.
+pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize)>> {
+    let mut found = Vec::new();
+    for name in keys(state, None)? {
+        let journal = Journal::at(state.journal(&name));
+        let Some(hooked) = Hooked::of_journal(&journal)? else { continue };
+        let made = MadeNotes::read(state, &hooked.host)?;
+        let mark = match made.of(&hooked.session) {
+            Some(made) => Writer::new(vault, state, Timestamp::default()).peek(&key(&made.session))?.consumed,
+            None => BTreeMap::new(),
+        };
+        let entries = journal.read(mark.get(&name))?.entries.len();
+        if entries > 0 {
+            let session = made.of(&hooked.session).map_or(hooked.session, |made| made.session.clone());
+            found.push((session, entries));
+        }
+    }
+    Ok(found)
+}
+
 /// Whether the session's note has all that the journal holds.
 fn is_consumed(vault: &Vault, state: &State, hooked: &Hooked) -> Result<bool> {
     let made = MadeNotes::read(state, &hooked.host)?;

@@ -147,6 +147,8 @@ pub mod style {
     pub const BAD: Style = AnsiColor::Red.on_default().bold();
     /// Attention.
     pub const WARN: Style = AnsiColor::Yellow.on_default();
+    /// What was looked for.
+    pub const MATCH: Style = AnsiColor::Yellow.on_default().bold();
     /// Agents.
     pub const AGENT: Style = AnsiColor::Magenta.on_default();
     /// Channels and tags.

@@ -38,14 +38,14 @@ impl Cell {
 
 /// Rows of cells under headings. The last column takes what is left of a terminal's width; in a pipe nothing is cut.
 #[derive(Debug)]
-pub struct Table {
-    columns: Vec<(&'static str, Align)>,
+pub struct Table<'a> {
+    columns: Vec<(&'a str, Align)>,
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl<'a> Table<'a> {
     /// An empty table.
-    pub fn new(columns: &[(&'static str, Align)]) -> Self {
+    pub fn new(columns: &[(&'a str, Align)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 

@@ -1,11 +1,10 @@
 //! Which sessions a command is about: `--status`, `--agent`, `--since` and their like.
 
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
 use crate::base::{Env, Error, Result};
 use crate::index::SessionRow;
+use crate::session::time::moment;
 use crate::session::{Agent, Status};
 
 /// Filters over sessions; all that are given must hold.
@@ -110,42 +109,12 @@ fn status(word: &str) -> Result<Status> {
     }
 }
 
-/// A point in time: a date, a time, or how long ago. The end of a day where `end` asks for it.
-fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
-    let text = text.trim();
-    let now = env.now();
-    let today = now.to_zoned(TimeZone::UTC).date();
-    let day = |date: Date| {
-        let date = if end { date.tomorrow().unwrap_or(date) } else { date };
-        date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).ok()
-    };
-    let found = match text {
-        "now" => Some(now),
-        "today" => day(today),
-        "yesterday" => today.yesterday().ok().and_then(day),
-        _ => ago(text, now)
-            .or_else(|| text.parse::<Timestamp>().ok())
-            .or_else(|| text.parse::<Date>().ok().filter(|_| text.len() == 10).and_then(day))
-            .or_else(|| crate::session::time::parse(text)),
-    };
-    found.ok_or_else(|| {
+/// A point in time, as [`moment`] reads it.
+pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
+    moment(text, end, env.now()).ok_or_else(|| {
         Error::usage(format!("{option}: `{text}` is no time"))
             .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
     })
-}
-
-/// `7d`, `12h`, `30m`, `2w` before `now`.
-fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let unit = text.chars().last()?;
-    let seconds = match unit {
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return None,
-    };
-    let count: i64 = text[..text.len() - 1].parse().ok().filter(|count| *count >= 0)?;
-    now.checked_sub(jiff::SignedDuration::from_secs(count.checked_mul(seconds)?)).ok()
 }
 
 #[cfg(test)]

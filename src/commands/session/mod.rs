@@ -3,7 +3,7 @@
 mod codify;
 pub(in crate::commands) mod filter;
 mod learn;
-mod list;
+pub(in crate::commands) mod list;
 mod resume;
 mod show;
 mod start;

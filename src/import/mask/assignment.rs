@@ -93,7 +93,9 @@ pub(super) fn authorization(text: &Text<'_>, found: &Assignment<'_>) -> Option<R
     if SCHEMES.iter().any(|scheme| value.eq_ignore_ascii_case(scheme.as_bytes())) {
         let blanks = text.bytes[first.end..].iter().take(8).take_while(|&&byte| byte == b' ').count();
         let range = value_at(text, first.end + blanks)?;
-        return (range.len() >= 6).then(|| whole(text, range));
+        // `Authorization: Basic header` is a sentence.
+        let made = text.bytes[range.clone()].iter().any(|byte| !byte.is_ascii_lowercase());
+        return (range.len() >= 6 && made).then(|| whole(text, range));
     }
     (value.len() >= 6 && is_mixed(value, 1) && !is_sentence(text, found, &first)).then(|| whole(text, first))
 }

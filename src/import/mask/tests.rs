@@ -61,6 +61,7 @@ fn code_and_prose_stay() {
         "password=${PASSWORD} token: <your-token> key='********'",
         "Authorization: Bearer {token}",
         "Enter your password: ",
+        "expected Authorization: Basic header, got none",
         "\"password\": \"Enter your password here\"",
         "PWD=/home/me/work2 OLDPWD=/tmp/x1",
         "the task-runner and sk-button-primary-large-rounded",

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::session::read;
 
@@ -164,4 +166,84 @@ fn broken_frontmatter_and_escapes_are_found() {
     assert!(text("type: session\ntitle: [oops\n").contains("oops"));
     assert!(text("type: session\ntitle: \"caf\\u00e9\"\n").contains("café"));
     assert!(!text("type: session\nsession_id: x\n").contains("session_id"));
+}
+
+/// Lines of which a note may be made; `W` becomes a word of its own.
+const LINES: &[&str] = &[
+    "",
+    "",
+    "# W",
+    "## W @a@1 #c",
+    "*2026-11-20T09:31:04Z* W ^p-01",
+    "### W",
+    "#### W",
+    "**Tool calls:**",
+    "- `Read W` → W ^n-001",
+    "  - reads: W",
+    "  ```",
+    "- W",
+    "1. W",
+    "> [!decision]- W",
+    "> Why: W",
+    "> [!subagent] @W",
+    "> mode: inline",
+    "> - `Grep W` → W",
+    "> > [!error] W",
+    "> > W %%private W",
+    "> W",
+    "> ",
+    "^d-W",
+    "```tasks",
+    "```yaml memory",
+    "```",
+    "[{\"content\": \"W\\nW\"}]",
+    "**Inputs**: W",
+    "%%",
+    "%%private W",
+    "W %%W%% W",
+    "`%%` W",
+    "| W | W |",
+    "|---|---|",
+    "<!-- W -->",
+    "<div>W",
+    "[W]: W",
+    "[^1]: W",
+    "    W",
+    "W",
+    "---",
+    "全W",
+];
+
+fn note() -> impl Strategy<Value = (String, usize)> {
+    proptest::collection::vec(proptest::sample::select(LINES), 0..30).prop_map(|lines| {
+        let mut count = 0;
+        let mut text = "---\ntype: session\n---\n".to_owned();
+        for part in lines.join("\n").split_inclusive('W') {
+            text.push_str(part.strip_suffix('W').unwrap_or(part));
+            if part.ends_with('W') {
+                text.push_str(&format!("w{count}q"));
+                count += 1;
+            }
+        }
+        (text, count)
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_left_out_and_no_comment_is_in((text, count) in note()) {
+        let parsed = Note::parse(text.as_str());
+        let entries = Entry::all(&parsed, &read::content(&parsed));
+        let hidden = walk::hidden(&parsed);
+        for word in (0..count).map(|number| format!("w{number}q")) {
+            let at = text.find(&word).unwrap();
+            let found: Vec<&Entry> = entries.iter().filter(|entry| entry.text.contains(&word)).collect();
+            if hidden.iter().any(|comment| comment.contains(at)) {
+                prop_assert!(found.is_empty(), "{word} of a comment in {found:?}");
+            } else {
+                prop_assert_eq!(found.len(), 1, "{} in {:?}", word, found);
+                prop_assert!(found[0].span.contains(at), "{word} at {at} in {:?}", found[0]);
+            }
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub(super) fn entries(note: &Note, session: &Session) -> Vec<Entry> {
 }
 
 /// Where comments stand, in order, none inside another.
-fn hidden(note: &Note) -> Vec<Span> {
+pub(super) fn hidden(note: &Note) -> Vec<Span> {
     if memchr::memmem::find(note.text().as_bytes(), b"%%").is_none() {
         return Vec::new();
     }

@@ -1,0 +1,130 @@
+use super::super::kind::Kind;
+use super::super::row::{Item, Row};
+use super::parse;
+use crate::base::Env;
+use crate::index::SessionRow;
+use crate::index::record::{PhaseRow, StepRow};
+
+fn env() -> Env {
+    Env::fixed("2026-11-20T12:30:00Z".parse().unwrap(), "/home/me", &[("HOME", "/home/me")])
+}
+
+/// Whether a condition holds for one step, or the error.
+fn ask(text: &str) -> Result<bool, String> {
+    let session = SessionRow {
+        id: "s1".into(),
+        status: Some("paused".into()),
+        title: "Refresh tokens".into(),
+        tags: "auth, api".into(),
+        agent: Some("planner@1.2".into()),
+        started: "2026-11-20T09:00:00Z".parse().ok(),
+        cost_usd: Some(0.41),
+        ..SessionRow::default()
+    };
+    let phase = PhaseRow { agent: Some("Coder@2.0".into()), ..PhaseRow::default() };
+    let step = StepRow {
+        id: Some("n-001".into()),
+        tool: "Bash".into(),
+        args: "cargo test a=b (x)".into(),
+        status: "failed".into(),
+        time: "2026-11-20T10:00:00Z".parse().ok(),
+        duration_ms: Some(1_500),
+        ..StepRow::default()
+    };
+    let row = Row { session: &session, is_subagent: true, phase: Some(&phase), item: Item::Step(&step) };
+    parse(text, Kind::Steps, &env()).map(|condition| condition.holds(row)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_holds_and_what_does_not() {
+    for text in [
+        "tool=bash",
+        "tool = Bash",
+        "tool==Bash",
+        "status!=complete",
+        "status=complete,failed",
+        "status=failed and session_status=paused",
+        "duration_ms>=1000",
+        "duration_ms>=1500 duration_ms<1500.5".replace(' ', " and ").as_str(),
+        "duration_ms<2e3",
+        "args~a=b",
+        "args~'test a'",
+        r#"args~"(x)""#,
+        "args!~fetch",
+        "title~TOKEN",
+        "agent=coder",
+        "agent=@coder@2.0",
+        "tags=api",
+        "session_agent=planner",
+        "exit=null",
+        "exit!=1",
+        "not exit>0",
+        "not (tool=Read or tool=Edit)",
+        "tool=Read or tool=Edit or (tool=Bash and not status=complete)",
+        "tool=Read and tool=Edit or tool=Bash",
+        "time>2026-11-19",
+        "time=2026-11-20",
+        "time>=2026-11-20",
+        "time<=today",
+        "time>1d",
+        "time=2026-11-20T10:00:00Z",
+        "subagent",
+        "subagent=yes",
+        "session_cost_usd>0.4",
+        "cost_usd<1",
+        "week=2026-W47",
+    ] {
+        assert_eq!(ask(text), Ok(true), "{text}");
+        assert_eq!(ask(&format!("not ({text})")), Ok(false), "not {text}");
+    }
+    for text in [
+        "time>2026-11-20",
+        "time<2026-11-20",
+        "exit=1",
+        "exit>0",
+        "exit<=0",
+        "agent=planner",
+        "agent=coder@1.0",
+        "tags=au",
+    ] {
+        assert_eq!(ask(text), Ok(false), "{text}");
+    }
+}
+
+#[test]
+fn errors_point_at_their_place() {
+    let shown = [
+        "tol=Bash",
+        "tool",
+        "tool=",
+        "tool=Bash status=failed",
+        "(tool=Bash",
+        "tool=Bash)",
+        "tool=\"Bash",
+        "duration_ms>long",
+        "duration_ms~5",
+        "日本=1",
+        "time>someday",
+        "and",
+        "=x",
+        "subagent=maybe",
+        "tool=a\tand\u{1b}[31mx=1",
+    ]
+    .map(|text| ask(text).unwrap_err());
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn deep_and_long_conditions_are_no_trouble() {
+    assert!(ask(&"(".repeat(100_000)).unwrap_err().contains("too many parentheses"));
+    assert_eq!(ask(&format!("{}tool=Bash", "not ".repeat(100_001))), Ok(false));
+    assert_eq!(ask(&format!("tool=Bash{}", " and tool=Bash".repeat(10_000))), Ok(true));
+    assert_eq!(ask(""), Err("--where: an empty condition".to_owned()));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_condition_or_an_error(text in r#"([a-z_]{1,6}|tool|time|line|[=!<>~()"', ]|and|or|not|\PC){0,20}"#) {
+        let _ = ask(&text);
+    }
+}

@@ -1,0 +1,239 @@
+//! The kinds of rows that can be asked for: one table.
+
+use super::column::{self, Column};
+use super::row::{Item, Things};
+use crate::base::{Error, Result};
+
+/// What rows are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Kind {
+    /// Whole sessions
+    #[value(alias = "session")]
+    Sessions,
+    /// Phases and sub-phases
+    #[value(alias = "phase")]
+    Phases,
+    /// Tool calls
+    #[value(alias = "step")]
+    Steps,
+    /// Decisions
+    #[value(alias = "decision")]
+    Decisions,
+    /// Errors
+    #[value(alias = "error")]
+    Errors,
+    /// Words of the user
+    #[value(alias = "users")]
+    User,
+    /// Sub-agents
+    #[value(alias = "subagent")]
+    Subagents,
+    /// Files that steps read and wrote
+    #[value(alias = "file")]
+    Files,
+    /// Tasks in their newest state
+    #[value(alias = "task")]
+    Tasks,
+}
+
+/// A row of the table.
+struct Table {
+    name: &'static str,
+    one: &'static str,
+    /// Its own columns, in order.
+    own: &'static [Column],
+    /// What people are shown unless they say otherwise.
+    shown: &'static [&'static str],
+    things: Things,
+}
+
+/// In the order of [`Kind`].
+const TABLE: [Table; 9] = [
+    Table {
+        name: "sessions",
+        one: "session",
+        own: column::SESSION,
+        shown: &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
+        things: |_| Box::new(std::iter::once((None, Item::Session))),
+    },
+    Table {
+        name: "phases",
+        one: "phase",
+        own: column::PHASE,
+        shown: &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
+        things: |record| Box::new(record.phases.iter().map(|it| (None, Item::Phase(it)))),
+    },
+    Table {
+        name: "steps",
+        one: "step",
+        own: column::STEP,
+        shown: &["session", "id", "agent", "status", "duration_ms", "tool", "args"],
+        things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), Item::Step(it)))),
+    },
+    Table {
+        name: "decisions",
+        one: "decision",
+        own: column::DECISION,
+        shown: &["session", "id", "agent", "title", "why"],
+        things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), Item::Decision(it)))),
+    },
+    Table {
+        name: "errors",
+        one: "error",
+        own: column::ERROR,
+        shown: &["session", "id", "agent", "title", "resolution"],
+        things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), Item::Error(it)))),
+    },
+    Table {
+        name: "user",
+        one: "word of the user",
+        own: column::USER,
+        shown: &["session", "at", "correction", "words"],
+        things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), Item::User(it)))),
+    },
+    Table {
+        name: "subagents",
+        one: "sub-agent",
+        own: column::SUBAGENTS,
+        shown: &["session", "agent", "model", "tokens", "link", "task"],
+        things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), Item::Subagent(it)))),
+    },
+    Table {
+        name: "files",
+        one: "file",
+        own: column::FILE,
+        shown: &["session", "step", "tool", "access", "time", "path"],
+        things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), Item::File(it)))),
+    },
+    Table {
+        name: "tasks",
+        one: "task",
+        own: column::TASK,
+        shown: &["session", "id", "status", "priority", "content"],
+        things: |record| Box::new(record.tasks.iter().map(|it| (None, Item::Task(it)))),
+    },
+];
+
+/// A column by the name it was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    pub(super) name: String,
+    pub(super) column: &'static Column,
+}
+
+impl Kind {
+    fn table(self) -> &'static Table {
+        &TABLE[self as usize]
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.table().name
+    }
+
+    /// One of them, as messages say it.
+    pub(super) fn one(self) -> &'static str {
+        self.table().one
+    }
+
+    pub(super) fn things(self) -> Things {
+        self.table().things
+    }
+
+    /// What a session does not say of it.
+    fn own(self) -> impl Iterator<Item = &'static Column> {
+        let more: &'static [Column] = match self {
+            Self::Sessions => &[column::SUBAGENT],
+            Self::Subagents => &[column::LINK],
+            _ => &[],
+        };
+        self.table().own.iter().chain(more)
+    }
+
+    /// Those that every kind has and this one does not say itself.
+    fn shared(self) -> impl Iterator<Item = &'static Column> {
+        const PHASE_TITLE: &[Column] = &[column::PHASE_TITLE];
+        let phase = if self.own().any(|own| own.name == "phase") { PHASE_TITLE } else { &[] };
+        let shared = column::SHARED.iter().filter(move |shared| match self {
+            // Their own id and path.
+            Self::Sessions => false,
+            _ => !self.own().any(|own| own.name == shared.name),
+        });
+        shared.chain(phase)
+    }
+
+    /// All columns that rows of programs have.
+    pub(super) fn columns(self) -> Vec<Chosen> {
+        let order = self.shared().filter(|column| column.of_session).chain(self.own());
+        let rest = self.shared().filter(|column| !column.of_session);
+        order.chain(rest).map(|column| Chosen { name: column.name.to_owned(), column }).collect()
+    }
+
+    /// The columns that people are shown.
+    pub(super) fn shown(self) -> Vec<Chosen> {
+        self.table().shown.iter().filter_map(|name| self.find(name)).collect()
+    }
+
+    /// The column of that name: its own, else one that all have, else its session's, which may be called `session_…`.
+    pub(super) fn find(self, name: &str) -> Option<Chosen> {
+        static SUBAGENT: Column = column::SUBAGENT;
+        let of_session = |name: &str| column::SESSION.iter().chain([&SUBAGENT]).find(|column| column.name == name);
+        let lower = name.trim().to_lowercase();
+        let same = |column: &&'static Column| column.name == lower;
+        let column = self
+            .own()
+            .find(same)
+            .or_else(|| self.shared().find(same))
+            .or_else(|| column::CALENDAR.iter().chain(column::SHARED).find(same))
+            .or_else(|| of_session(lower.strip_prefix("session_").unwrap_or(&lower)))?;
+        Some(Chosen { name: lower, column })
+    }
+
+    /// [`Kind::find`], or an error of `option` that names what there is.
+    pub(super) fn column(self, option: &str, name: &str) -> Result<Chosen> {
+        self.find(name).ok_or_else(|| {
+            Error::usage(format!("{option}: {} have no column `{}`", self.name(), name.trim()))
+                .with_hint(self.suggestion(name))
+        })
+    }
+
+    /// What a wrong name may have meant, and all there are.
+    pub(super) fn suggestion(self, name: &str) -> String {
+        let mut names: Vec<&str> = self.columns().iter().map(|chosen| chosen.column.name).collect();
+        names.extend(
+            column::CALENDAR.iter().map(|column| column.name).filter(|name| self.own().all(|own| own.name != *name)),
+        );
+        let lower = name.to_lowercase();
+        let near = names
+            .iter()
+            .chain(&column::SESSION.iter().map(|column| column.name).collect::<Vec<_>>())
+            .map(|have| (strsim::damerau_levenshtein(have, &lower), *have))
+            .min()
+            .filter(|(distance, have)| *distance <= 2 && *distance < have.len());
+        let near = near.map_or(String::new(), |(_, have)| format!("did you mean `{have}`? "));
+        let more = if self == Self::Sessions { "" } else { "; and `session_…` for those of sessions" };
+        format!("{near}columns: {}{more}", names.join(", "))
+    }
+
+    /// The columns of all kinds, for `--help`.
+    pub(super) fn help() -> String {
+        use clap::ValueEnum as _;
+        let mut text = "Columns:".to_owned();
+        for kind in Self::value_variants() {
+            let names: Vec<&str> = kind.own().map(|column| column.name).collect();
+            text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
+        }
+        text + HELP
+    }
+}
+
+const HELP: &str = "
+  all but sessions: session (its id), note (its path), agent and channel (of the phase, else of the session), \
+phase_title, and each column of the session as session_…, or without session_ where the kind has none of that name
+  all: time, else when its phase or session began; day and week (ISO, UTC) of it
+
+Conditions: COLUMN OP VALUE with = != < <= > >= ~ (contains) !~, joined by `and`, `or`, `not` and parentheses; \
+case does not matter. `status=failed,paused` is any of them, `why=null` means unknown, \"…\" holds blanks. An agent is equal to \
+its name with and without version, a list to each of its words. A date is the whole day: `>2026-11-01` is after it.
+
+Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
+value that N percent of the values are not above. What is unknown is left out. Units are those of the column.";

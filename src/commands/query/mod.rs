@@ -1,0 +1,243 @@
+//! `cru query`: rows of one kind over all sessions, filtered, grouped and added up.
+//!
+//! What a session alone decides is asked of the sessions' rows first; only the records of those that are left are read,
+//! and of sessions themselves none.
+
+mod aggregate;
+mod column;
+mod condition;
+mod group;
+mod kind;
+mod output;
+mod row;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::HashSet;
+
+use super::session::filter::Filter;
+use super::session::list::children;
+use crate::base::text::plural;
+use crate::base::{Error, Result};
+use crate::commands::{Context, Format, Output, reading};
+use crate::index::{Record, SessionRow, Snapshot};
+use aggregate::Aggregate;
+use condition::Condition;
+use kind::{Chosen, Kind};
+use output::{Answer, Head};
+use row::Row;
+use value::Value;
+
+/// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
+///
+/// Rows come in the order of their notes' paths and, within a note, of its lines. For people a few columns are shown;
+/// the other formats (json, jsonl, csv, toon) hold them all.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = Kind::help(), after_help = "Columns, conditions and aggregates: --help")]
+pub struct Args {
+    /// What rows are of
+    #[arg(value_enum)]
+    kind: Kind,
+    /// A condition on columns, `status=failed and duration_ms>=1000`; may be given again: all must hold
+    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+    /// Which columns, in this order
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Rows that agree in a column as one: agent, channel, status, model, project, tool, day, week, or any other
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "columns")]
+    group_by: Vec<String>,
+    /// What to compute: count, or sum, avg, min, max, p50, p95 of a column: `avg:duration_ms`; else count
+    #[arg(long = "agg", value_name = "FUNCTION:COLUMN,…", value_delimiter = ',', conflicts_with = "columns")]
+    aggregates: Vec<String>,
+    /// Order by a column; what is unknown comes last
+    #[arg(long, value_name = "COLUMN")]
+    sort: Option<String>,
+    /// The largest first; without --sort the last row first
+    #[arg(long)]
+    reverse: bool,
+    /// At most that many
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+/// What is asked, read against the columns of its kind.
+#[derive(Debug)]
+struct Question {
+    kind: Kind,
+    /// Decided by the session.
+    session: Vec<Condition>,
+    /// Decided by the row.
+    row: Vec<Condition>,
+    columns: Vec<Chosen>,
+    keys: Vec<Chosen>,
+    aggregates: Vec<Aggregate>,
+    is_grouped: bool,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let question = Question::of(args, cx)?;
+    let sort = question.sort(args)?;
+    let chosen = args.filter.read(cx.env)?;
+    let vault = reading::vault(cx)?;
+    let snapshot = Snapshot::open(&vault)?;
+    let children = children(snapshot.sessions());
+    let wanted = |session: &SessionRow| {
+        let row = Row::session(session, is_subagent(session, &children));
+        chosen.matches_row(session) && question.session.iter().all(|condition| condition.holds(row))
+    };
+    let records: Vec<Record> = if question.kind == Kind::Sessions { Vec::new() } else { snapshot.records(wanted)? };
+    let mut rows: Vec<Row<'_>> = if question.kind == Kind::Sessions {
+        let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
+        sessions.map(|session| Row::session(session, is_subagent(session, &children))).collect()
+    } else {
+        let things = question.kind.things();
+        records.iter().flat_map(|it| row::rows(it, is_subagent(&it.session, &children), things)).collect()
+    };
+    let looked_at = rows.len();
+    rows.retain(|row| question.row.iter().all(|condition| condition.holds(*row)));
+    let answer = question.answer(&rows, sort.as_ref(), args.reverse, args.limit);
+    if answer.matched == 0 {
+        tell(&question, looked_at, snapshot.sessions().len(), cx);
+    }
+    Ok(Box::new(answer))
+}
+
+fn is_subagent(session: &SessionRow, children: &HashSet<&str>) -> bool {
+    session.subagent || children.contains(session.id.as_str())
+}
+
+/// Says what was looked at in vain.
+fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>) {
+    let one = question.kind.one();
+    let why = if looked_at > 0 {
+        format!("{} of the sessions asked for were looked at", plural(looked_at as u64, one))
+    } else if sessions == 0 {
+        "the vault holds no session; `cru import claude` brings some in".to_owned()
+    } else if question.kind == Kind::Sessions {
+        format!("the vault holds {}", plural(sessions as u64, one))
+    } else {
+        format!("the sessions asked for have none; the vault holds {}", plural(sessions as u64, "session"))
+    };
+    cx.ui.note(&format!("no {one} matches: {why}"));
+}
+
+impl Question {
+    fn of(args: &Args, cx: &Context<'_>) -> Result<Self> {
+        let kind = args.kind;
+        let (mut session, mut row) = (Vec::new(), Vec::new());
+        for text in &args.conditions {
+            for part in condition::parse(text, kind, cx.env)?.parts() {
+                if part.of_session() { session.push(part) } else { row.push(part) }
+            }
+        }
+        let named = |option: &str, names: &[String]| -> Result<Vec<Chosen>> {
+            let mut columns: Vec<Chosen> = Vec::new();
+            for name in names {
+                let column = kind.column(option, name)?;
+                if columns.iter().any(|other| other.name == column.name) {
+                    return Err(Error::usage(format!("{option}: `{}` is there twice", column.name)));
+                }
+                columns.push(column);
+            }
+            Ok(columns)
+        };
+        let keys = named("--group-by", &args.group_by)?;
+        let is_grouped = !keys.is_empty() || !args.aggregates.is_empty();
+        let mut aggregates: Vec<Aggregate> = Vec::new();
+        for text in &args.aggregates {
+            let aggregate = Aggregate::parse(text, kind)?;
+            let name = &aggregate.name;
+            if aggregates.iter().any(|other| other.name == *name) || keys.iter().any(|key| key.name == *name) {
+                return Err(Error::usage(format!("--agg: `{text}` is there twice")));
+            }
+            aggregates.push(aggregate);
+        }
+        if is_grouped && aggregates.is_empty() {
+            aggregates.push(Aggregate::count());
+        }
+        let columns = match cx.global.format {
+            _ if !args.columns.is_empty() => named("--columns", &args.columns)?,
+            Format::Text => kind.shown(),
+            _ => kind.columns(),
+        };
+        Ok(Self { kind, session, row, columns, keys, aggregates, is_grouped })
+    }
+
+    fn heads(&self) -> Vec<Head> {
+        let head = |it: &Chosen| Head { name: it.name.clone(), is_number: it.column.of.is_number() };
+        if self.is_grouped {
+            let aggregates = self.aggregates.iter().map(|it| Head { name: it.name.clone(), is_number: it.is_number() });
+            return self.keys.iter().map(head).chain(aggregates).collect();
+        }
+        self.columns.iter().map(head).collect()
+    }
+
+    /// What to sort by: a column that may not be shown, or the place of one of the answer.
+    fn sort(&self, args: &Args) -> Result<Option<Sort>> {
+        let Some(name) = &args.sort else { return Ok(None) };
+        if !self.is_grouped {
+            return Ok(Some(Sort::Column(self.kind.column("--sort", name)?)));
+        }
+        let heads = self.heads();
+        // `avg:duration_ms` is the column `avg_duration_ms`.
+        let name = name.trim().to_lowercase().replace(':', "_");
+        let place = heads.iter().position(|head| head.name == name);
+        let names = || heads.iter().map(|head| head.name.as_str()).collect::<Vec<_>>().join(", ");
+        let missing = || Error::usage(format!("--sort: the groups have no column `{name}`")).with_hint(names());
+        Ok(Some(Sort::Place(place.ok_or_else(missing)?)))
+    }
+
+    fn answer(&self, rows: &[Row<'_>], sort: Option<&Sort>, reverse: bool, limit: Option<usize>) -> Answer {
+        let limit = limit.unwrap_or(usize::MAX);
+        let mut out: Vec<Vec<Value<'_>>>;
+        let total;
+        if self.is_grouped {
+            out = group::groups(rows, &self.keys, &self.aggregates);
+            total = out.len();
+            match sort {
+                Some(Sort::Place(place)) => group::sort(&mut out, *place, reverse),
+                _ if reverse => out.reverse(),
+                _ => {}
+            }
+            out.truncate(limit);
+        } else {
+            total = rows.len();
+            let mut order: Vec<(Value<'_>, Row<'_>)> = match sort {
+                Some(Sort::Column(by)) => rows.iter().map(|row| ((by.column.get)(*row), *row)).collect(),
+                _ => rows.iter().map(|row| (Value::Null, *row)).collect(),
+            };
+            if sort.is_some() {
+                order.sort_by(
+                    |(a, _), (b, _)| {
+                        if reverse && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
+                    },
+                );
+            } else if reverse {
+                order.reverse();
+            }
+            let wanted = order.into_iter().take(limit);
+            out = wanted.map(|(_, row)| self.columns.iter().map(|it| (it.column.get)(row)).collect()).collect();
+        }
+        Answer {
+            kind: self.kind,
+            heads: self.heads(),
+            total,
+            matched: rows.len(),
+            is_grouped: self.is_grouped,
+            rows: out.into_iter().map(|row| row.into_iter().map(Value::into_owned).collect()).collect(),
+        }
+    }
+}
+
+/// What to sort by.
+#[derive(Debug)]
+enum Sort {
+    /// A column of the rows, shown or not.
+    Column(Chosen),
+    /// A column of the groups, by its place.
+    Place(usize),
+}

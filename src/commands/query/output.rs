@@ -1,0 +1,108 @@
+//! The rows of an answer, for people and for programs.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::kind::Kind;
+use super::value::Value;
+use crate::base::text::plural;
+use crate::commands::output::style::{self, paint};
+use crate::commands::output::{Align, Cell, Table, cut, rows};
+use crate::commands::{Format, Output, View};
+
+/// On a terminal a cell is cut to so many columns, but for the last one of a row.
+const WIDEST: usize = 40;
+
+/// A column of the answer.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) is_number: bool,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) kind: Kind,
+    pub(super) heads: Vec<Head>,
+    /// How many there were before `-n`.
+    pub(super) total: usize,
+    /// How many rows were found, grouped or not.
+    pub(super) matched: usize,
+    pub(super) is_grouped: bool,
+    pub(super) rows: Vec<Vec<Value<'static>>>,
+}
+
+impl Answer {
+    fn objects(&self) -> impl Iterator<Item = Json> {
+        self.rows.iter().map(|row| {
+            let cells = self.heads.iter().zip(row).map(|(head, value)| (head.name.clone(), value.json()));
+            Json::Object(cells.collect::<Map<_, _>>())
+        })
+    }
+}
+
+impl Output for Answer {
+    fn text(&self, view: &View) -> String {
+        if self.matched == 0 {
+            return String::new();
+        }
+        let names: Vec<String> = self.heads.iter().map(|head| head.name.to_uppercase()).collect();
+        let columns: Vec<(&str, Align)> = self
+            .heads
+            .iter()
+            .zip(&names)
+            .map(|(head, name)| (name.as_str(), if head.is_number { Align::Right } else { Align::Left }))
+            .collect();
+        let mut table = Table::new(&columns);
+        for row in &self.rows {
+            let last = row.len().saturating_sub(1);
+            table.row(row.iter().enumerate().map(|(index, value)| {
+                let text = value.text();
+                let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
+                match self.heads[index].name.as_str() {
+                    _ if value.is_null() => cell.style(style::DIM),
+                    "session" | "id" => cell.style(style::ID),
+                    "agent" => cell.style(style::AGENT),
+                    "channel" => cell.style(style::CHANNEL),
+                    "status" if *value == Value::Text("failed".into()) => cell.style(style::BAD),
+                    _ => cell,
+                }
+            }));
+        }
+        let mut text = table.render(view);
+        if view.terminal {
+            let noun = if self.is_grouped { "group" } else { self.kind.one() };
+            let mut foot = plural(self.total as u64, noun);
+            if self.rows.len() < self.total {
+                foot = format!("{} of {foot}", self.rows.len());
+            }
+            text.push_str(&paint(style::DIM, foot));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<Json> {
+        Ok(json!({
+            "schema": 1,
+            "kind": self.kind.name(),
+            "matched": self.matched,
+            "total": self.total,
+            "rows": self.objects().collect::<Vec<_>>(),
+        }))
+    }
+
+    fn export(&self, format: Format) -> Option<String> {
+        let names: Vec<&str> = self.heads.iter().map(|head| head.name.as_str()).collect();
+        rows::export(format, &names, self.objects())
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    /// Nothing found is the answer "no".
+    fn exit_code(&self) -> u8 {
+        u8::from(self.matched == 0)
+    }
+}

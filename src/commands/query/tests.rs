@@ -1,0 +1,92 @@
+//! What must hold for whatever rows there are.
+
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+use super::aggregate::Aggregate;
+use super::group::{groups, sort};
+use super::kind::Kind;
+use super::row::{Row, rows};
+use super::value::Value;
+use crate::index::Record;
+use crate::index::record::StepRow;
+
+fn records() -> impl Strategy<Value = Vec<Record>> {
+    let step = ("[a-cA-C–]?", of("[ab]"), of(0..50_u64)).prop_map(|(tool, result, duration_ms)| StepRow {
+        tool,
+        result,
+        duration_ms,
+        ..StepRow::default()
+    });
+    vec((of("[ab–]"), vec(step, 0..6)), 0..5).prop_map(|sessions| {
+        let record = |(channel, steps)| {
+            let mut record = Record { steps, ..Record::default() };
+            record.session.channel = channel;
+            record
+        };
+        sessions.into_iter().map(record).collect()
+    })
+}
+
+fn int(value: &Value<'_>) -> i128 {
+    match value {
+        Value::Int(it) => *it,
+        Value::Null => 0,
+        other => panic!("{other:?} is no integer"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn groups_add_up(records in records(), by in prop::sample::subsequence(vec!["tool", "channel", "result", "day"], 0..4)) {
+        let rows: Vec<Row<'_>> = records.iter().flat_map(|it| rows(it, false, Kind::Steps.things())).collect();
+        let keys: Vec<_> = by.iter().filter_map(|name| Kind::Steps.find(name)).collect();
+        let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
+            .map(|text| Aggregate::parse(text, Kind::Steps).unwrap());
+        let mut groups = groups(&rows, &keys, &aggregates);
+        let sum = |place: usize, groups: &[Vec<Value<'_>>]| groups.iter().map(|group| int(&group[keys.len() + place])).sum::<i128>();
+        prop_assert_eq!(sum(0, &groups), rows.len() as i128, "every row is in one group");
+        let known: Vec<u64> = records.iter().flat_map(|it| &it.steps).filter_map(|step| step.duration_ms).collect();
+        prop_assert_eq!(sum(1, &groups), i128::from(known.iter().sum::<u64>()));
+        prop_assert_eq!(sum(2, &groups), known.len() as i128);
+        for group in &groups {
+            let [least, middle, most] = [3, 4, 5].map(|place| int(&group[keys.len() + place]));
+            prop_assert!(least <= middle && middle <= most);
+        }
+        // No two groups have the same keys, and sorting loses none of them.
+        let names = |groups: &[Vec<Value<'_>>]| {
+            let mut names: Vec<Vec<Option<String>>> =
+                groups.iter().map(|group| group[..keys.len()].iter().map(Value::key).collect()).collect();
+            names.sort();
+            names
+        };
+        let before = names(&groups);
+        let mut once = before.clone();
+        once.dedup();
+        prop_assert_eq!(&once, &before);
+        sort(&mut groups, keys.len(), true);
+        prop_assert_eq!(names(&groups), before);
+        let counts: Vec<i128> = groups.iter().map(|group| int(&group[keys.len()])).collect();
+        prop_assert!(counts.is_sorted_by(|a, b| a >= b));
+    }
+}
+
+#[test]
+fn every_column_of_every_kind_is_found_by_its_name() {
+    use clap::ValueEnum as _;
+    for kind in Kind::value_variants() {
+        let columns = kind.columns();
+        assert!(columns.len() >= 5, "{}", kind.name());
+        for chosen in &columns {
+            let found = kind.find(&chosen.name).unwrap_or_else(|| panic!("{} {}", kind.name(), chosen.name));
+            assert!(std::ptr::eq(found.column, chosen.column) || found.column.name == chosen.column.name);
+            let twice = columns.iter().filter(|other| other.name == chosen.name).count();
+            assert_eq!(twice, 1, "{} {} is there once", kind.name(), chosen.name);
+        }
+        assert!(!kind.shown().is_empty());
+        for name in ["session_status", "session_subagent", "model", "project", "day", "week", "session", "agent"] {
+            assert!(kind.find(name).is_some(), "{} {name}", kind.name());
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `cru search`.
+
+mod advice;
+mod excerpt;
+mod open;
+mod output;
+mod passage;
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::base::text::plural;
+use crate::base::{Error, Lines, Result};
+use crate::commands::{Context, Output, Raw, reading};
+use crate::index::search::{Marker, Options, Order, Search};
+use crate::index::{NoteKey, Query, SessionRow};
+use crate::vault::{Vault, VaultPath};
+
+use output::{Found, Group, Line, Listing};
+use passage::Passage;
+
+/// Hits of one session in a list of the most relevant ones, unless there are no others.
+const PER_SESSION: usize = 3;
+
+/// Find words in all sessions
+///
+/// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. "…" is an exact phrase, auth* a
+/// prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
+/// src/auth.rs, fooBar, error[E0308].
+///
+/// Fields: agent: channel: status: kind: tool: file: model: project: branch: tag: session: after: before: and is: with a
+/// kind (is:decision), a mark (is:failed, is:correction, is:open) or a status (is:active). A comma means "or".
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  cru search 'refresh token -test'
+  cru search 'is:decision cache after:30d'
+  cru search '\"no such file\" tool:bash is:failed' -C 2
+  cru search 'file:src/auth.rs agent:coder' --sort time
+  cru search login --open")]
+pub struct Args {
+    /// What to look for; quote it for the shell
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Only the paths of the notes
+    #[arg(long, conflicts_with_all = ["count", "open"])]
+    files: bool,
+    /// Only the number of hits
+    #[arg(long, conflicts_with = "open")]
+    count: bool,
+    /// At most that many hits; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Lines around each hit
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
+    context: usize,
+    /// Order
+    #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
+    sort: Sort,
+    /// Every word may be misspelt
+    #[arg(long)]
+    fuzzy: bool,
+    /// Open a hit, the first unless a number says another, in `$VISUAL` or `$EDITOR`; or in `obsidian`
+    #[arg(long, value_name = "N|obsidian", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    open: Option<open::Place>,
+}
+
+/// What to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// The best first
+    Relevance,
+    /// The newest first
+    Time,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let text = args.query.join(" ");
+    let query = Query::parse(&text, cx.env.now())
+        .map_err(|trouble| Error::usage(trouble.frame(&text)).with_hint(trouble.help))?;
+    let vault = reading::vault(cx)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let by_time = args.sort == Sort::Time;
+    let options = Options {
+        order: if by_time { Order::Time } else { Order::Relevance },
+        limit: if args.count { 1 } else { limit.max(args.open.as_ref().map_or(1, |place| place.number)) },
+        per_session: match () {
+            () if args.files => 1,
+            () if by_time || limit == usize::MAX => usize::MAX,
+            () => PER_SESSION,
+        },
+        fuzzy: args.fuzzy,
+        here: Some(cx.env.folder()),
+    };
+    let search = Search::new(&snapshot, &query, &options);
+    let hits = search.hits()?;
+    if hits.is_empty() {
+        advice::give(&snapshot, &query, &options, cx)?;
+    }
+    let totals = if hits.is_empty() { crate::index::search::Totals::default() } else { search.totals()? };
+    if args.count {
+        return Ok(Box::new(output::Count(totals)));
+    }
+    let marker = Marker::new(&query, args.fuzzy);
+    let mut found = Found { query: text, totals, groups: Vec::new(), now: cx.env.now() };
+    let mut places: HashMap<NoteKey, usize> = HashMap::new();
+    let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
+    for hit in &hits {
+        let Some(row) = snapshot.session(hit.key) else { continue };
+        let place = *places.entry(hit.key).or_insert_with(|| {
+            found.groups.push(Group::of(row));
+            found.groups.len() - 1
+        });
+        if args.files {
+            continue;
+        }
+        let (text, lines) = notes.entry(hit.key).or_insert_with(|| read(&vault, row));
+        let passage = Passage::of(text, lines, hit, &marker, args.context);
+        found.groups[place].hits.push(Line {
+            number: 0,
+            kind: hit.kind.clone(),
+            passage,
+            time: hit.time.or(row.started),
+            score: hit.score,
+            evidence: hit.evidence.and_then(|line| Some((row.transcript.clone()?, line))),
+        });
+    }
+    if args.files {
+        return Ok(Box::new(Listing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
+    }
+    found.count();
+    if let Some(place) = &args.open {
+        return match found.hit(place.number) {
+            Some((path, line)) => place.open(&vault.root().join(path), line, cx),
+            None if hits.is_empty() => Ok(Box::new(Raw { name: "open", text: String::new() })),
+            None => Err(Error::no(format!("there is no hit {}", place.number))
+                .with_hint(format!("the query has {}", plural(found.shown() as u64, "hit")))),
+        };
+    }
+    let shown = found.shown() as u64;
+    if shown > 0 && shown < totals.hits {
+        let sessions = plural(totals.sessions, "session");
+        cx.ui.note(&format!("{shown} of {} in {sessions}; all of them: -n 0", plural(totals.hits, "hit")));
+    }
+    Ok(Box::new(found))
+}
+
+/// The note as it is now; a note that went away meanwhile is empty.
+fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
+    let bytes = VaultPath::new(&row.path).and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
+    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let lines = Lines::of(&text);
+    (text, lines)
+}
+
+/// `3 h ago`; a date where that is long ago.
+fn age(now: Timestamp, time: Timestamp) -> String {
+    match now.duration_since(time).as_secs() {
+        ..0 => time.strftime("%Y-%m-%d").to_string(),
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        seconds @ 86_400..7_776_000 => format!("{} d ago", seconds / 86_400),
+        _ => time.strftime("%Y-%m-%d").to_string(),
+    }
+}

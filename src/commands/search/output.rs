@@ -1,0 +1,213 @@
+//! Hits for people, by session, and for programs, in a row.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::excerpt::Piece;
+use super::passage::Passage;
+use crate::base::text::{plural, sanitise};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Output, View};
+use crate::index::SessionRow;
+use crate::index::search::Totals;
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) query: String,
+    pub(super) totals: Totals,
+    pub(super) groups: Vec<Group>,
+    pub(super) now: Timestamp,
+}
+
+/// The hits of one session.
+pub(super) struct Group {
+    pub(super) path: String,
+    id: String,
+    title: String,
+    status: Option<String>,
+    pub(super) hits: Vec<Line>,
+}
+
+/// A hit as it is shown.
+pub(super) struct Line {
+    /// Its number, for `--open`.
+    pub(super) number: usize,
+    pub(super) kind: String,
+    pub(super) passage: Passage,
+    pub(super) time: Option<Timestamp>,
+    pub(super) score: f32,
+    /// The transcript and a line of it.
+    pub(super) evidence: Option<(String, u64)>,
+}
+
+impl Group {
+    pub(super) fn of(row: &SessionRow) -> Self {
+        Self {
+            path: row.path.clone(),
+            id: row.id.clone(),
+            title: row.title.clone(),
+            status: row.status.clone(),
+            hits: Vec::new(),
+        }
+    }
+}
+
+impl Found {
+    /// Numbers the hits as they are shown.
+    pub(super) fn count(&mut self) {
+        for (index, hit) in self.groups.iter_mut().flat_map(|group| &mut group.hits).enumerate() {
+            hit.number = index + 1;
+        }
+    }
+
+    /// How many are shown.
+    pub(super) fn shown(&self) -> usize {
+        self.groups.iter().map(|group| group.hits.len()).sum()
+    }
+
+    /// Path and line of a hit.
+    pub(super) fn hit(&self, number: usize) -> Option<(&str, usize)> {
+        let mut hits = self.groups.iter().flat_map(|group| group.hits.iter().map(|hit| (group.path.as_str(), hit)));
+        hits.find(|(_, hit)| hit.number == number).map(|(path, hit)| (path, hit.passage.line))
+    }
+}
+
+/// Text of notes as one line for a terminal.
+fn clean(text: &str) -> String {
+    sanitise(text).replace(['\n', '\t'], " ")
+}
+
+impl Output for Found {
+    fn text(&self, view: &View) -> String {
+        let mut out = String::new();
+        let width = if view.terminal { view.width } else { view.width.max(160) };
+        let digits = self.shown().to_string().len();
+        for (index, group) in self.groups.iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            out.push_str(&paint(style::ID, clean(&group.id)));
+            if group.title != group.id {
+                out.extend(["  ", &paint(style::TITLE, clean(&group.title))]);
+            }
+            if let Some(status) = &group.status {
+                out.push_str(&paint(style::DIM, format!(" · {}", clean(status))));
+            }
+            out.push('\n');
+            for hit in &group.hits {
+                let place = format!("{}:{}", clean(&group.path), hit.passage.line);
+                let _ = write!(out, "{:>digits$}  {}", paint(style::DIM, hit.number), paint(style::CHANNEL, place));
+                let mut facts = vec![clean(&hit.kind)];
+                facts.extend(hit.passage.phase.as_deref().filter(|_| hit.kind != "session").map(clean));
+                facts.extend(hit.time.map(|time| super::age(self.now, time)));
+                out.extend(["  ", &paint(style::DIM, facts.join(" · ")), "\n"]);
+                let gutter = hit.passage.lines.iter().map(|(line, _)| line.to_string().len()).max().unwrap_or(0);
+                for (number, pieces) in &hit.passage.lines {
+                    let indent = " ".repeat(digits + 2);
+                    let number = if hit.passage.lines.len() == 1 {
+                        String::new()
+                    } else {
+                        let mark = if *number == hit.passage.line { '>' } else { ' ' };
+                        paint(style::DIM, format!("{mark}{number:>gutter$} "))
+                    };
+                    let text = Piece::paint(pieces, width.saturating_sub(digits + gutter + 5).max(20));
+                    out.push_str(format!("{indent}{number}{text}").trim_end());
+                    out.push('\n');
+                }
+                if let Some((transcript, line)) = &hit.evidence {
+                    let place = paint(style::CHANNEL, format!("{}:{line}", clean(transcript)));
+                    let _ = writeln!(out, "{}in the transcript, {place}", " ".repeat(digits + 2));
+                }
+            }
+        }
+        if view.terminal && !self.groups.is_empty() {
+            let all = plural(self.totals.hits, "hit");
+            let shown =
+                if (self.shown() as u64) < self.totals.hits { format!("{} of ", self.shown()) } else { String::new() };
+            let sessions = plural(self.totals.sessions, "session");
+            let _ = writeln!(out, "\n{}", paint(style::DIM, format!("{shown}{all} in {sessions}")));
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        let hits = self.groups.iter().flat_map(|group| group.hits.iter().map(move |hit| hit.json(group)));
+        Ok(json!({
+            "schema": 1,
+            "query": self.query,
+            "total": self.totals.hits,
+            "sessions": self.totals.sessions,
+            "hits": hits.collect::<Vec<_>>(),
+        }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    /// Nothing found is the answer "no".
+    fn exit_code(&self) -> u8 {
+        u8::from(self.groups.is_empty())
+    }
+}
+
+impl Line {
+    fn json(&self, group: &Group) -> Value {
+        let lines = self.passage.lines.iter().map(|(line, pieces)| json!({ "line": line, "pieces": pieces }));
+        let own = self.passage.lines.iter().find(|(line, _)| *line == self.passage.line);
+        json!({
+            "session": group.id,
+            "title": group.title,
+            "status": group.status,
+            "path": group.path,
+            "line": self.passage.line,
+            "kind": self.kind,
+            "phase": self.passage.phase,
+            "time": self.time,
+            "score": self.score,
+            "text": own.map(|(_, pieces)| Piece::plain(pieces)),
+            "lines": lines.collect::<Vec<_>>(),
+            "transcript": self.evidence.as_ref().map(|(path, _)| path),
+            "transcript_line": self.evidence.as_ref().map(|(_, line)| line),
+        })
+    }
+}
+
+/// `--files`.
+pub(super) struct Listing {
+    pub(super) totals: Totals,
+    pub(super) paths: Vec<String>,
+}
+
+impl Output for Listing {
+    fn text(&self, _: &View) -> String {
+        self.paths.iter().flat_map(|path| [clean(path), "\n".to_owned()]).collect()
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        Ok(json!({ "schema": 1, "total": self.totals.sessions, "files": self.paths }))
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.paths.is_empty())
+    }
+}
+
+/// `--count`.
+pub(super) struct Count(pub(super) Totals);
+
+impl Output for Count {
+    fn text(&self, _: &View) -> String {
+        format!("{}\n", self.0.hits)
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        Ok(json!({ "schema": 1, "total": self.0.hits, "sessions": self.0.sessions }))
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.0.hits == 0)
+    }
+}

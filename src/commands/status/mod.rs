@@ -1,0 +1,297 @@
+//! `cru status`: the vault at a glance.
+
+mod evidence;
+mod waiting;
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use self::evidence::Evidence;
+use self::waiting::Waiting;
+use super::history::{line, status_look};
+use super::output::style::{self, paint};
+use super::output::{Align, Cell, Table};
+use super::{Context, Output, View, current, reading};
+use crate::base::Result;
+use crate::base::text::{plural, thousands};
+use crate::index::{SessionRow, Snapshot};
+use crate::vault::Walk;
+
+/// Rows of a list that a glance takes in.
+const MOST: usize = 8;
+/// Statuses in the order of a session's life.
+const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
+
+/// The vault at a glance
+///
+/// Its sessions, what waits to be written, and which transcripts are gone or will be deleted by their host within seven
+/// days.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// All rows of every list
+    #[arg(short, long)]
+    all: bool,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = reading::vault(cx)?;
+    let snapshot = reading::snapshot(&vault, cx)?;
+    let rows = snapshot.sessions();
+    let current = current::path(rows, &vault, cx.env);
+    let current = current.and_then(|path| rows.iter().find(|row| row.path == path));
+    Ok(Box::new(Report {
+        schema: 1,
+        vault: vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned()),
+        notes: Walk::of(&vault).notes.len() as u64,
+        sessions: rows.len() as u64,
+        statuses: statuses(rows),
+        current: current.map(Current::of),
+        waiting: waiting::all(rows, &vault, cx.env)?,
+        index: Index::of(&snapshot),
+        evidence: Evidence::of(rows, &vault, cx.env),
+        now: cx.env.now(),
+        most: if args.all { usize::MAX } else { MOST },
+    }))
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    vault: std::path::PathBuf,
+    /// Markdown files, sessions among them.
+    notes: u64,
+    sessions: u64,
+    /// Sessions by status, in the order of a session's life.
+    statuses: Vec<Count>,
+    current: Option<Current>,
+    waiting: Vec<Waiting>,
+    index: Index,
+    evidence: Evidence,
+    #[serde(skip)]
+    now: Timestamp,
+    #[serde(skip)]
+    most: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Count {
+    /// Nothing where the notes do not tell.
+    status: Option<String>,
+    sessions: u64,
+}
+
+fn statuses(rows: &[SessionRow]) -> Vec<Count> {
+    let mut counts: std::collections::BTreeMap<(usize, Option<&str>), u64> = std::collections::BTreeMap::new();
+    for row in rows {
+        let status = row.status.as_deref();
+        let place = STATUSES.iter().position(|known| Some(*known) == status);
+        let last = STATUSES.len() + usize::from(status.is_none());
+        *counts.entry((place.unwrap_or(last), status)).or_default() += 1;
+    }
+    let count =
+        |((_, status), sessions): ((usize, Option<&str>), u64)| Count { status: status.map(str::to_owned), sessions };
+    counts.into_iter().map(count).collect()
+}
+
+#[derive(Debug, Serialize)]
+struct Current {
+    id: String,
+    title: String,
+    path: String,
+    status: Option<String>,
+    started: Option<Timestamp>,
+}
+
+impl Current {
+    fn of(row: &SessionRow) -> Self {
+        Self {
+            id: row.id.clone(),
+            title: row.title.clone(),
+            path: row.path.clone(),
+            status: row.status.clone(),
+            started: row.started,
+        }
+    }
+}
+
+/// The search index.
+#[derive(Debug, Serialize)]
+struct Index {
+    entries: u64,
+    bytes: u64,
+}
+
+impl Index {
+    fn of(snapshot: &Snapshot) -> Self {
+        let entries = snapshot.parts().iter().map(|part| part.searcher().num_docs()).sum();
+        Self { entries, bytes: snapshot.size() }
+    }
+}
+
+impl Report {
+    fn head(&self, out: &mut String) {
+        let mut row = |name: &str, text: String| {
+            let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<8}")));
+        };
+        row("Vault", paint(style::ID, line(&self.vault.display().to_string())));
+        let others = self.notes.saturating_sub(self.sessions);
+        let others = match others {
+            0 => String::new(),
+            1 => ", 1 other".to_owned(),
+            others => format!(", {} others", thousands(others)),
+        };
+        row("Notes", format!("{}: {}{others}", thousands(self.notes), plural(self.sessions, "session")));
+        if !self.statuses.is_empty() {
+            let shown = self.statuses.iter().map(|it| {
+                let status = it.status.as_deref().unwrap_or("without a status");
+                format!("{} {}", thousands(it.sessions), paint(status_look(status), line(status)))
+            });
+            row("Sessions", shown.collect::<Vec<_>>().join(", "));
+        }
+        row(
+            "Current",
+            match &self.current {
+                Some(it) if it.title == it.id => paint(style::ID, line(&it.id)),
+                Some(it) => format!("{}  {}", paint(style::ID, line(&it.id)), line(&it.title)),
+                None => match self.statuses.iter().find(|it| it.status.as_deref() == Some("active")) {
+                    Some(it) => format!("one of {} active sessions: CRU_SESSION names it", thousands(it.sessions)),
+                    None => "none".to_owned(),
+                },
+            },
+        );
+        let waiting: usize = self.waiting.iter().map(|it| it.entries).sum();
+        row(
+            "Waiting",
+            match waiting {
+                0 => "nothing".to_owned(),
+                entries => {
+                    let entries = match entries {
+                        1 => "1 entry".to_owned(),
+                        _ => format!("{} entries", thousands(entries as u64)),
+                    };
+                    let sessions = plural(self.waiting.len() as u64, "session");
+                    paint(style::WARN, format_args!("{entries} of {sessions}; `cru flush --all` writes them"))
+                }
+            },
+        );
+        row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
+        row("Evidence", self.evidence());
+    }
+
+    fn evidence(&self) -> String {
+        let it = &self.evidence;
+        let mut words = Vec::new();
+        let mut add = |count: u64, what: &str, look: anstyle::Style| {
+            if count > 0 {
+                words.push(paint(look, format_args!("{} {what}", thousands(count))));
+            }
+        };
+        let plain = anstyle::Style::new();
+        add(it.there - it.at_risk.len() as u64, "transcripts there", plain);
+        add(it.at_risk.len() as u64, "about to be deleted", style::WARN);
+        add(it.kept, "kept in the vault", style::GOOD);
+        add(it.gone.len() as u64, "gone", style::DIM);
+        add(it.unnamed, "sessions without", style::DIM);
+        if words.is_empty() { "–".to_owned() } else { words.join(", ") }
+    }
+
+    fn at_risk(&self, view: &View, out: &mut String) {
+        let it = &self.evidence;
+        if it.at_risk.is_empty() {
+            return;
+        }
+        let why = if it.cleanup_days_set { "" } else { ", the default" };
+        let _ = writeln!(
+            out,
+            "\n{}\nClaude Code deletes a transcript {} after its last line (cleanupPeriodDays{why}). The note stays; what it\n\
+             cuts short goes. A copy in `evidence/<session_id>/` of the vault, or more days in Claude Code's settings,\n\
+             keeps it.",
+            paint(style::WARN, "Transcripts that are about to be deleted"),
+            plural(it.cleanup_days.unsigned_abs(), "day")
+        );
+        let mut table = Table::new(&[("DELETED", Align::Left), ("SESSION", Align::Left), ("TRANSCRIPT", Align::Left)]);
+        for row in it.at_risk.iter().take(self.most) {
+            let left = row.from.duration_since(self.now);
+            let when = match left.as_hours() {
+                _ if left.is_negative() || left.is_zero() => "at its next start".to_owned(),
+                hours @ ..48 => format!("in {}", plural(hours.unsigned_abs().max(1), "hour")),
+                hours => format!("in {} days", hours / 24),
+            };
+            table.row([
+                Cell::new(when).style(style::WARN),
+                Cell::new(&row.session).style(style::ID),
+                Cell::new(&row.transcript),
+            ]);
+        }
+        out.push_str(&table.render(view));
+        self.more(it.at_risk.len(), out);
+    }
+
+    fn gone(&self, view: &View, out: &mut String) {
+        let it = &self.evidence;
+        if it.gone.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "\n{}\nDeleted by their host, or the sessions ran on another machine. The notes are all there is.",
+            paint(style::TITLE, "Transcripts that are not on this machine")
+        );
+        let mut table = Table::new(&[("SESSION", Align::Left), ("TRANSCRIPT", Align::Left)]);
+        for row in it.gone.iter().take(self.most) {
+            table.row([Cell::new(&row.session).style(style::ID), Cell::new(&row.transcript).style(style::DIM)]);
+        }
+        out.push_str(&table.render(view));
+        self.more(it.gone.len(), out);
+    }
+
+    fn waiting(&self, view: &View, out: &mut String) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        out.push('\n');
+        let mut table = Table::new(&[("WAITING", Align::Right), ("SESSION", Align::Left), ("", Align::Left)]);
+        for it in self.waiting.iter().take(self.most) {
+            table.row([
+                Cell::new(thousands(it.entries as u64)),
+                Cell::new(&it.session).style(style::ID),
+                Cell::new(if it.note { "" } else { "it has no note here" }).style(style::DIM),
+            ]);
+        }
+        out.push_str(&table.render(view));
+        self.more(self.waiting.len(), out);
+    }
+
+    fn more(&self, rows: usize, out: &mut String) {
+        let more = rows.saturating_sub(self.most);
+        if more > 0 {
+            let _ = writeln!(out, "{}", paint(style::DIM, format_args!("{} more (--all)", thousands(more as u64))));
+        }
+    }
+}
+
+/// `4.2 MB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+impl Output for Report {
+    fn text(&self, view: &View) -> String {
+        let mut out = String::new();
+        self.head(&mut out);
+        self.waiting(view, &mut out);
+        self.at_risk(view, &mut out);
+        self.gone(view, &mut out);
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

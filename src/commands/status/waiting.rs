@@ -1,0 +1,49 @@
+//! What waits in journals to be written into notes.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::base::{Env, Result};
+use crate::commands::import::sync;
+use crate::index::SessionRow;
+use crate::vault::state::key;
+use crate::vault::{Journal, State, Vault, Writer};
+
+/// Entries of one session that its note does not have yet.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Waiting {
+    /// Its id; the host's where it has no note yet.
+    pub(super) session: String,
+    pub(super) entries: usize,
+    /// Whether it has a note that they belong to.
+    pub(super) note: bool,
+}
+
+/// All that waits, by session.
+pub(super) fn all(rows: &[SessionRow], vault: &Vault, env: &Env) -> Result<Vec<Waiting>> {
+    let Some(state) = State::existing(vault, env) else { return Ok(Vec::new()) };
+    let known: HashMap<String, &str> = rows.iter().map(|row| (key(&row.id), row.id.as_str())).collect();
+    let mut found: HashMap<String, Waiting> = HashMap::new();
+    let mut add = |session: String, entries: usize| {
+        let note = known.contains_key(&key(&session));
+        let waiting = found.entry(session.clone()).or_insert(Waiting { session, entries: 0, note });
+        waiting.entries += entries;
+    };
+    for (session, entries) in sync::waiting(vault, &state)? {
+        add(session, entries);
+    }
+    let writer = Writer::new(vault, &state, env.now());
+    let journals = std::fs::read_dir(state.dir().join("journal")).into_iter().flatten().flatten();
+    for name in journals.filter_map(|entry| entry.file_name().into_string().ok()) {
+        let Some(name) = name.strip_suffix(".jsonl").filter(|name| !name.contains("--")) else { continue };
+        let consumed = writer.peek(name)?.consumed;
+        let entries = Journal::at(state.journal(name)).read(consumed.get(name))?.entries.len();
+        if entries > 0 {
+            add(known.get(name).map_or_else(|| name.to_owned(), |id| (*id).to_owned()), entries);
+        }
+    }
+    let mut all: Vec<Waiting> = found.into_values().collect();
+    all.sort_by(|a, b| a.session.cmp(&b.session));
+    Ok(all)
+}

@@ -1,0 +1,72 @@
+//! Questions with a known answer, asked of real sessions: the right one is among the first three.
+//!
+//! The transcripts are no part of the project: they are looked for in `../shared/transcripts` or where
+//! `CRU_TEST_TRANSCRIPTS` says, and imported into a vault that goes away. A question is what a person remembers of a
+//! session, typed as words; the answer is the beginning of its id.
+
+use std::path::PathBuf;
+
+use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
+use cru::import;
+use cru::index::search::{Options, Search};
+use cru::index::{Query, Snapshot};
+
+use crate::growth::World;
+use crate::transcripts::transcripts;
+
+/// What is asked, and the session that answers it.
+const QUESTIONS: &[(&str, &str)] = &[
+    // What a person said.
+    ("vendor zip", "2026-07-14-we-last-made-a-vendor-zip"),
+    ("goreleaser OR \"go releaser\"", "2026-07-13-https-github-com-jandedobbeleer-oh-my"),
+    ("merging blocked protected ref", "2026-02-10-i-am-still-getting-a-merging"),
+    ("mermaid output directory", "2026-02-07-gah-our-mermaid-shenanigans"),
+    ("truncat* byte UTF-8", "2026-01-09-i-got-this-feedback-for-the"),
+    ("dotfiles", "2026-05-03-hi-this-is-my-first-time"),
+    ("download move buttons barely visible", "2026-02-13-the-download-and-move-buttons"),
+    ("DOCKER_API_VERSION", "2026-01-21-"),
+    ("环境变量", "2026-01-21-"),
+    // What was done.
+    ("steve yegge beads", "2026-04-18-ok-we-re-going-to-make-general-purpose-3"),
+    ("skip-push-sessions", "2026-01-12-right-now-we-have-a-pre"),
+    ("logging.WithAgent", "2026-01-20-we-should-add-the-agent-name"),
+    ("linear document attachment", "2026-01-19-i-m-working-on-linear-ent"),
+    ("tool:bash pyright is:failed", "2025-06-14-hey-claude-can-you-please-add"),
+    ("file:timeline.html group visible", "2025-07-05-hey-claude-i-d-like-your"),
+    ("\"Session Expired or Invalid public key\"", "2026-02-13-the-download-and-move-buttons"),
+    ("tokenizer worker", "2025-09-29-can-you-please-read-public-tokenizer"),
+    // What somebody remembers half.
+    ("vercel redirect tokenizer", "2025-10-03-i-have-public-tokenizer-css-public"),
+    ("launch cached session html TUI", "2025-07-16-now-we-have-cache-so-we"),
+    ("shadowbranch~ message", "2026-02-03-print-shadowbranch-into-message"),
+];
+
+#[test]
+fn the_right_session_is_among_the_first_three() {
+    let Some(folder) = transcripts() else {
+        eprintln!("skipped: no transcripts at hand");
+        return;
+    };
+    let places: Vec<PathBuf> = ["claude", "claude-projects"].map(|name| folder.join(name)).into();
+    let world = World::new();
+    let importer = import::find("claude").unwrap();
+    ingest(&world.vault, importer, &places, &Ingest::default(), &Unwatched).unwrap();
+    let snapshot = Snapshot::open(&world.vault).unwrap();
+    let options = Options { limit: 20, per_session: 3, ..Options::default() };
+    let mut missed = Vec::new();
+    for (text, answer) in QUESTIONS {
+        let query = Query::parse(text, world.env.now()).unwrap();
+        let mut sessions: Vec<&str> = Vec::new();
+        for hit in Search::new(&snapshot, &query, &options).hits().unwrap() {
+            let id = snapshot.session(hit.key).unwrap().id.as_str();
+            if !sessions.contains(&id) {
+                sessions.push(id);
+            }
+        }
+        if !sessions.iter().take(3).any(|id| id.starts_with(answer)) {
+            missed.push(format!("{text}: {answer}, but {:?}", sessions.iter().take(5).collect::<Vec<_>>()));
+        }
+    }
+    println!("{} of {} answered", QUESTIONS.len() - missed.len(), QUESTIONS.len());
+    assert!(missed.len() <= QUESTIONS.len() / 10, "{}", missed.join("\n"));
+}
