@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use cru::index::{NoteKey, Snapshot};
+use cru::index::search::{Options, Search};
+use cru::index::{NoteKey, Query, Snapshot};
 use cru::vault::{Vault, VaultPath};
 use tantivy::Term;
 use tantivy::collector::TopDocs;
@@ -37,9 +38,6 @@ const MANY: usize = 15;
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
-    if let Some(root) = value("--open") {
-        return open(Path::new(root));
-    }
     let recipe = Recipe { sessions: value("--sessions").map_or(Ok(1_000), |n| n.parse())?, ..Recipe::default() };
     let temp = tempfile::tempdir()?;
     let root = match value("--vault") {
@@ -64,12 +62,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     println!("missed: {}", report.missed().join(", "));
     Ok(ExitCode::FAILURE)
-}
-
-/// What a child does whose memory is measured: brings the index up to date and takes a snapshot.
-fn open(root: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    black_box(Snapshot::open(&Vault::open(root)?)?.sessions().len());
-    Ok(ExitCode::SUCCESS)
 }
 
 struct Bed {
@@ -168,13 +160,21 @@ impl Bed {
         Ok(())
     }
 
-    /// Nothing but the question.
+    /// Nothing but the question: the best hits as the command asks for them.
     fn queries(&self, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let snapshot = Snapshot::open(&self.vault)?;
+        let options = Options { per_session: 3, ..Options::default() };
         for (name, word) in [("rare", RARE), ("common", COMMON)] {
             let mut ours = Vec::new();
             for _ in 0..MANY {
-                black_box(timed(&mut ours, || hits(&snapshot, word)));
+                let found = timed(&mut ours, || -> cru::base::Result<usize> {
+                    let query =
+                        Query::parse(word, jiff::Timestamp::UNIX_EPOCH).map_err(|_| cru::base::Error::usage(word))?;
+                    Ok(Search::new(&snapshot, &query, &options).hits()?.len())
+                })?;
+                if found == 0 {
+                    return Err(format!("{word} is nowhere").into());
+                }
             }
             report.at_most(&format!("query of a {name} word, index open"), ms(median(ours)), "ms", 1.0);
         }
@@ -187,10 +187,6 @@ impl Bed {
         let walk = self.walk();
         for (name, word) in [("rare", RARE), ("common", COMMON)] {
             let what = format!("cru search, {name} word");
-            if !process::knows("search") {
-                Report::skipped(&what, "this program has no `search` yet");
-                continue;
-            }
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             for _ in 0..MANY {
                 ours.push(self.run(&["search", word])?);
@@ -208,10 +204,6 @@ impl Bed {
         }
         for (command, most) in [(["session", "list"].as_slice(), 60.0), (&["stats"], 100.0)] {
             let what = format!("cru {}", command.join(" "));
-            if !process::knows(command[0]) {
-                Report::skipped(&what, "this program does not have it yet");
-                continue;
-            }
             let times = (0..MANY).map(|_| self.run(command)).collect::<Result<Vec<_>, _>>()?;
             report.at_most(&what, ms(median(times)), "ms", most);
         }
@@ -230,21 +222,9 @@ impl Bed {
     /// The most memory that a process held.
     fn memory(&self, report: &mut Report) -> Result<(), Box<dyn Error>> {
         self.forget()?;
-        let mut build = if process::knows("index") {
-            process::cru(&self.root, &["index", "--rebuild"])
-        } else {
-            Command::new(std::env::current_exe()?)
-        };
-        if !process::knows("index") {
-            build.arg("--open").arg(&self.root);
-        }
-        let mut query: &[&str] = &["session", "list"];
-        if process::knows("search") {
-            query = &["search", COMMON];
-        }
         for (what, command, most) in [
-            ("peak memory of the build", &mut build, 400.0),
-            ("peak memory of a query", &mut process::cru(&self.root, query), 60.0),
+            ("peak memory of the build", &mut process::cru(&self.root, &["index", "--rebuild"]), 400.0),
+            ("peak memory of a query", &mut process::cru(&self.root, &["search", COMMON]), 60.0),
         ] {
             match process::peak(command) {
                 Some(peak) => report.at_most(what, peak, "MB", most),

@@ -13,12 +13,6 @@ pub(crate) fn cru(root: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Whether the program has a command.
-pub(crate) fn knows(command: &str) -> bool {
-    let help = Command::new(env!("CARGO_BIN_EXE_cru")).args([command, "--help"]).output();
-    help.is_ok_and(|help| help.status.success())
-}
-
 /// Whether a program is there.
 pub(crate) fn installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
