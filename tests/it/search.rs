@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-use cru::base::files;
 use cru::index::search::{Options, Order, Search};
 use cru::index::{Query, Snapshot};
 use cru::vault::Vault;
@@ -26,12 +25,11 @@ fn world() -> World {
     world
 }
 
+#[expect(clippy::disallowed_methods, reason = "a person edits a note")]
 fn write(world: &World, name: &str, text: &str) {
     let path = world.temp.path().join("vault/sessions").join(name);
-    if path.exists() {
-        std::fs::remove_file(&path).unwrap();
-    }
-    files::create(&path, text.as_bytes()).unwrap();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
 }
 
 fn ask(vault: &Vault, text: &str, options: &Options) -> Vec<(String, String)> {
