@@ -56,7 +56,7 @@ fn the_encoder_passes_the_conformance_fixtures() {
                 Some("\t") => Delimiter::Tab,
                 _ => Delimiter::Comma,
             };
-            let indent = options["indentSize"].as_u64().unwrap_or(2) as usize;
+            let indent = indent(options);
             let options = ToonOptions::new().with_delimiter(delimiter).with_indent(indent);
             serde_toon::to_string_with_options(&case["input"], options).unwrap()
         };
@@ -76,7 +76,7 @@ fn the_decoder_passes_the_conformance_fixtures() {
         let decoded = if options["strict"] == false || !options["indentSize"].is_null() {
             let strict = options["strict"] != false;
             let options = if strict { DecodeOptions::strict() } else { DecodeOptions::lenient() }
-                .with_indent_size(options["indentSize"].as_u64().unwrap_or(2) as usize);
+                .with_indent_size(indent(options));
             serde_toon::from_str_with_options::<Value>(input, options).ok()
         } else {
             from_toon(input).ok()
@@ -87,6 +87,10 @@ fn the_decoder_passes_the_conformance_fixtures() {
             assert!(decoded.as_ref().is_some_and(|value| same(value, &case["expected"])), "{name}: {decoded:?}");
         }
     }
+}
+
+fn indent(options: &Value) -> usize {
+    options["indentSize"].as_u64().map_or(2, |indent| usize::try_from(indent).unwrap())
 }
 
 /// Whether two values are the same JSON; `1.0` is `1`.
