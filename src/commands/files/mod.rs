@@ -4,7 +4,7 @@ mod place;
 mod text;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -65,29 +65,25 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     }
     let limit = args.limit.map(|limit| if limit == 0 { usize::MAX } else { limit });
-    let report = match &wanted {
-        Some(wanted) => {
-            let places = wanted.choose(files.keys());
-            let places: HashSet<Place> = places.into_iter().cloned().collect();
-            files.retain(|place, _| places.contains(place));
-            let mut files: Vec<File> = files.into_iter().map(|(place, touches)| File::of(&place, touches)).collect();
-            files.sort_by(|a, b| a.path.cmp(&b.path));
-            for file in &mut files {
-                file.touches.truncate(limit.unwrap_or(usize::MAX));
-            }
-            Report { schema: 1, total: files.len(), one: true, files }
+    if let Some(wanted) = &wanted {
+        let places: HashSet<Place> = wanted.choose(files.keys()).into_iter().cloned().collect();
+        files.retain(|place, _| places.contains(place));
+    }
+    let mut files: Vec<File> = files.into_iter().map(|(place, touches)| File::of(&place, touches)).collect();
+    let (total, one) = (files.len(), wanted.is_some());
+    if one {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        for file in &mut files {
+            file.touches.truncate(limit.unwrap_or(usize::MAX));
         }
-        None => {
-            let mut files: Vec<File> = files.into_iter().map(|(place, touches)| File::of(&place, touches)).collect();
-            files.sort_by(|a, b| {
-                let key = |it: &File| (Reverse(it.reads + it.writes), Reverse(it.last));
-                key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
-            });
-            let total = files.len();
-            files.truncate(limit.unwrap_or(MOST));
-            Report { schema: 1, total, one: false, files }
-        }
-    };
+    } else {
+        files.sort_by(|a, b| {
+            let key = |it: &File| (Reverse(it.reads + it.writes), Reverse(it.last));
+            key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
+        });
+        files.truncate(limit.unwrap_or(MOST));
+    }
+    let report = Report { schema: 1, total, one, files };
     if report.files.is_empty() {
         cx.ui.note(match &args.path {
             Some(_) => "no session names such a file; `cru files` lists those that were touched most",
@@ -157,7 +153,7 @@ impl File {
             ))
         });
         let reads = touches.iter().filter(|it| it.access == Access::Read).count() as u64;
-        let sessions: BTreeMap<&str, ()> = touches.iter().map(|it| (it.note.as_str(), ())).collect();
+        let sessions: HashSet<&str> = touches.iter().map(|it| it.note.as_str()).collect();
         Self {
             path: place.text(),
             reads,

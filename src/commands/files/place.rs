@@ -53,7 +53,7 @@ pub(super) struct Wanted {
 impl Wanted {
     /// Reads `src/a.rs`, `./a.rs`, `~/x/a.rs`, `/x/a.rs`.
     pub(super) fn read(path: &str, env: &Env) -> Self {
-        let path = path.trim().trim_start_matches("@");
+        let path = path.trim().trim_start_matches('@');
         let dotted = Path::new(path).components().any(|part| matches!(part, Component::CurDir | Component::ParentDir));
         let end = (!is_absolute(path) && !dotted).then(|| names(path, env)).filter(|names| !names.is_empty());
         let exact = if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", env.cwd().to_string_lossy()) };

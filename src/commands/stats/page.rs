@@ -62,28 +62,25 @@ fn columns(days: &Grouped) -> Vec<(String, Figures)> {
     };
     let whole = last.since(*first).map_or(i32::MAX, |span| span.get_days());
     let step = if whole < i32::try_from(COLUMNS).unwrap_or(i32::MAX) { 1 } else { 7 };
-    let monday = i32::from(first.weekday().to_monday_zero_offset());
-    let start = if step == 7 { back(*first, monday) } else { *first };
     // Of a time that is longer than a chart the end is shown.
     let most = if step == 7 { WEEKS } else { COLUMNS };
-    let total = usize::try_from(last.since(start).map_or(0, |span| span.get_days()) / step).unwrap_or(0) + 1;
-    let skip = i32::try_from(total.saturating_sub(most)).unwrap_or(0);
-    let mut at = back(start, -skip.saturating_mul(step));
+    let monday = i32::from(last.weekday().to_monday_zero_offset());
+    let mut at = if step == 7 { back(*last, monday) } else { *last };
     let mut columns = Vec::new();
-    while at <= *last && columns.len() < most {
-        let end = back(at, -step);
+    while columns.len() < most {
         let mut figures = Figures::default();
-        for (_, it) in dated.range(at..end) {
+        for (_, it) in dated.range(at..=back(at, 1 - step)) {
             figures.sessions += it.sessions;
             figures.failed_steps += it.failed_steps;
             figures.tokens = Some(figures.tokens.unwrap_or(0).saturating_add(it.tokens.unwrap_or(0)));
         }
         columns.push((if step == 7 { format!("week of {at}") } else { at.to_string() }, figures));
-        if end <= at {
+        if at <= *first {
             break;
         }
-        at = end;
+        at = back(at, step);
     }
+    columns.reverse();
     columns
 }
 

@@ -133,7 +133,7 @@ impl Index {
 impl Report {
     fn head(&self, out: &mut String) {
         let mut row = |name: &str, text: String| {
-            let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<8}")));
+            let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<11}")));
         };
         row("Vault", paint(style::ID, line(&self.vault.display().to_string())));
         let others = self.notes.saturating_sub(self.sessions);
@@ -177,7 +177,7 @@ impl Report {
             },
         );
         row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
-        row("Evidence", self.evidence());
+        row("Transcripts", self.evidence());
     }
 
     fn evidence(&self) -> String {
@@ -189,11 +189,11 @@ impl Report {
             }
         };
         let plain = anstyle::Style::new();
-        add(it.there - it.at_risk.len() as u64, "transcripts there", plain);
+        add(it.there - it.at_risk.len() as u64, "there", plain);
         add(it.at_risk.len() as u64, "about to be deleted", style::WARN);
         add(it.kept, "kept in the vault", style::GOOD);
         add(it.gone.len() as u64, "gone", style::DIM);
-        add(it.unnamed, "sessions without", style::DIM);
+        add(it.unnamed, if it.unnamed == 1 { "session names none" } else { "sessions name none" }, style::DIM);
         if words.is_empty() { "–".to_owned() } else { words.join(", ") }
     }
 
