@@ -113,6 +113,7 @@ impl Entry {
         if let Some(line) = self.evidence {
             document.add_u64(fields.evidence, line);
         }
+        document.add_u64(fields.hash, self.hash());
         document
     }
 }
