@@ -193,6 +193,7 @@ fn damaged(error: TantivyError) -> Trouble {
 }
 
 /// An error of the index that cannot be mended by making it anew.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn failed(error: TantivyError) -> Error {
     Error::usage(format!("the index could not be written: {error}"))
         .with_hint("`.cru/cache` may be deleted; it is made anew")

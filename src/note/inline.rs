@@ -28,7 +28,9 @@ pub(super) fn scan(text: &str, tree: &Tree) -> Vec<Inline> {
         let start = texts.first().map_or(0, |first| first.start);
         let next = opaque.partition_point(|opaque| opaque.end <= start);
         let mut scan = Scan { text, opaque: &opaque, found: Vec::new(), next };
-        texts.iter().for_each(|span| scan.span(*span));
+        for span in texts {
+            scan.span(*span);
+        }
         scan.found
     };
     let mut found: Vec<Inline> = if text.len() > threads::LONG {

@@ -87,7 +87,6 @@ pub fn remove(path: &Path) -> Result<bool> {
 }
 
 /// Removes a folder of derived files with all that is in it; nothing where there is none.
-#[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
 pub fn remove_derived(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir, source)),
