@@ -64,12 +64,6 @@ struct Disk {
     cursor: Option<Cursor>,
 }
 
-/// A replacement that was refused, and the revision that stood in the note.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Refused {
-    found: Option<u64>,
-}
-
 /// The attempts at one write.
 #[derive(Debug)]
 pub(super) struct Attempt<'a> {
@@ -80,8 +74,8 @@ pub(super) struct Attempt<'a> {
     log: Operations,
     /// Ids of what this call wants written, over all attempts.
     mine: Vec<String>,
-    /// The revision that a note had whose replacement was refused: one that still has it has nothing of it.
-    refused: Option<Refused>,
+    /// Whether a replacement was refused: the newest record is then of this call, and was not done.
+    refused: bool,
     recovered: Option<PathBuf>,
     label: String,
 }
@@ -89,7 +83,7 @@ pub(super) struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
-        let (mine, refused, recovered, label) = (Vec::new(), None, None, String::new());
+        let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
         Self { writer, key, note, path, log, mine, refused, recovered, label }
     }
 
@@ -156,7 +150,7 @@ impl<'a> Attempt<'a> {
         }
 
         // Refused before and nothing new since: what is in the log already only needs its place in the note.
-        let newest = records.last().filter(|_| self.refused.is_some() && !seen && job.new.is_empty());
+        let newest = records.last().filter(|_| self.refused && !seen && job.new.is_empty());
         let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
         if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
             place.revision = newest.revision;
@@ -205,7 +199,7 @@ impl<'a> Attempt<'a> {
     ) -> Result<Step> {
         let aside = self.writer.state.recovery(self.key);
         if settled(prepared.replace(&disk.bytes, after, Some(&aside)))?.is_none() {
-            self.refused = Some(Refused { found: disk.cursor.as_ref().map(|cursor| cursor.revision) });
+            self.refused = true;
             return Ok(Step::Refused);
         }
         Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
@@ -228,7 +222,8 @@ impl<'a> Attempt<'a> {
     fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
         let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
         let Some(newest) = records.last() else { return Ok(Vec::new()) };
-        if newest.writes() && (newest.before == disk.hash || self.refused == Some(Refused { found: revision })) {
+        let undone = newest.before == disk.hash || (self.refused && heal::is_base(records, newest, revision));
+        if newest.writes() && undone {
             return Ok(heal::once_more(newest));
         }
         if revision.is_none_or(|revision| heal::undoes(records, revision)) {

@@ -48,6 +48,17 @@ pub(super) fn once_more(record: &Record) -> Vec<Todo> {
     record.ops.iter().map(|deed| Todo { deed: deed.clone(), mode: mode(deed) }).collect()
 }
 
+/// Whether the newest write, which was refused, says all that a text of revision `disk` lacks: it was computed for one.
+/// That another text stood there when it was last tried tells nothing. Texts without a revision may differ in what they
+/// have, so it must then say all that was ever written.
+pub(super) fn is_base(records: &[Record], newest: &Record, disk: Option<u64>) -> bool {
+    let all = || {
+        let ids: HashSet<&str> = newest.ops.iter().map(|deed| deed.id.as_str()).collect();
+        records.iter().flat_map(|record| &record.ops).all(|deed| ids.contains(deed.id.as_str()))
+    };
+    newest.from == disk && (disk.is_some() || all())
+}
+
 /// Whether something was undone after revision `disk`.
 pub(super) fn undoes(records: &[Record], disk: u64) -> bool {
     records.iter().flat_map(|record| &record.ops).any(|deed| deed.undo.is_some() && deed.first > disk)

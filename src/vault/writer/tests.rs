@@ -277,6 +277,81 @@ fn a_faster_editor_is_no_loss_and_no_double() {
 }
 
 #[test]
+fn a_refused_write_is_repeated_only_for_what_it_was_computed_for() {
+    let world = world();
+    world.write(&[step(1)]);
+    let old = world.text();
+    world.write(&[step(2)]);
+    // Decided for a text with step 2, then twice refused for an old buffer without it.
+    let mut call = 0;
+    let written = world.writer().write(KEY, &world.note, &mut |_, _| {
+        call += 1;
+        match call {
+            1 | 2 => world.save(&old.replace("My words.", &format!("Words {call}."))),
+            _ => {}
+        }
+        Ok(plan(if call == 1 { vec![step(3)] } else { Vec::new() }))
+    });
+    assert_eq!((call, written.unwrap().revision), (3, 3));
+    assert_eq!(world.steps(), [1, 2, 3]);
+    assert!(world.text().contains("Words 2."));
+}
+
+/// One attempt while an editor is at work: which of the texts that ever stood there it saves, whether with its own words
+/// and whether without its revision; and whether there is a new step to write.
+type Tried = (Option<(proptest::sample::Index, bool, bool)>, bool);
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+
+    /// Every text that stands there has all that was written up to its revision, whatever is saved in between.
+    #[test]
+    fn no_old_buffer_takes_a_step_away(
+        writes in proptest::collection::vec(proptest::collection::vec(tried(), 1..6), 1..8),
+    ) {
+        let world = world();
+        let mut texts = vec![world.text()];
+        let mut number = 0;
+        for tries in &writes {
+            let mut tries = tries.iter();
+            let written = world.writer().write(KEY, &world.note, &mut |_, _| {
+                let Some((saved, more)) = tries.next() else { return Ok(plan(Vec::new())) };
+                if let Some((which, edited, bare)) = saved {
+                    let mut text: String = which.get(&texts).clone();
+                    if *edited {
+                        text = text.replace("My words.", &format!("My words. {}", texts.len()));
+                    }
+                    if *bare {
+                        text = text.lines().filter(|line| !line.starts_with("cru_cursor")).map(|line| format!("{line}\n")).collect();
+                    }
+                    world.save(&text);
+                    texts.push(text);
+                }
+                number += u32::from(*more);
+                Ok(plan(if *more { vec![step(number)] } else { Vec::new() }))
+            });
+            written.unwrap();
+            // The last save may have come after all was read; the next contact finds it.
+            texts.push(world.text());
+            world.write(&[]);
+            texts.push(world.text());
+            let mut steps = world.steps();
+            steps.sort_unstable();
+            proptest::prop_assert_eq!(steps, (1..=number).collect::<Vec<_>>());
+        }
+    }
+}
+
+fn tried() -> impl proptest::strategy::Strategy<Value = Tried> {
+    let saved = (
+        proptest::prelude::any::<proptest::sample::Index>(),
+        proptest::prelude::any::<bool>(),
+        proptest::bool::weighted(0.1),
+    );
+    (proptest::option::weighted(0.8, saved), proptest::bool::weighted(0.4))
+}
+
+#[test]
 fn an_editor_that_never_rests_leaves_it_to_the_next_contact() {
     let world = world();
     let mut number = 0;
