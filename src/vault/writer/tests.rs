@@ -322,7 +322,7 @@ proptest::proptest! {
                         text = text.replace("My words.", &format!("My words. {}", texts.len()));
                     }
                     if *bare {
-                        text = text.lines().filter(|line| !line.starts_with("cru_cursor")).map(|line| format!("{line}\n")).collect();
+                        text = text.split_inclusive('\n').filter(|line| !line.starts_with("cru_cursor")).collect();
                     }
                     world.save(&text);
                     texts.push(text);
