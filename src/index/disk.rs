@@ -83,8 +83,10 @@ impl Disk {
         if index.schema() != schema::schema().0 {
             return Err(Trouble::Outdated);
         }
-        let payload = index.load_metas().map_err(damaged)?.payload;
+        // The generation is asked for after the entries were opened: generations only grow, so if it is still the
+        // manifest's, then the entries are of it too.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(damaged)?;
+        let payload = index.load_metas().map_err(damaged)?.payload;
         if payload != Some(manifest.generation.to_string()) {
             return Err(Trouble::Between);
         }

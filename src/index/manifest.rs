@@ -17,7 +17,7 @@ pub(super) const SLACK: i64 = 2_000_000_000;
 /// All notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
-    /// Number of the commit that it belongs to.
+    /// The commit that it belongs to; later ones have larger numbers.
     pub(super) generation: u64,
     /// Sorted by path.
     pub(super) notes: Vec<Seen>,

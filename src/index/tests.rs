@@ -103,6 +103,18 @@ fn damage_is_mended() {
     assert_eq!(bed.open().sessions().len(), 3, "rows are read from the notes");
 }
 
+/// Else who has read the list of notes of one would take the entries of the other for those that it belongs to.
+#[test]
+fn one_that_is_made_anew_is_never_taken_for_the_one_before() {
+    let bed = Bed::new(2);
+    let generation = || disk::Disk::of(&bed.vault()).open().unwrap().manifest.generation;
+    bed.open();
+    let first = generation();
+    fs::remove_dir_all(bed.index("")).unwrap();
+    bed.open();
+    assert!(generation() > first);
+}
+
 #[test]
 fn a_writer_that_was_killed_after_its_commit() {
     let bed = Bed::new(3);

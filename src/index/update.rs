@@ -49,7 +49,7 @@ pub(super) fn update(
     let gone = changes.gone.iter().map(|index| manifest.notes[*index].path.clone());
     let begun: Vec<String> = changes.dirty.iter().map(|path| path.text().into_owned()).chain(gone).collect();
     let committed = Disk::committed(index).unwrap_or(0);
-    let generation = manifest.generation.max(committed) + 1;
+    let generation = next(manifest.generation.max(committed), checked);
     let mut read = Vec::new();
     if begun.is_empty() {
         // Nothing but fingerprints: the entries stay as they are.
@@ -93,6 +93,12 @@ pub(super) fn update(
     next.notes.sort_by(|a, b| path(a).cmp(path(b)));
     disk.finish(&next, &bytes)?;
     writer.wait_merging_threads().map_err(failed)
+}
+
+/// A generation that never was: one that is made anew must not be taken for one from before, whose manifest somebody has
+/// just read. So they do not begin at one, but go by the clock (nanoseconds), and grow also where that stands still.
+fn next(last: u64, now: i64) -> u64 {
+    u64::try_from(now).unwrap_or(0).max(last + 1)
 }
 
 /// In the order of a walk.

@@ -4,7 +4,6 @@
 //! Each note says its version, and each answer about it must be a version that the note had while the command ran; when
 //! all is quiet, the last one. `CRU_INDEX_CROWD=100` for a hundred rounds.
 
-use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +14,7 @@ use cru::index::{NoteKey, Snapshot};
 use cru::vault::{Vault, VaultPath};
 
 use crate::index_fresh::{places, wrong};
-use crate::writing::{again, told};
+use crate::writing::{this, told};
 
 const NOTES: usize = 9;
 const ASKING: usize = 10;
@@ -151,10 +150,10 @@ impl Notes {
     /// Has another process search, and checks what it says.
     fn search(&self) {
         let before = self.before();
-        let mut child = again("index_crowd::searcher", self.root.parent().unwrap(), &[]);
-        let mut said = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(child.wait().unwrap().success() && said.contains("finished"), "{said}");
+        let output = this("index_crowd::searcher", self.root.parent().unwrap(), &[]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let well = output.status.success() && said.contains("finished");
+        assert!(well, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
         let answer = |line: &str| {
             let (_, answer) = line.split_once("found ")?;
             let (note, version) = answer.split_once(' ')?;

@@ -88,10 +88,15 @@ pub(crate) fn now() -> Timestamp {
 
 /// Starts this program again for the ignored test `name`.
 pub(crate) fn again(name: &str, dir: &Path, vars: &[(&str, String)]) -> Child {
+    this(name, dir, vars).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// This program, for one ignored test in this folder.
+pub(crate) fn this(name: &str, dir: &Path, vars: &[(&str, String)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"]);
     command.env("CRU_TEST_DIR", dir).envs(vars.iter().map(|(name, value)| (*name, value)));
-    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    command
 }
 
 /// What the process that started this one told it; `None` when it was called like any other test.
