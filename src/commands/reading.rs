@@ -26,11 +26,12 @@ pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
     snapshot_with(vault, cx, false, false)
 }
 
-/// The same; with `evidence` notes whose transcript has changed are read again, with `rebuild` all of them.
-pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, evidence: bool, rebuild: bool) -> Result<Snapshot> {
+/// The same; with `complete` all that changed is written, and notes whose transcript has changed are read again; with
+/// `rebuild` all of them are.
+pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, complete: bool, rebuild: bool) -> Result<Snapshot> {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
-    Snapshot::open_with(vault, &Options { sources, evidence, rebuild }).map(|snapshot| tell(cx, snapshot))
+    Snapshot::open_with(vault, &Options { sources, complete, rebuild }).map(|snapshot| tell(cx, snapshot))
 }
 
 /// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so
@@ -38,7 +39,7 @@ pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, evidence: bool, reb
 pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
-    let _ = Snapshot::open_with(vault, &Options { sources, evidence: true, rebuild: false });
+    let _ = Snapshot::open_with(vault, &Options { sources, complete: true, rebuild: false });
 }
 
 /// Says on stderr what a person should know of how the index was brought up to date.

@@ -1,5 +1,6 @@
 //! What differs between the notes on disk and those that the index knows.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -23,32 +24,23 @@ impl Changes {
     /// Compares. Both lists are sorted by path. Where the file system leaves a doubt, the bytes decide.
     pub(super) fn of(vault: &Vault, manifest: &Manifest, found: &[(VaultPath, Fingerprint)]) -> Self {
         let mut changes = Self::default();
-        let known: HashMap<&str, usize> = if is_sorted_alike(manifest, found) {
-            HashMap::new()
-        } else {
-            manifest.notes.iter().enumerate().map(|(index, seen)| (seen.path.as_str(), index)).collect()
-        };
         let mut doubtful: Vec<(usize, &VaultPath, Fingerprint)> = Vec::new();
-        let mut there = vec![false; manifest.notes.len()];
-        for (place, (path, fingerprint)) in found.iter().enumerate() {
-            // Mostly both lists name the same notes.
-            let index = if known.is_empty() && !manifest.notes.is_empty() {
-                Some(place)
-            } else {
-                known.get(path.text().as_ref()).copied()
-            };
-            let seen = index.and_then(|index| Some((index, manifest.notes.get(index)?)));
-            match seen {
+        let mut known = manifest.notes.iter().enumerate().peekable();
+        for (path, fingerprint) in found {
+            // Those that come before it are not there any more.
+            while let Some((index, _)) = known.next_if(|(_, seen)| path.order(&seen.path) == Ordering::Greater) {
+                changes.gone.push(index);
+            }
+            match known.next_if(|(_, seen)| path.order(&seen.path) == Ordering::Equal) {
                 None => changes.dirty.push(path.clone()),
                 Some((index, seen)) => {
-                    there[index] = true;
                     if seen.look(fingerprint) == Look::Doubtful {
                         doubtful.push((index, path, *fingerprint));
                     }
                 }
             }
         }
-        changes.gone = there.iter().enumerate().filter(|(_, there)| !**there).map(|(index, _)| index).collect();
+        changes.gone.extend(known.map(|(index, _)| index));
         let decided: Vec<_> = doubtful
             .into_par_iter()
             .map(|(index, path, fingerprint)| (index, path, fingerprint, is_same(vault, &manifest.notes[index], path)))
@@ -92,10 +84,4 @@ impl Changes {
 
 fn is_same(vault: &Vault, seen: &Seen, path: &VaultPath) -> bool {
     files::read(&vault.file(path)).is_ok_and(|bytes| hash(&bytes) == seen.hash)
-}
-
-/// Whether both lists name the same notes in the same order.
-fn is_sorted_alike(manifest: &Manifest, found: &[(VaultPath, Fingerprint)]) -> bool {
-    manifest.notes.len() == found.len()
-        && manifest.notes.iter().zip(found).all(|(seen, (path, _))| path.as_path().as_os_str() == seen.path.as_str())
 }

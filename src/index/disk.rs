@@ -1,16 +1,16 @@
 //! The folder of the index: what is in it, and whether it can be used.
 //!
-//! `notes` is the manifest, `rows.N` the rows of generation N, `entries/` tantivy's files, `lock` is held by whoever
+//! `notes` is the manifest, `rows.N` the file of rows that it names, `entries/` tantivy's files, `lock` is held by whoever
 //! writes. The manifest is written last. What a killed writer left is told by `pending`: the notes that it had begun with.
 
 use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tantivy::{Index, ReloadPolicy, Searcher, TantivyError};
 
-use super::manifest::{Manifest, Unfit};
-use super::schema;
+use super::manifest::{Manifest, Place, Unfit};
+use super::record::SessionRow;
+use super::{rows, schema};
 use crate::base::files::{self, Lock};
 use crate::base::{Error, Result};
 use crate::vault::Vault;
@@ -31,6 +31,13 @@ pub(super) struct Opened {
     pub(super) index: Index,
     /// Searches them as they were committed with the manifest.
     pub(super) searcher: Searcher,
+}
+
+impl Opened {
+    /// One of its rows; `None` where it is damaged.
+    pub(super) fn row(&self, place: Place) -> Option<SessionRow> {
+        rows::read(&self.rows, place)
+    }
 }
 
 /// Why an index cannot be used.
@@ -61,8 +68,9 @@ impl Disk {
         self.file("entries")
     }
 
-    fn rows(&self, generation: u64) -> PathBuf {
-        self.file(&format!("rows.{generation}"))
+    /// A file of rows.
+    pub(super) fn rows(&self, number: u64) -> PathBuf {
+        self.file(&format!("rows.{number}"))
     }
 
     /// Opens it.
@@ -76,8 +84,8 @@ impl Disk {
             Unfit::Outdated => Trouble::Outdated,
             Unfit::Damaged => Trouble::Damaged("its list of notes is not what was written".to_owned()),
         })?;
-        // Whoever wrote since has taken these rows away.
-        let rows = File::open(self.rows(manifest.generation)).map_err(|_| Trouble::Between)?;
+        // Whoever wrote since may have taken these rows away.
+        let rows = File::open(self.rows(manifest.rows)).map_err(|_| Trouble::Between)?;
         let index = Index::open_in_dir(self.entries()).map_err(damaged)?;
         schema::register(&index);
         if index.schema() != schema::schema().0 {
@@ -124,9 +132,9 @@ impl Disk {
         Manifest::decode(&std::fs::read(self.file("notes")).ok()?).ok()
     }
 
-    /// The rows of a generation.
-    pub(super) fn read_rows(&self, generation: u64) -> Option<Vec<u8>> {
-        std::fs::read(self.rows(generation)).ok()
+    /// Whether the rows are there that a manifest names.
+    pub(super) fn has_rows(&self, manifest: &Manifest) -> bool {
+        self.rows(manifest.rows).is_file()
     }
 
     /// Lets nobody else write; waits for whoever does.
@@ -159,32 +167,24 @@ impl Disk {
         (begun == generation).then_some(paths)
     }
 
-    /// Makes what is committed count: its rows first, then the manifest.
-    pub(super) fn finish(&self, manifest: &Manifest, rows: &[u8]) -> Result<()> {
-        files::put(&self.rows(manifest.generation), rows)?;
+    /// Makes what is committed count, whose rows are written.
+    pub(super) fn finish(&self, manifest: &Manifest) -> Result<()> {
         let bytes = manifest.encode().ok_or_else(|| Error::usage("the list of notes could not be encoded"))?;
         files::put(&self.file("notes"), &bytes)?;
-        self.sweep(Some(manifest.generation))
+        self.sweep(Some(manifest.rows))
     }
 
-    /// Takes away the rows of all generations but one.
+    /// Takes away all files of rows but one.
     fn sweep(&self, keep: Option<u64>) -> Result<()> {
         let Ok(found) = std::fs::read_dir(&self.dir) else { return Ok(()) };
         for name in found.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-            let generation = name.strip_prefix("rows.").and_then(|number| number.parse().ok());
-            if generation.is_some_and(|generation: u64| keep != Some(generation)) {
+            let number = name.strip_prefix("rows.").and_then(|number| number.parse().ok());
+            if number.is_some_and(|number: u64| keep != Some(number)) {
                 files::remove(&self.file(&name))?;
             }
         }
         Ok(())
     }
-}
-
-/// All bytes of an opened file.
-pub(super) fn read_all(mut file: &File) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|source| Error::io("read", Path::new("rows"), source))?;
-    Ok(bytes)
 }
 
 fn damaged(error: TantivyError) -> Trouble {

@@ -23,6 +23,9 @@ pub trait Evidence: Sync {
     /// is none, so that there is no evidence either.
     fn fingerprint(&self, row: &SessionRow) -> Option<u64>;
 
+    /// Bytes that are read for it.
+    fn size(&self, row: &SessionRow) -> u64;
+
     /// The evidence of one note, in the order of its steps; nothing where the transcript cannot be read.
     fn entries(&self, path: &VaultPath, note: &Note, session: &Session) -> Vec<Entry>;
 }

@@ -19,6 +19,8 @@ pub(super) const SLACK: i64 = 2_000_000_000;
 pub(super) struct Manifest {
     /// The commit that it belongs to; later ones have larger numbers.
     pub(super) generation: u64,
+    /// Number of the file that its rows stand in.
+    pub(super) rows: u64,
     /// Sorted by path.
     pub(super) notes: Vec<Seen>,
 }
@@ -127,7 +129,7 @@ mod tests {
             evidence: Some(1),
             row,
         };
-        Manifest { generation: 3, notes: vec![seen] }
+        Manifest { generation: 3, rows: 2, notes: vec![seen] }
     }
 
     #[test]

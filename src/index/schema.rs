@@ -6,12 +6,12 @@
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::TextAnalyzer;
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use super::words::{self, Words};
 
 /// Version of schema and tokenizer; an index of another version is made anew.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,13 @@ pub fn schema() -> (Schema, Fields) {
         record: schema.add_text_field("record", STORED),
     };
     (schema.build(), fields)
+}
+
+/// What cuts text into our words.
+pub fn tokenizers() -> TokenizerManager {
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(words::NAME, TextAnalyzer::builder(Words::default()).build());
+    tokenizers
 }
 
 /// Makes an index cut text into our words.

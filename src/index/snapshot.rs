@@ -8,31 +8,26 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use tantivy::collector::DocSetCollector;
+use tantivy::directory::RamDirectory;
 use tantivy::query::TermQuery;
 use tantivy::schema::{IndexRecordOption, Value as _};
-use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, Term};
+use tantivy::{DocAddress, Index, Searcher, TantivyDocument, Term};
 
-use super::changes::Changes;
-use super::disk::{Disk, Opened, Trouble, failed, read_all};
-use super::manifest::{self, Manifest, Place, Seen};
+use super::disk::{Opened, failed};
+use super::manifest::Place;
 use super::record::{Record, SessionRow};
+use super::refresh::{self, Options, Ready, Refreshed};
+use super::rows;
 use super::schema::{self, Fields};
 use super::toon;
-use super::update::{self, Read, SESSION, Sources};
+use super::update::{Read, SESSION, Sources};
 use crate::base::{Lines, Result};
 use crate::note::Note;
 use crate::session::read;
-use crate::vault::{Finding, Vault, VaultPath, walk};
+use crate::vault::{Finding, Vault, VaultPath, path};
 
-/// So many changed notes are read into memory rather than waiting for somebody who writes the index.
-const AT_ONCE: usize = 256;
-
-/// So many notes that only look different are worth being remembered as they look now.
-const AGAIN: usize = 32;
-
-/// How often an index that somebody writes in this moment is looked at, and the pause between (milliseconds).
-const LOOKS: u32 = 200;
-const PAUSE: u64 = 5;
+/// Memory that entries are gathered in before they are searched, bytes; it grows where that is not enough.
+const MEMORY: usize = 16 << 20;
 
 /// What entries know their note by: a hash of its path in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,30 +63,6 @@ impl Part {
     pub fn counts(&self, key: NoteKey) -> bool {
         !self.hidden.contains(&key)
     }
-}
-
-/// How the index is brought up to date.
-#[derive(Default)]
-pub struct Options<'a> {
-    /// What entries of notes that are read are made of beside the notes.
-    pub sources: Sources<'a>,
-    /// Whether notes are read again whose evidence has changed or is gone; else that waits until they change themselves.
-    pub evidence: bool,
-    /// Whether all of it is made anew.
-    pub rebuild: bool,
-}
-
-/// What was done to bring the index up to date.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refreshed {
-    /// Notes that were read.
-    pub read: usize,
-    /// Notes that are gone.
-    pub gone: usize,
-    /// Why all was made anew.
-    pub rebuilt: Option<String>,
-    /// Why it could not be written, where it could not.
-    pub unwritten: Option<String>,
 }
 
 /// A session and where its row is.
@@ -133,118 +104,11 @@ impl Snapshot {
 
     /// The same, in a certain way.
     pub fn open_with(vault: &Vault, options: &Options<'_>) -> Result<Self> {
-        let disk = Disk::of(vault);
-        let mut refreshed = Refreshed::default();
-        let mut fresh = !options.rebuild;
-        for look in 0..LOOKS {
-            let (opened, (found, findings)) = rayon::join(|| disk.open(), || walk::fingerprints(vault));
-            let done = |opened, changes: &Changes, refreshed| {
-                Self::of(vault, opened, changes, refreshed, findings.clone(), &options.sources)
-            };
-            let trouble = match opened {
-                Ok(opened) if fresh => {
-                    let mut changes = Changes::of(vault, &opened.manifest, &found);
-                    if let Some(evidence) = options.sources.evidence.filter(|_| options.evidence) {
-                        let rows = disk.read_rows(opened.manifest.generation).unwrap_or_default();
-                        let row = |seen: &Seen| -> Option<SessionRow> {
-                            postcard::from_bytes(rows.get(update::range(seen.row?))?).ok()
-                        };
-                        let now = |seen: &Seen| evidence.fingerprint(&row(seen)?);
-                        changes.add_evidence(&opened.manifest, &found, now);
-                    }
-                    if changes.is_none() {
-                        if changes.touched.len() > AGAIN {
-                            restamp(vault, &disk, &opened, &changes);
-                        }
-                        return done(opened, &changes, refreshed);
-                    }
-                    match disk.try_lock() {
-                        Ok(Some(_lock)) if disk.manifest().as_ref() == Some(&opened.manifest) => {
-                            let rows = disk.read_rows(opened.manifest.generation).unwrap_or_default();
-                            let Opened { manifest, index, .. } = &opened;
-                            match update::update(vault, &disk, index, manifest, &rows, &changes, &options.sources) {
-                                Ok(()) => {
-                                    refreshed.read += changes.dirty.len();
-                                    refreshed.gone += changes.gone.len();
-                                }
-                                Err(error) => {
-                                    refreshed.unwritten = Some(error.to_string());
-                                    return done(opened, &changes, refreshed);
-                                }
-                            }
-                            continue;
-                        }
-                        // Somebody else has just done it.
-                        Ok(Some(_)) => continue,
-                        Ok(None) if changes.count() > AT_ONCE => {
-                            drop(disk.lock()?);
-                            continue;
-                        }
-                        Ok(None) => return done(opened, &changes, refreshed),
-                        Err(error) => {
-                            refreshed.unwritten = Some(error.to_string());
-                            return done(opened, &changes, refreshed);
-                        }
-                    }
-                }
-                Ok(_) => None,
-                Err(trouble) => Some(trouble),
-            };
-            // Who writes in this moment leaves it for a few milliseconds.
-            let lock = match disk.try_lock() {
-                Ok(Some(lock)) => lock,
-                Ok(None) if look + 1 < LOOKS && matches!(trouble, Some(Trouble::Between)) => {
-                    std::thread::sleep(std::time::Duration::from_millis(PAUSE));
-                    continue;
-                }
-                Ok(None) => disk.lock()?,
-                Err(error) => {
-                    refreshed.unwritten = Some(error.to_string());
-                    break;
-                }
-            };
-            let mended = if fresh { mend(vault, &disk, &found, &options.sources) } else { Mended::No };
-            match mended {
-                Mended::Fine => {}
-                Mended::Done(count) => refreshed.read += count,
-                Mended::No => {
-                    refreshed.rebuilt = Some(why(trouble.as_ref(), options.rebuild));
-                    refreshed.read = found.len();
-                    if let Err(error) = build(vault, &disk, &found, &options.sources) {
-                        refreshed.unwritten = Some(error.to_string());
-                        break;
-                    }
-                }
-            }
-            fresh = true;
-            drop(lock);
-        }
-        // Nothing can be written here, or somebody never stops: all of it in memory.
-        let (found, findings) = walk::fingerprints(vault);
-        let dirty = found.into_iter().map(|(path, _)| path).collect();
-        let changes = Changes { dirty, ..Changes::default() };
-        Self::make(vault, None, &changes, refreshed, findings, &options.sources)
+        Self::make(vault, refresh::refresh(vault, options)?, &options.sources)
     }
 
-    fn of(
-        vault: &Vault,
-        opened: Opened,
-        changes: &Changes,
-        refreshed: Refreshed,
-        findings: Vec<Finding>,
-        sources: &Sources<'_>,
-    ) -> Result<Self> {
-        Self::make(vault, Some(opened), changes, refreshed, findings, sources)
-    }
-
-    fn make(
-        vault: &Vault,
-        opened: Option<Opened>,
-        changes: &Changes,
-        refreshed: Refreshed,
-        findings: Vec<Finding>,
-        sources: &Sources<'_>,
-    ) -> Result<Self> {
+    fn make(vault: &Vault, ready: Ready, sources: &Sources<'_>) -> Result<Self> {
+        let Ready { opened, changes, refreshed, findings } = ready;
         let (_, fields) = schema::schema();
         let mut reread: Vec<VaultPath> = changes.dirty.clone();
         reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
@@ -279,7 +143,7 @@ impl Snapshot {
                 listed.push(Listed { key: NoteKey::of(&path), path: path.text().into_owned(), row });
                 records.push(record);
             }
-            listed.sort_by(|a, b| std::path::Path::new(&a.path).cmp(std::path::Path::new(&b.path)));
+            listed.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
         }
         Ok(Self {
             fields,
@@ -336,8 +200,8 @@ impl Snapshot {
             Row::Memory(index) => return self.records[*index].session.clone(),
             Row::Disk(place) => *place,
         };
-        let bytes = self.bytes.get_or_init(|| self.file.as_ref().and_then(|it| read_all(it).ok()).unwrap_or_default());
-        let row = bytes.get(update::range(place)).and_then(|row| postcard::from_bytes(row).ok());
+        let bytes = self.bytes.get_or_init(|| self.file.as_ref().and_then(rows::read_all).unwrap_or_default());
+        let row = bytes.get(rows::range(place)).and_then(|row| postcard::from_bytes(row).ok());
         // A damaged row is read from its note.
         row.or_else(|| self.reread(&listed.path).map(|record| record.session)).unwrap_or_default()
     }
@@ -413,90 +277,14 @@ impl Snapshot {
 
 /// The entries of notes that were read, in memory.
 fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
-    let index = Index::create_in_ram(schema::schema().0);
-    schema::register(&index);
-    let mut writer: IndexWriter<TantivyDocument> = index.writer_with_num_threads(1, 16 << 20).map_err(failed)?;
+    // They are few, so no threads are started for them.
+    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers());
+    let mut writer = index.single_segment_index_writer(RamDirectory::create(), MEMORY).map_err(failed)?;
     for (path, read) in read {
         for entry in read.entries() {
             writer.add_document(entry.document(NoteKey::of(path), fields)).map_err(failed)?;
         }
     }
-    writer.commit().map_err(failed)?;
+    let index = writer.finalize().map_err(failed)?;
     Ok(index.reader().map_err(failed)?.searcher())
-}
-
-enum Mended {
-    /// It can be used as it is.
-    Fine,
-    /// What a killed writer had begun with was done again: so many notes.
-    Done(usize),
-    /// It cannot be used.
-    No,
-}
-
-/// Mends what a killed writer has left; under the lock.
-fn mend(
-    vault: &Vault,
-    disk: &Disk,
-    found: &[(VaultPath, crate::base::files::Fingerprint)],
-    sources: &Sources<'_>,
-) -> Mended {
-    match disk.open() {
-        Ok(_) => return Mended::Fine,
-        Err(Trouble::Between) => {}
-        Err(_) => return Mended::No,
-    }
-    let (Some(manifest), Ok(index)) = (disk.manifest(), disk.index()) else { return Mended::No };
-    let Some(rows) = disk.read_rows(manifest.generation) else { return Mended::No };
-    let Some(begun) = Disk::committed(&index).and_then(|generation| disk.begun(generation)) else { return Mended::No };
-    let begun: HashSet<String> = begun.into_iter().collect();
-    let mut changes = Changes::of(vault, &manifest, found);
-    let again = found.iter().map(|(path, _)| path).filter(|path| begun.contains(path.text().as_ref()));
-    for path in again {
-        if !changes.dirty.contains(path) {
-            changes.dirty.push(path.clone());
-        }
-    }
-    // What is gone again was never in the manifest, but may be among the entries.
-    let count = changes.count();
-    match update::update(vault, disk, &index, &manifest, &rows, &changes, sources) {
-        Ok(()) => Mended::Done(count),
-        Err(_) => Mended::No,
-    }
-}
-
-/// Remembers how notes look now that have not changed, so that nobody has to look into them again. Only worth it once
-/// their looks can be trusted; where it fails, nothing is lost.
-fn restamp(vault: &Vault, disk: &Disk, opened: &Opened, changes: &Changes) {
-    let Ok(Some(_lock)) = disk.try_lock() else { return };
-    let newest = changes.touched.values().map(|fingerprint| fingerprint.mtime).max().unwrap_or(i64::MAX);
-    let settled = disk.clock().is_ok_and(|now| now > newest.saturating_add(manifest::SLACK));
-    let Some(rows) = disk.read_rows(opened.manifest.generation).filter(|_| settled) else { return };
-    if disk.manifest().as_ref() == Some(&opened.manifest) {
-        let sources = Sources::default();
-        let _ = update::update(vault, disk, &opened.index, &opened.manifest, &rows, changes, &sources);
-    }
-}
-
-/// Makes all of it anew; under the lock.
-fn build(
-    vault: &Vault,
-    disk: &Disk,
-    found: &[(VaultPath, crate::base::files::Fingerprint)],
-    sources: &Sources<'_>,
-) -> Result<()> {
-    let index = disk.create()?;
-    let dirty = found.iter().map(|(path, _)| path.clone()).collect();
-    let changes = Changes { dirty, ..Changes::default() };
-    update::update(vault, disk, &index, &Manifest::default(), &[], &changes, sources)
-}
-
-fn why(trouble: Option<&Trouble>, asked: bool) -> String {
-    match trouble {
-        _ if asked => "asked for".to_owned(),
-        None | Some(Trouble::Missing) => "there was none".to_owned(),
-        Some(Trouble::Outdated) => "it was of another version".to_owned(),
-        Some(Trouble::Damaged(why)) => format!("it was damaged: {why}"),
-        Some(Trouble::Between) => "a writer was stopped in between".to_owned(),
-    }
 }

@@ -45,9 +45,11 @@ impl Bed {
         self.root().join(".cru/cache/index").join(name)
     }
 
-    /// That the index says what the notes say, and what was done for it.
+    /// That the index on disk says what the notes say once all is written, and what was done for it.
     fn checked(&self) -> Refreshed {
-        let snapshot = self.open();
+        let complete = Options { complete: true, ..Options::default() };
+        let snapshot = Snapshot::open_with(&self.vault(), &complete).unwrap();
+        assert_eq!(snapshot.parts().len(), 1);
         assert_eq!(check::differences(&self.vault(), &snapshot).unwrap(), []);
         let steps: Vec<String> =
             snapshot.records(|_| true).unwrap().iter().flat_map(|it| it.steps.clone()).map(|step| step.args).collect();
@@ -150,6 +152,51 @@ fn while_somebody_writes_changed_notes_are_read_into_memory() {
     assert_eq!(check::differences(&bed.vault(), &snapshot).unwrap(), []);
     drop(lock);
     assert_eq!(bed.checked().read, 1);
+}
+
+#[test]
+fn few_changed_notes_are_read_and_not_written() {
+    let bed = Bed::new(30);
+    bed.checked();
+    let before = bed.saved();
+    bed.write("s1", "two");
+    bed.write("s99", "new");
+    files::remove(&bed.root().join("sessions/s0.md")).unwrap();
+    let snapshot = bed.open();
+    assert_eq!((snapshot.len(), &snapshot.refreshed), (30, &Refreshed::default()));
+    assert_eq!(check::differences(&bed.vault(), &snapshot).unwrap(), []);
+    assert_eq!(bed.saved(), before);
+    for number in 2..20 {
+        bed.write(&format!("s{number}"), "many");
+    }
+    assert_eq!(bed.open().refreshed.read, 20);
+    assert_ne!(bed.saved(), before);
+    assert_eq!(bed.checked(), Refreshed::default());
+    // One that is long is written at once.
+    bed.write("s1", &"long ".repeat(200_000));
+    assert_eq!(bed.open().refreshed.read, 1);
+}
+
+#[test]
+fn rows_are_appended_and_written_anew_when_most_are_outdated() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let rows = || {
+        let (name, bytes) = bed.saved().into_iter().find(|(name, _)| name.starts_with("rows.")).unwrap();
+        (name, bytes.len())
+    };
+    let (first, one) = rows();
+    bed.write("s1", "two");
+    bed.checked();
+    let (second, two) = rows();
+    assert!(first == second && two > one, "{first} {second} {one} {two}");
+    let path = bed.index(&first);
+    files::append(&path, &vec![0; 2 << 20]).unwrap();
+    bed.write("s2", "two");
+    bed.checked();
+    let (third, three) = rows();
+    assert!(third != first && three < two, "{third} {three}");
+    assert_eq!(bed.checked(), Refreshed::default());
 }
 
 #[test]

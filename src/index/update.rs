@@ -3,17 +3,20 @@
 //! Entries of changed notes are replaced and committed, then rows and manifest follow. Killed in between, the next one
 //! finds entries of a later generation than the manifest's and does the notes again that were begun with.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
 use super::changes::Changes;
 use super::disk::{Disk, failed};
 use super::entry::Entry;
 use super::evidence::Evidence;
-use super::manifest::{Manifest, Place, Seen, hash};
+use super::manifest::{Manifest, Seen, hash};
 use super::record::Record;
+use super::refresh::Options;
+use super::rows;
 use super::schema::{self, Fields};
 use super::snapshot::NoteKey;
 use super::toon;
@@ -21,7 +24,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::base::{Lines, Result};
 use crate::note::Note;
 use crate::session::read;
-use crate::vault::{Vault, VaultPath};
+use crate::vault::{Vault, VaultPath, path};
 
 /// Memory that tantivy may gather entries in, bytes, over all threads.
 const MEMORY: usize = 160 << 20;
@@ -32,90 +35,83 @@ const LEAST: usize = 16 << 20;
 /// Changes of fewer notes than this are not worth several threads.
 const FEW: usize = 64;
 
+/// Segments of more entries than this are not merged with others.
+const MERGED: usize = 30_000;
+
 /// Kind of the entry that carries the record.
 pub(super) const SESSION: &str = "session";
 
-/// Replaces what `changes` names in `index`, which `manifest` describes; `rows` are its rows.
+/// Replaces what `changes` names in `index`, which `manifest` describes.
 pub(super) fn update(
     vault: &Vault,
     disk: &Disk,
     index: &Index,
     manifest: &Manifest,
-    rows: &[u8],
     changes: &Changes,
-    sources: &Sources<'_>,
+    options: &Options<'_>,
 ) -> Result<()> {
     let checked = disk.clock()?;
     let gone = changes.gone.iter().map(|index| manifest.notes[*index].path.clone());
     let begun: Vec<String> = changes.dirty.iter().map(|path| path.text().into_owned()).chain(gone).collect();
-    let committed = Disk::committed(index).unwrap_or(0);
-    let generation = next(manifest.generation.max(committed), checked);
-    let mut read = Vec::new();
+    let kept = kept(manifest, changes, checked).collect();
+    let mut next = Manifest { generation: manifest.generation, rows: manifest.rows, notes: kept };
     if begun.is_empty() {
         // Nothing but fingerprints: the entries stay as they are.
-        let next = Manifest { generation: manifest.generation, notes: kept(manifest, changes, checked).collect() };
-        return disk.finish(&next, rows);
+        return disk.finish(&next);
     }
-    disk.begin(generation, &begun)?;
+    let committed = Disk::committed(index).unwrap_or(0);
+    next.generation = later(manifest.generation.max(committed), checked);
+    disk.begin(next.generation, &begun)?;
+    let mut writer = writer(index, changes.dirty.len(), manifest.notes.is_empty())?;
+    let read = write(vault, &mut writer, &begun, changes, checked, options)?;
+    let mut prepared = writer.prepare_commit().map_err(failed)?;
+    prepared.set_payload(&next.generation.to_string());
+    prepared.commit().map_err(failed)?;
+    let old = disk.rows(manifest.rows);
+    if manifest.notes.is_empty() {
+        next.rows = next.generation;
+    } else if rows::is_worn(&old, &next.notes) {
+        next.rows = next.generation;
+        rows::rewrite(&old, &disk.rows(next.rows), &mut next.notes)?;
+    }
+    next.notes.append(&mut rows::append(&disk.rows(next.rows), read)?);
+    next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
+    disk.finish(&next)?;
+    // Whoever only asks does not wait for others' merges; what is left undone is begun again.
+    if options.complete { writer.wait_merging_threads().map_err(failed) } else { Ok(()) }
+}
+
+/// Takes the entries of the notes that are `begun` out of the index, and puts those of the notes that are there in.
+fn write(
+    vault: &Vault,
+    writer: &mut IndexWriter<TantivyDocument>,
+    begun: &[String],
+    changes: &Changes,
+    checked: i64,
+    options: &Options<'_>,
+) -> Result<Vec<(Seen, Option<Vec<u8>>)>> {
     let (_, fields) = schema::schema();
-    let mut writer = writer(index, changes.dirty.len())?;
-    for path in &begun {
+    for path in begun {
         writer.delete_term(Term::from_field_u64(fields.note, NoteKey::of_text(path).0));
     }
     let failure = Mutex::new(None);
     let add = |path: &VaultPath| {
-        let one = Read::of(vault, path, checked, sources);
-        let added = one.entries.iter().try_for_each(|document| document_to(&writer, document, &fields, path));
-        let added = added.and_then(|()| one.carrier(path, &fields).map_or(Ok(()), |it| put(&writer, it)));
+        let one = Read::of(vault, path, checked, &options.sources);
+        let added = one.entries.iter().try_for_each(|document| document_to(writer, document, &fields, path));
+        let added = added.and_then(|()| one.carrier(path, &fields).map_or(Ok(()), |it| put(writer, it)));
         if let Err(error) = added {
-            failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
         one.seen
     };
-    read.par_extend(changes.dirty.par_iter().filter_map(add));
-    if let Some(error) = failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        return Err(error);
-    }
-    let mut prepared = writer.prepare_commit().map_err(failed)?;
-    prepared.set_payload(&generation.to_string());
-    prepared.commit().map_err(failed)?;
-    let mut next = Manifest { generation, notes: kept(manifest, changes, checked).collect() };
-    let mut bytes = Vec::with_capacity(rows.len() + read.len() * 512);
-    for seen in &mut next.notes {
-        // A row that is not there was damaged; its note would have been read again.
-        let row = seen.row.and_then(|row| rows.get(range(row)));
-        seen.row = row.map(|row| append(&mut bytes, row));
-    }
-    for (mut seen, row) in read {
-        seen.row = row.map(|row| append(&mut bytes, &row));
-        next.notes.push(seen);
-    }
-    next.notes.sort_by(|a, b| path(a).cmp(path(b)));
-    disk.finish(&next, &bytes)?;
-    writer.wait_merging_threads().map_err(failed)
+    let read = changes.dirty.par_iter().filter_map(add).collect();
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(read), Err)
 }
 
 /// A generation that never was: one that is made anew must not be taken for one from before, whose manifest somebody has
 /// just read. So they do not begin at one, but go by the clock (nanoseconds), and grow also where that stands still.
-fn next(last: u64, now: i64) -> u64 {
+fn later(last: u64, now: i64) -> u64 {
     u64::try_from(now).unwrap_or(0).max(last + 1)
-}
-
-/// In the order of a walk.
-fn path(seen: &Seen) -> &std::path::Path {
-    std::path::Path::new(&seen.path)
-}
-
-/// Bytes of a row in the file of rows.
-pub(super) fn range(row: Place) -> std::ops::Range<usize> {
-    let at = usize::try_from(row.at).unwrap_or(usize::MAX);
-    at..at.saturating_add(row.len as usize)
-}
-
-fn append(bytes: &mut Vec<u8>, row: &[u8]) -> Place {
-    let at = bytes.len() as u64;
-    bytes.extend(row);
-    Place { at, len: u32::try_from(row.len()).unwrap_or(u32::MAX) }
 }
 
 /// The notes that stay, with what the file system says of them now.
@@ -130,10 +126,19 @@ fn kept<'a>(manifest: &'a Manifest, changes: &'a Changes, checked: i64) -> impl 
     })
 }
 
-fn writer(index: &Index, notes: usize) -> Result<IndexWriter<TantivyDocument>> {
+fn writer(index: &Index, notes: usize, anew: bool) -> Result<IndexWriter<TantivyDocument>> {
     let threads = if notes < FEW { 1 } else { rayon::current_num_threads().min(MEMORY / LEAST) };
     let memory = if notes < FEW { LEAST } else { MEMORY / threads };
-    index.writer_with_num_threads(threads, memory * threads).map_err(failed)
+    let writer = index.writer_with_num_threads(threads, memory * threads).map_err(failed)?;
+    if anew {
+        // What is gathered by all threads at once is large enough to stay as it is.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+    } else {
+        let mut policy = LogMergePolicy::default();
+        policy.set_max_docs_before_merge(MERGED);
+        writer.set_merge_policy(Box::new(policy));
+    }
+    Ok(writer)
 }
 
 fn put(writer: &IndexWriter<TantivyDocument>, document: TantivyDocument) -> Result<()> {

@@ -3,15 +3,21 @@
 //! Notes are read; every other file is only listed, because a link may point to it. Hidden folders (`.cru`, `.git`,
 //! `.obsidian`, `.trash`) are not entered. Symbolic links are not followed: one that leads out of the vault must not
 //! bring foreign files in, and one that stays inside would show its note twice.
+//!
+//! Every question walks all of the vault, so this is plain `read_dir`, one level of folders after the other on all
+//! threads, and a path is made by adding a name to its folder's.
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::fs::DirEntry;
+use std::io;
 
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use rayon::prelude::*;
 
 use super::{Finding, Vault, VaultPath};
 use crate::base::files::Fingerprint;
 use crate::base::{Diagnostic, Span};
+
+/// Files of one folder that one thread looks at before another helps.
+const TOGETHER: usize = 256;
 
 /// The files of a vault, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,138 +33,116 @@ pub struct Walk {
 impl Walk {
     /// Walks the whole vault, in parallel.
     pub fn of(vault: &Vault) -> Self {
-        let found = Mutex::new(Self::default());
-        let (root, exclude) = (vault.root().to_owned(), vault.config().exclude.clone());
-        WalkBuilder::new(vault.root())
-            .standard_filters(false)
-            .follow_links(false)
-            .filter_entry(move |entry| enters(entry, &root, &exclude))
-            .build_parallel()
-            .run(|| {
-                Box::new(|entry| {
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    match entry {
-                        Ok(entry) => found.add(vault, &entry),
-                        Err(error) => found.fail(vault, &error),
-                    }
-                    WalkState::Continue
-                })
-            });
-        let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        walk.notes.sort_unstable();
-        walk.others.sort_unstable();
-        walk.findings.sort_by(|a, b| a.path.cmp(&b.path));
-        walk
-    }
-
-    fn add(&mut self, vault: &Vault, entry: &DirEntry) {
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            return;
-        }
-        let Some(path) = vault.relative(entry.path()) else { return };
-        if reads(vault, &path) { self.notes.push(path) } else { self.others.push(path) }
-    }
-
-    fn fail(&mut self, vault: &Vault, error: &ignore::Error) {
-        let (path, reason) = describe(error);
-        let path = path.and_then(|path| vault.relative(path)).or_else(|| VaultPath::new("unknown"));
-        let Some(path) = path else { return };
-        let diagnostic = Diagnostic::error("unreadable", Span::default(), format!("could not read this: {reason}"));
-        self.findings.push(Finding::new(&path, diagnostic));
+        let (files, findings) = walk(vault, |path, is_note, _| Some((path, is_note)));
+        let (notes, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, is_note)| *is_note);
+        let paths = |files: Vec<(VaultPath, bool)>| files.into_iter().map(|(path, _)| path).collect();
+        Self { notes: paths(notes), others: paths(others), findings }
     }
 }
 
 /// The notes of a vault, sorted by path, with what the file system says of each; and folders that could not be read.
 /// In parallel, and nothing is opened but folders.
 pub fn fingerprints(vault: &Vault) -> (Vec<(VaultPath, Fingerprint)>, Vec<Finding>) {
-    let collected = Mutex::new((Vec::new(), Walk::default()));
-    let all = &collected;
-    let (root, exclude) = (vault.root().to_owned(), vault.config().exclude.clone());
-    WalkBuilder::new(vault.root())
-        .standard_filters(false)
-        .follow_links(false)
-        .filter_entry(move |entry| enters(entry, &root, &exclude))
-        .build_parallel()
-        .run(|| {
-            let mut seen = Seen { all, notes: Vec::new() };
-            Box::new(move |entry| {
-                match entry {
-                    Ok(entry) => seen.notes.extend(seen_note(vault, &entry)),
-                    Err(error) => {
-                        all.lock().unwrap_or_else(PoisonError::into_inner).1.fail(vault, &error);
-                    }
-                }
-                WalkState::Continue
-            })
-        });
-    let (mut notes, mut walk) = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    notes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    walk.findings.sort_by(|a, b| a.path.cmp(&b.path));
-    (notes, walk.findings)
+    // One that is gone since it was listed is no note.
+    let look = |entry: &DirEntry| entry.metadata().ok().map(|metadata| Fingerprint::of(&metadata));
+    walk(vault, |path, is_note, entry| if is_note { look(entry).map(|seen| (path, seen)) } else { None })
 }
 
-type Noted = Vec<(VaultPath, Fingerprint)>;
-
-/// What one thread has seen; handed over when the thread is done, so that threads do not wait for one another.
-struct Seen<'a> {
-    all: &'a Mutex<(Noted, Walk)>,
-    notes: Noted,
+/// A folder that is to be read; that of the vault has no path in it.
+struct Folder {
+    path: Option<VaultPath>,
+    /// Whether it is one for templates, or inside of one: no note there is read.
+    templates: bool,
 }
 
-impl Drop for Seen<'_> {
-    fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).0.append(&mut self.notes);
-    }
+/// What a folder holds.
+struct Inside<T> {
+    files: Vec<T>,
+    folders: Vec<Folder>,
+    findings: Vec<Finding>,
 }
 
-fn seen_note(vault: &Vault, entry: &DirEntry) -> Option<(VaultPath, Fingerprint)> {
-    if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-        return None;
-    }
-    let path = vault.relative(entry.path())?;
-    if !reads(vault, &path) {
-        return None;
-    }
-    // Gone since it was listed: then it is no note.
-    let metadata = entry.metadata().ok()?;
-    Some((path, Fingerprint::of(&metadata)))
-}
-
-/// Whether the walk goes into a folder or looks at a file.
-fn enters(entry: &DirEntry, root: &Path, exclude: &super::config::Globs) -> bool {
-    if entry.depth() == 0 {
-        return true;
-    }
-    let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-    let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let left_out = || entry.path().strip_prefix(root).is_ok_and(|path| exclude.matches(path));
-    !hidden && !(folder && (entry.file_name() == "node_modules" || left_out()))
-}
-
-/// Whether a file is a note that this vault reads.
-fn reads(vault: &Vault, path: &VaultPath) -> bool {
-    let config = vault.config();
-    let folders = path.as_path().parent().into_iter().flat_map(Path::components);
-    path.is_note()
-        && !folders.into_iter().any(|name| name.as_os_str().eq_ignore_ascii_case("templates"))
-        && (config.include.is_empty() || config.include.matches(path.as_path()))
-        && !config.exclude.matches(path.as_path())
-}
-
-/// The path inside a walk's error, and its cause.
-fn describe(error: &ignore::Error) -> (Option<&Path>, String) {
-    let mut error = error;
-    let mut path = None;
-    loop {
-        match error {
-            ignore::Error::WithPath { path: at, err } => {
-                path = Some(at.as_path());
-                error = err;
-            }
-            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => error = err,
-            other => return (path, other.to_string()),
+/// What `take` makes of all files (with whether it is a note that is read), sorted by path.
+fn walk<T: Send>(
+    vault: &Vault,
+    take: impl Fn(VaultPath, bool, &DirEntry) -> Option<(VaultPath, T)> + Sync,
+) -> (Vec<(VaultPath, T)>, Vec<Finding>) {
+    let (mut files, mut findings) = (Vec::new(), Vec::new());
+    let mut folders = vec![Folder { path: None, templates: false }];
+    while !folders.is_empty() {
+        let inside: Vec<_> = folders.par_iter().map(|folder| look(vault, folder, &take)).collect();
+        folders.clear();
+        for mut inside in inside {
+            files.append(&mut inside.files);
+            folders.append(&mut inside.folders);
+            findings.append(&mut inside.findings);
         }
     }
+    files.par_sort_unstable_by(|(a, _): &(VaultPath, T), (b, _)| a.cmp(b));
+    findings.sort_by(|a: &Finding, b| a.path.cmp(&b.path));
+    (files, findings)
+}
+
+fn look<T: Send>(
+    vault: &Vault,
+    folder: &Folder,
+    take: &(impl Fn(VaultPath, bool, &DirEntry) -> Option<T> + Sync),
+) -> Inside<T> {
+    let mut inside = Inside { files: Vec::new(), folders: Vec::new(), findings: Vec::new() };
+    let place = folder.path.as_ref().map_or_else(|| vault.root().to_owned(), |path| vault.file(path));
+    let entries = match std::fs::read_dir(place) {
+        Ok(entries) => entries,
+        Err(error) => {
+            inside.findings.extend(finding(folder, &error));
+            return inside;
+        }
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                inside.findings.extend(finding(folder, &error));
+                continue;
+            }
+        };
+        let name = entry.file_name();
+        let Ok(kind) = entry.file_type() else { continue };
+        if name.as_encoded_bytes().starts_with(b".") || !(kind.is_file() || kind.is_dir()) {
+            continue;
+        }
+        let path = VaultPath::inside(folder.path.as_ref(), &name);
+        if kind.is_file() {
+            files.push((path, entry));
+        } else if name != "node_modules" && !vault.config().exclude.matches(path.as_path()) {
+            let templates = folder.templates || name.eq_ignore_ascii_case("templates");
+            inside.folders.push(Folder { path: Some(path), templates });
+        }
+    }
+    let taken = files.into_par_iter().with_min_len(TOGETHER).filter_map(|(path, entry)| {
+        let is_note = !folder.templates && reads(vault, &path);
+        take(path, is_note, &entry)
+    });
+    inside.files = taken.collect();
+    inside
+}
+
+/// Whether a file outside of folders for templates is a note that this vault reads.
+fn reads(vault: &Vault, path: &VaultPath) -> bool {
+    let config = vault.config();
+    path.is_note()
+        && (config.include.is_empty() || config.include.matches(path.as_path()))
+        && (config.exclude.is_empty() || !config.exclude.matches(path.as_path()))
+}
+
+/// A folder that could not be read; one that is gone since it was listed is none.
+fn finding(folder: &Folder, error: &io::Error) -> Option<Finding> {
+    if error.kind() == io::ErrorKind::NotFound {
+        return None;
+    }
+    let path = folder.path.clone().or_else(|| VaultPath::new("vault"))?;
+    let diagnostic = Diagnostic::error("unreadable", Span::default(), format!("could not read this: {error}"));
+    Some(Finding::new(&path, diagnostic))
 }
 
 #[cfg(test)]

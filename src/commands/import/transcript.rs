@@ -70,6 +70,11 @@ impl Evidence for Transcripts {
         Some(u64::from_le_bytes(bytes))
     }
 
+    fn size(&self, row: &SessionRow) -> u64 {
+        let place = self.place(row.host.as_deref(), row.transcript.as_deref());
+        place.and_then(|(_, path)| std::fs::metadata(path).ok()).map_or(0, |metadata| metadata.len())
+    }
+
     fn entries(&self, _: &VaultPath, note: &Note, session: &Session) -> Vec<Entry> {
         let meta = &session.meta;
         let place = self.place(meta.host.as_deref(), meta.transcript.as_deref());
