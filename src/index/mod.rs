@@ -29,6 +29,6 @@ mod tests;
 pub use entry::Entry;
 pub use evidence::Evidence;
 pub use query::Query;
-pub use record::{Record, SessionRow};
+pub use record::{Record, SessionRow, Table};
 pub use snapshot::{NoteKey, Options, Part, Refreshed, Snapshot};
 pub use update::Sources;

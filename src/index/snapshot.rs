@@ -3,22 +3,20 @@
 //! Mostly the index on disk is right or is made so at once. Where somebody else is writing it, or where notes read other
 //! than they stand on disk, those few notes are read into memory and hide what the index has of them.
 
+mod records;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use tantivy::collector::DocSetCollector;
-use tantivy::query::TermQuery;
-use tantivy::schema::{IndexRecordOption, Value as _};
-use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, Term};
+use tantivy::{Index, IndexWriter, Searcher, TantivyDocument};
 
 use super::changes::Changes;
 use super::disk::{Disk, Opened, Trouble, failed, read_all};
 use super::manifest::{self, Manifest, Place, Seen};
 use super::record::{Record, SessionRow};
 use super::schema::{self, Fields};
-use super::toon;
-use super::update::{self, Read, SESSION, Sources};
+use super::update::{self, Read, Sources};
 use crate::base::{Lines, Result};
 use crate::note::Note;
 use crate::session::read;
@@ -346,48 +344,6 @@ impl Snapshot {
         let path = VaultPath::new(path)?;
         let note = Note::parse(self.root.read(&path).ok()?);
         Some(Record::of(&path, &read::content(&note), &Lines::of(note.text())))
-    }
-
-    /// The records of the sessions that are `wanted`, in the order of their paths.
-    pub fn records(&self, wanted: impl Fn(&SessionRow) -> bool) -> Result<Vec<Record>> {
-        let chosen: Vec<&Listed> =
-            self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).map(|(it, _)| it).collect();
-        let places = self.carriers(&chosen)?;
-        let record = |it: &&Listed| match &it.row {
-            Row::Memory(index) => Some(self.records[*index].clone()),
-            Row::Disk(_) => places.get(&it.key).and_then(|place| self.stored(*place)).or_else(|| self.reread(&it.path)),
-        };
-        Ok(chosen.par_iter().filter_map(record).collect())
-    }
-
-    /// Where the records of sessions stand on disk.
-    fn carriers(&self, chosen: &[&Listed]) -> Result<HashMap<NoteKey, DocAddress>> {
-        let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(HashMap::new()) };
-        let wanted: HashSet<NoteKey> = chosen.iter().map(|it| it.key).collect();
-        let query = TermQuery::new(Term::from_field_text(self.fields.kind, SESSION), IndexRecordOption::Basic);
-        let found = part.searcher.search(&query, &DocSetCollector).map_err(failed)?;
-        let mut places = HashMap::with_capacity(wanted.len());
-        let mut columns = HashMap::new();
-        for address in found {
-            let column = match columns.entry(address.segment_ord) {
-                std::collections::hash_map::Entry::Occupied(column) => column.into_mut(),
-                std::collections::hash_map::Entry::Vacant(place) => {
-                    let fast = part.searcher.segment_reader(address.segment_ord).fast_fields();
-                    place.insert(fast.u64("note").map_err(failed)?)
-                }
-            };
-            let Some(key) = column.first(address.doc_id).map(NoteKey) else { continue };
-            if wanted.contains(&key) {
-                places.insert(key, address);
-            }
-        }
-        Ok(places)
-    }
-
-    fn stored(&self, place: DocAddress) -> Option<Record> {
-        let document: TantivyDocument = self.parts.first()?.searcher.doc(place).ok()?;
-        let text = document.get_first(self.fields.record)?.as_str()?;
-        toon::decode(text).ok()
     }
 
     /// The entries, in one or two parts. One counts when its note is a [`Snapshot::session`] and [`Part::counts`].
