@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::history::line;
-use super::output::minute;
 use super::output::style::{self, paint};
+use super::output::{Found, minute};
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, Raw, View, reading};
+use super::{Context, Output, Raw, View};
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::record::{DecisionRow, PhaseRow};
@@ -38,9 +39,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
     let mut decisions: Vec<Made> = Vec::new();
     let made = |record: Record| {
@@ -198,8 +197,12 @@ impl Log {
     }
 }
 
-impl Output for Log {
-    fn text(&self, view: &View) -> String {
+impl Found for Log {
+    fn is_empty(&self) -> bool {
+        self.decisions.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         let mut out = String::new();
         let mut last = None;
         for it in &self.decisions {
@@ -219,17 +222,5 @@ impl Output for Log {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot));
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.decisions.is_empty())
     }
 }

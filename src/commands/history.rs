@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{cut, duration, minute};
+use super::output::{Found, cut, duration, minute};
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, View, current, reading};
+use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
@@ -35,9 +36,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let rows = snapshot.sessions();
     let children: HashSet<&str> = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).collect();
     let is_child = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
@@ -190,8 +189,12 @@ impl Deed {
     }
 }
 
-impl Output for History {
-    fn text(&self, view: &View) -> String {
+impl Found for History {
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         let mut out = String::new();
         for (at, told) in self.sessions.iter().enumerate() {
             if at > 0 {
@@ -223,17 +226,5 @@ impl Output for History {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.sessions.is_empty())
     }
 }

@@ -10,8 +10,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use self::place::{Place, Wanted};
+use super::output::Found;
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, View, reading};
+use super::{Context, Output, View};
 use crate::base::{Env, Result};
 use crate::index::record::{FileRow, PhaseRow};
 use crate::index::{NoteKey, Record, SessionRow, Table, touch};
@@ -41,9 +43,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.path.as_deref().map(|path| Wanted::read(path, cx.env));
     let notes = match &wanted {
         Some(wanted) => touch::notes(&snapshot, wanted.name())?,
@@ -138,6 +138,7 @@ struct File {
     sessions: u64,
     last: Option<Timestamp>,
     /// The newest first; none where many files are listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     touches: Vec<Touch>,
 }
 
@@ -182,7 +183,7 @@ impl File {
 
     /// The same with its path, and the newest first.
     fn named(mut self, place: &Place) -> Self {
-        self.path = place.text().to_owned();
+        place.text().clone_into(&mut self.path);
         self.touches.sort_by(|a, b| {
             let within = |it: &Touch| (Reverse(it.line), Reverse(it.access));
             (Reverse(a.time), &a.note, within(a)).cmp(&(Reverse(b.time), &b.note, within(b)))
@@ -229,28 +230,12 @@ impl Touch {
     }
 }
 
-impl Output for Report {
-    fn text(&self, view: &View) -> String {
+impl Found for Report {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         text::render(self, view)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        let mut json = serde_json::to_value(self)?;
-        if !self.one
-            && let Some(files) = json.get_mut("files").and_then(serde_json::Value::as_array_mut)
-        {
-            for file in files.iter_mut().filter_map(serde_json::Value::as_object_mut) {
-                file.shift_remove("touches");
-            }
-        }
-        Ok(json)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.files.is_empty())
     }
 }

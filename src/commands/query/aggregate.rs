@@ -211,7 +211,9 @@ mod tests {
     fn whole(agg: &Aggregate, rows: &[Row<'_>]) -> Value<'static> {
         let sum = |rows: &[Row<'_>]| {
             let mut sum = Sum::default();
-            rows.iter().for_each(|row| agg.add(&mut sum, *row));
+            for row in rows {
+                agg.add(&mut sum, *row);
+            }
             sum
         };
         let (first, second) = rows.split_at(rows.len() / 3);

@@ -21,7 +21,8 @@ use super::session::filter::Filter;
 use super::session::list::children;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Format, Output, reading};
+use crate::commands::reading::{self, Asked};
+use crate::commands::{Context, Format, Output};
 use crate::index::{Record, SessionRow};
 use aggregate::Aggregate;
 use condition::Condition;
@@ -84,9 +85,7 @@ struct Question {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let question = Question::of(args, cx)?;
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let children = children(snapshot.sessions());
     let wanted = |session: &SessionRow| {
         let row = Row::session(session, is_subagent(session, &children));

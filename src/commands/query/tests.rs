@@ -48,7 +48,9 @@ proptest! {
             .map(|text| Aggregate::parse(text, Kind::Steps).unwrap());
         let groups = |rows: &[Row<'_>]| {
             let mut groups = Groups::default();
-            rows.iter().for_each(|row| groups.add(*row, &keys, &aggregates));
+            for row in rows {
+                groups.add(*row, &keys, &aggregates);
+            }
             groups
         };
         let (first, second) = rows.split_at(rows.len() / 2);
