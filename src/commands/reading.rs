@@ -62,7 +62,7 @@ pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
 /// Says on stderr what a person should know of how the index was brought up to date.
 fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     for finding in &snapshot.findings {
-        cx.ui.warn(&finding.diagnostic.message);
+        cx.ui.warn(&format!("{}: {}", finding.path, finding.diagnostic.message));
     }
     let refreshed = &snapshot.refreshed;
     if let Some(why) = &refreshed.rebuilt {

@@ -17,7 +17,7 @@ use super::manifest::{self, Manifest, Place, Seen};
 use super::record::{Record, SessionRow};
 use super::schema::{self, Fields};
 use super::update::{self, Read, Sources};
-use crate::base::{Lines, Result};
+use crate::base::{Diagnostic, Error, Lines, Result, Span};
 use crate::note::Note;
 use crate::session::read;
 use crate::vault::{Finding, Vault, VaultPath, walk};
@@ -118,7 +118,7 @@ pub struct Snapshot {
     root: Vault,
     /// What was done before it was taken.
     pub refreshed: Refreshed,
-    /// Folders that could not be read.
+    /// Folders and notes that could not be read.
     pub findings: Vec<Finding>,
 }
 
@@ -150,7 +150,7 @@ impl Snapshot {
                         let now = |seen: &Seen| evidence.fingerprint(&row(seen)?);
                         changes.add_evidence(&opened.manifest, &found, now);
                     }
-                    if changes.is_none() {
+                    if changes.is_none() || is_all_that_is_left(vault, &changes) {
                         if changes.touched.len() > AGAIN {
                             restamp(vault, &disk, &opened, &changes);
                         }
@@ -240,7 +240,7 @@ impl Snapshot {
         opened: Option<Opened>,
         changes: &Changes,
         refreshed: Refreshed,
-        findings: Vec<Finding>,
+        mut findings: Vec<Finding>,
         sources: &Sources<'_>,
     ) -> Result<Self> {
         let (_, fields) = schema::schema();
@@ -262,15 +262,23 @@ impl Snapshot {
         }
         let mut records = Vec::new();
         if !reread.is_empty() {
-            let read: Vec<(VaultPath, Read)> = reread
+            let tried: Vec<(VaultPath, Result<Read>)> = reread
                 .into_par_iter()
-                .filter_map(|path| {
-                    let bytes = vault.read(&path).ok()?.into_owned();
-                    let read = Read::bytes(&path, bytes, sources);
-                    Some((path, read))
+                .map(|path| {
+                    let read = vault.read(&path).map(|bytes| Read::bytes(&path, bytes.into_owned(), sources));
+                    (path, read)
                 })
                 .collect();
-            parts.push(Part { searcher: in_memory(&read, &fields)?, hidden: HashSet::new() });
+            let mut read: Vec<(VaultPath, Read)> = Vec::with_capacity(tried.len());
+            for (path, tried) in tried {
+                match tried {
+                    Ok(note) => read.push((path, note)),
+                    Err(error) => findings.extend(unreadable(&path, &error)),
+                }
+            }
+            if !read.is_empty() {
+                parts.push(Part { searcher: in_memory(&read, &fields)?, hidden: HashSet::new() });
+            }
             for (path, read) in read {
                 let Some(record) = read.record else { continue };
                 let row = Row::Memory(records.len());
@@ -365,6 +373,24 @@ impl Snapshot {
     pub fn fields(&self) -> &Fields {
         &self.fields
     }
+}
+
+/// Whether no note that differs can be kept in the index: those that cannot be read, or whose path is no text.
+fn is_all_that_is_left(vault: &Vault, changes: &Changes) -> bool {
+    let can_keep =
+        |path: &VaultPath| path.as_path().to_str().is_some() && std::fs::File::open(vault.file(path)).is_ok();
+    changes.gone.is_empty() && !changes.dirty.iter().any(can_keep)
+}
+
+/// What is told of a note that cannot be read; nothing where it is gone since the walk.
+fn unreadable(path: &VaultPath, error: &Error) -> Option<Finding> {
+    let why = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => return None,
+        Error::Io { source, .. } => source.to_string(),
+        error => error.to_string(),
+    };
+    let message = format!("could not read this: {why}");
+    Some(Finding::new(path, Diagnostic::error("unreadable", Span::default(), message)))
 }
 
 /// The entries of notes that were read, in memory.
