@@ -8,14 +8,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::history::line;
-use super::output::minute;
 use super::output::style::{self, paint};
+use super::output::{Found, minute};
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, Raw, View, reading};
+use super::{Context, Output, Raw, View};
 use crate::base::Result;
 use crate::base::text::plural;
-
-use crate::index::record::{DecisionRow, PhaseRow, Record};
+use crate::index::record::{DecisionRow, PhaseRow};
+use crate::index::{Record, SessionRow, Table};
 use crate::session::Link;
 
 /// What was decided, the newest first, with reasons and places
@@ -38,13 +39,16 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
-    let records = snapshot.records(|row| row.decisions > 0 && chosen.matches_row(row))?;
-    let mut decisions: Vec<Made> = records.iter().flat_map(Made::all).collect();
-    decisions.retain(|it| wanted.as_deref().is_none_or(|wanted| it.has(wanted)));
+    let mut decisions: Vec<Made> = Vec::new();
+    let made = |record: Record| {
+        let mut made = Made::all(record);
+        made.retain(|it| wanted.as_deref().is_none_or(|wanted| it.has(wanted)));
+        made
+    };
+    let with = |row: &SessionRow| row.decisions > 0 && chosen.matches_row(row);
+    snapshot.each_record(with, &[Table::Phases, Table::Decisions], made, |some| decisions.extend(some))?;
     let time = |it: &Made| (Reverse(it.time), Reverse(it.session_started));
     if args.by_session {
         decisions.sort_by(|a, b| {
@@ -92,10 +96,10 @@ struct Made {
 }
 
 impl Made {
-    fn all(record: &Record) -> Vec<Self> {
+    fn all(record: Record) -> Vec<Self> {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
         let session = &record.session;
-        let made = |row: &DecisionRow| {
+        let made = |row: DecisionRow| {
             let phase = row.phase.as_deref().and_then(|id| phases.get(id));
             Self {
                 session: session.id.clone(),
@@ -106,10 +110,10 @@ impl Made {
                 time: row.at.or_else(|| phase.and_then(|phase| phase.started)).or(session.started),
                 path: session.path.clone(),
                 link: link(&session.path, row.id.as_deref(), phase.map(|phase| phase.title.as_str())),
-                row: row.clone(),
+                row,
             }
         };
-        record.decisions.iter().map(made).collect()
+        record.decisions.into_iter().map(made).collect()
     }
 
     fn has(&self, wanted: &str) -> bool {
@@ -193,8 +197,12 @@ impl Log {
     }
 }
 
-impl Output for Log {
-    fn text(&self, view: &View) -> String {
+impl Found for Log {
+    fn is_empty(&self) -> bool {
+        self.decisions.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         let mut out = String::new();
         let mut last = None;
         for it in &self.decisions {
@@ -214,17 +222,5 @@ impl Output for Log {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot));
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.decisions.is_empty())
     }
 }

@@ -8,13 +8,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{cut, duration, minute};
+use super::output::{Found, cut, duration, minute};
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, View, current, reading};
+use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
-use crate::index::SessionRow;
-use crate::index::record::{PhaseRow, Record, StepRow};
+use crate::index::record::{PhaseRow, StepRow};
+use crate::index::{Record, SessionRow, Table};
 
 /// What was done: sessions, the newest first, and in each its steps, the newest first
 ///
@@ -35,9 +36,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let rows = snapshot.sessions();
     let children: HashSet<&str> = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).collect();
     let is_child = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
@@ -53,13 +52,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let current = current::path(rows, &vault, cx.env);
     let wanted: HashSet<&str> = meant.iter().map(|row| row.path.as_str()).collect();
-    let records = snapshot.records(|row| wanted.contains(row.path.as_str()))?;
-    let records: HashMap<&str, &Record> = records.iter().map(|it| (it.session.path.as_str(), it)).collect();
-    let sessions = meant.iter().filter_map(|row| {
-        let current = current.as_deref() == Some(row.path.as_str());
-        Some(Told::of(records.get(row.path.as_str())?, current, most(args.steps)))
-    });
-    Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions: sessions.collect() }))
+    let told = |record: Record| {
+        let is_current = current.as_deref() == Some(record.session.path.as_str());
+        Told::of(record, is_current, most(args.steps))
+    };
+    let mut found: HashMap<String, Told> = HashMap::new();
+    let take = |told: Told| drop(found.insert(told.path.clone(), told));
+    snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
+    let sessions = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
+    Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
 }
 
 /// 0 means all.
@@ -98,28 +99,27 @@ struct Deed {
 }
 
 impl Told {
-    fn of(record: &Record, current: bool, most: usize) -> Self {
+    fn of(record: Record, current: bool, most: usize) -> Self {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        let mut steps: Vec<&StepRow> = record.steps.iter().collect();
-        // A step without a time stands where it stands: the later in the note, the newer.
-        steps.reverse();
-        let deed = |step: &StepRow| Deed {
+        let deed = |step: StepRow| Deed {
             phase_title: step.phase.as_deref().and_then(|id| phases.get(id)).map(|phase| phase.title.clone()),
-            step: step.clone(),
+            step,
         };
-        let row = &record.session;
+        // A step without a time stands where it stands: the later in the note, the newer.
+        let steps = record.steps.into_iter().rev().take(most).map(deed).collect();
+        let row = record.session;
         Self {
-            id: row.id.clone(),
-            path: row.path.clone(),
-            title: row.title.clone(),
+            id: row.id,
+            path: row.path,
+            title: row.title,
             current,
-            status: row.status.clone(),
+            status: row.status,
             started: row.started,
             ended: row.ended,
-            agent: row.agent.clone(),
+            agent: row.agent,
             total_steps: row.steps,
             failed_steps: row.failed_steps,
-            steps: steps.into_iter().take(most).map(deed).collect(),
+            steps,
         }
     }
 
@@ -189,8 +189,12 @@ impl Deed {
     }
 }
 
-impl Output for History {
-    fn text(&self, view: &View) -> String {
+impl Found for History {
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         let mut out = String::new();
         for (at, told) in self.sessions.iter().enumerate() {
             if at > 0 {
@@ -222,17 +226,5 @@ impl Output for History {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.sessions.is_empty())
     }
 }

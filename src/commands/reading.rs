@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::import::transcript::Transcripts;
+use super::session::filter::{Chosen, Filter};
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources};
@@ -19,6 +20,23 @@ pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let overlay = overlay(&vault, cx).unwrap_or_default();
     Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
+}
+
+/// What a question about sessions begins with.
+pub(super) struct Asked {
+    /// Which sessions are meant.
+    pub(super) chosen: Chosen,
+    pub(super) vault: Vault,
+    /// All of them as they are now.
+    pub(super) snapshot: Snapshot,
+}
+
+/// The filter read, the vault found, the index brought up to date.
+pub(super) fn asked(filter: &Filter, cx: &Context<'_>) -> Result<Asked> {
+    let chosen = filter.read(cx.env)?;
+    let vault = vault(cx)?;
+    let snapshot = snapshot(&vault, cx)?;
+    Ok(Asked { chosen, vault, snapshot })
 }
 
 /// All sessions as they are now, from the index, which is brought up to date first.
@@ -45,7 +63,7 @@ pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
 /// Says on stderr what a person should know of how the index was brought up to date.
 fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     for finding in &snapshot.findings {
-        cx.ui.warn(&finding.diagnostic.message);
+        cx.ui.warn(&format!("{}: {}", finding.path, finding.diagnostic.message));
     }
     let refreshed = &snapshot.refreshed;
     if let Some(why) = &refreshed.rebuilt {

@@ -31,7 +31,7 @@ mod tests;
 pub use entry::Entry;
 pub use evidence::Evidence;
 pub use query::Query;
-pub use record::{Record, SessionRow};
+pub use record::{Record, SessionRow, Table};
 pub use refresh::{Options, Refreshed};
 pub use snapshot::{NoteKey, Part, Snapshot};
 pub use update::Sources;

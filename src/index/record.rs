@@ -269,6 +269,55 @@ pub struct Record {
     pub tasks: Vec<TaskRow>,
 }
 
+/// The tables of a [`Record`], named and ordered as its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// [`Record::phases`].
+    Phases,
+    /// [`Record::steps`].
+    Steps,
+    /// [`Record::decisions`].
+    Decisions,
+    /// [`Record::errors`].
+    Errors,
+    /// [`Record::user`].
+    User,
+    /// [`Record::subagents`].
+    Subagents,
+    /// [`Record::files`].
+    Files,
+    /// [`Record::tasks`].
+    Tasks,
+}
+
+impl Table {
+    /// All of them in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Phases,
+        Self::Steps,
+        Self::Decisions,
+        Self::Errors,
+        Self::User,
+        Self::Subagents,
+        Self::Files,
+        Self::Tasks,
+    ];
+
+    /// The field's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::Steps => "steps",
+            Self::Decisions => "decisions",
+            Self::Errors => "errors",
+            Self::User => "user",
+            Self::Subagents => "subagents",
+            Self::Files => "files",
+            Self::Tasks => "tasks",
+        }
+    }
+}
+
 impl Record {
     /// The record of a session that was read from the note at `path`.
     pub fn of(path: &VaultPath, session: &Session, lines: &Lines) -> Self {
@@ -377,6 +426,26 @@ impl Record {
                 });
             }
             Item::Tasks(_) | Item::Callout(_) | Item::Prose(_) => {}
+        }
+    }
+
+    /// The same with the rows of some tables alone; what the session's row counts stays.
+    #[must_use]
+    pub fn only(self, tables: &[Table]) -> Self {
+        fn kept<T>(rows: Vec<T>, is_kept: bool) -> Vec<T> {
+            if is_kept { rows } else { Vec::new() }
+        }
+        let has = |table: Table| tables.contains(&table);
+        Self {
+            session: self.session,
+            phases: kept(self.phases, has(Table::Phases)),
+            steps: kept(self.steps, has(Table::Steps)),
+            decisions: kept(self.decisions, has(Table::Decisions)),
+            errors: kept(self.errors, has(Table::Errors)),
+            user: kept(self.user, has(Table::User)),
+            subagents: kept(self.subagents, has(Table::Subagents)),
+            files: kept(self.files, has(Table::Files)),
+            tasks: kept(self.tasks, has(Table::Tasks)),
         }
     }
 

@@ -82,7 +82,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                     let now = |seen: &Seen| evidence.fingerprint(&opened.row(seen.row?)?);
                     changes.add_evidence(&opened.manifest, &found, now);
                 }
-                if changes.is_none() {
+                if changes.is_none() || is_all_that_is_left(vault, &changes) {
                     if changes.touched.len() > AGAIN {
                         restamp(vault, &disk, &opened, &changes);
                     }
@@ -105,8 +105,10 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                             }
                         }
                         // What changed since the walk is found by whoever asks next.
+                        changes.dirty.retain(|path| !can_be_kept(vault, path));
+                        let left = Changes { dirty: changes.dirty, ..Changes::default() };
                         match disk.open() {
-                            Ok(opened) => return ready(opened, Changes::default(), refreshed),
+                            Ok(opened) => return ready(opened, left, refreshed),
                             Err(_) => continue,
                         }
                     }
@@ -159,6 +161,16 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     let (found, findings) = walk::fingerprints(vault);
     let dirty = found.into_iter().map(|(path, _)| path).collect();
     Ok(Ready { opened: None, changes: Changes { dirty, ..Changes::default() }, refreshed, findings })
+}
+
+/// Whether there can be rows and entries of a note: it can be read, and its path is text.
+fn can_be_kept(vault: &Vault, path: &VaultPath) -> bool {
+    path.as_path().to_str().is_some() && std::fs::File::open(vault.file(path)).is_ok()
+}
+
+/// Whether no note that differs can be kept in the index.
+fn is_all_that_is_left(vault: &Vault, changes: &Changes) -> bool {
+    changes.gone.is_empty() && !changes.dirty.iter().any(|path| can_be_kept(vault, path))
 }
 
 /// Whether it takes less time to read the changed notes than to write them into the index.

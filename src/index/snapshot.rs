@@ -3,15 +3,14 @@
 //! Mostly the index on disk is right or is made so at once. Where somebody else is writing it, or where notes read other
 //! than they stand on disk, those few notes are read into memory and hide what the index has of them.
 
+mod records;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use tantivy::collector::DocSetCollector;
 use tantivy::directory::RamDirectory;
-use tantivy::query::TermQuery;
-use tantivy::schema::{IndexRecordOption, Value as _};
-use tantivy::{DocAddress, Index, Searcher, TantivyDocument, Term};
+use tantivy::{Index, Searcher};
 
 use super::disk::{Opened, failed};
 use super::manifest::Place;
@@ -19,9 +18,8 @@ use super::record::{Record, SessionRow};
 use super::refresh::{self, Options, Ready, Refreshed};
 use super::rows;
 use super::schema::{self, Fields};
-use super::toon;
-use super::update::{Read, SESSION, Sources};
-use crate::base::{Lines, Result};
+use super::update::{Read, Sources};
+use crate::base::{Diagnostic, Error, Lines, Result, Span};
 use crate::note::Note;
 use crate::session::read;
 use crate::vault::{Finding, Vault, VaultPath, path};
@@ -91,7 +89,7 @@ pub struct Snapshot {
     root: Vault,
     /// What was done before it was taken.
     pub refreshed: Refreshed,
-    /// Folders that could not be read.
+    /// Folders and notes that could not be read.
     pub findings: Vec<Finding>,
 }
 
@@ -108,7 +106,7 @@ impl Snapshot {
     }
 
     fn make(vault: &Vault, ready: Ready, sources: &Sources<'_>) -> Result<Self> {
-        let Ready { opened, changes, refreshed, findings } = ready;
+        let Ready { opened, changes, refreshed, mut findings } = ready;
         let (_, fields) = schema::schema();
         let mut reread: Vec<VaultPath> = changes.dirty.clone();
         reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
@@ -128,15 +126,23 @@ impl Snapshot {
         }
         let mut records = Vec::new();
         if !reread.is_empty() {
-            let read: Vec<(VaultPath, Read)> = reread
+            let tried: Vec<(VaultPath, Result<Read>)> = reread
                 .into_par_iter()
-                .filter_map(|path| {
-                    let bytes = vault.read(&path).ok()?.into_owned();
-                    let read = Read::bytes(&path, bytes, sources);
-                    Some((path, read))
+                .map(|path| {
+                    let read = vault.read(&path).map(|bytes| Read::bytes(&path, bytes.into_owned(), sources));
+                    (path, read)
                 })
                 .collect();
-            parts.push(Part { searcher: in_memory(&read, &fields)?, hidden: HashSet::new() });
+            let mut read: Vec<(VaultPath, Read)> = Vec::with_capacity(tried.len());
+            for (path, tried) in tried {
+                match tried {
+                    Ok(note) => read.push((path, note)),
+                    Err(error) => findings.extend(unreadable(&path, &error)),
+                }
+            }
+            if !read.is_empty() {
+                parts.push(Part { searcher: in_memory(&read, &fields)?, hidden: HashSet::new() });
+            }
             for (path, read) in read {
                 let Some(record) = read.record else { continue };
                 let row = Row::Memory(records.len());
@@ -212,48 +218,6 @@ impl Snapshot {
         Some(Record::of(&path, &read::content(&note), &Lines::of(note.text())))
     }
 
-    /// The records of the sessions that are `wanted`, in the order of their paths.
-    pub fn records(&self, wanted: impl Fn(&SessionRow) -> bool) -> Result<Vec<Record>> {
-        let chosen: Vec<&Listed> =
-            self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).map(|(it, _)| it).collect();
-        let places = self.carriers(&chosen)?;
-        let record = |it: &&Listed| match &it.row {
-            Row::Memory(index) => Some(self.records[*index].clone()),
-            Row::Disk(_) => places.get(&it.key).and_then(|place| self.stored(*place)).or_else(|| self.reread(&it.path)),
-        };
-        Ok(chosen.par_iter().filter_map(record).collect())
-    }
-
-    /// Where the records of sessions stand on disk.
-    fn carriers(&self, chosen: &[&Listed]) -> Result<HashMap<NoteKey, DocAddress>> {
-        let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(HashMap::new()) };
-        let wanted: HashSet<NoteKey> = chosen.iter().map(|it| it.key).collect();
-        let query = TermQuery::new(Term::from_field_text(self.fields.kind, SESSION), IndexRecordOption::Basic);
-        let found = part.searcher.search(&query, &DocSetCollector).map_err(failed)?;
-        let mut places = HashMap::with_capacity(wanted.len());
-        let mut columns = HashMap::new();
-        for address in found {
-            let column = match columns.entry(address.segment_ord) {
-                std::collections::hash_map::Entry::Occupied(column) => column.into_mut(),
-                std::collections::hash_map::Entry::Vacant(place) => {
-                    let fast = part.searcher.segment_reader(address.segment_ord).fast_fields();
-                    place.insert(fast.u64("note").map_err(failed)?)
-                }
-            };
-            let Some(key) = column.first(address.doc_id).map(NoteKey) else { continue };
-            if wanted.contains(&key) {
-                places.insert(key, address);
-            }
-        }
-        Ok(places)
-    }
-
-    fn stored(&self, place: DocAddress) -> Option<Record> {
-        let document: TantivyDocument = self.parts.first()?.searcher.doc(place).ok()?;
-        let text = document.get_first(self.fields.record)?.as_str()?;
-        toon::decode(text).ok()
-    }
-
     /// The entries, in one or two parts. One counts when its note is a [`Snapshot::session`] and [`Part::counts`].
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -273,6 +237,17 @@ impl Snapshot {
     pub fn fields(&self) -> &Fields {
         &self.fields
     }
+}
+
+/// What is told of a note that cannot be read; nothing where it is gone since the walk.
+fn unreadable(path: &VaultPath, error: &Error) -> Option<Finding> {
+    let why = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => return None,
+        Error::Io { source, .. } => source.to_string(),
+        error => error.to_string(),
+    };
+    let message = format!("could not read this: {why}");
+    Some(Finding::new(path, Diagnostic::error("unreadable", Span::default(), message)))
 }
 
 /// The entries of notes that were read, in memory.

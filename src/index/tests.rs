@@ -224,3 +224,40 @@ fn a_vault_that_cannot_be_written_is_read() {
     assert_eq!(snapshot.len(), 2);
     assert_eq!(snapshot.records(|_| true).unwrap().len(), 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_note_that_cannot_be_read_is_told_and_the_rest_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bed = Bed::new(3);
+    let locked = bed.root().join("sessions/s1.md");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&locked).is_ok() {
+        // Whoever may read everything cannot see this case.
+        return;
+    }
+    for read in [3, 0, 0] {
+        let snapshot = bed.open();
+        assert_eq!((snapshot.len(), snapshot.refreshed.read), (2, read), "nothing is done again");
+        let told: Vec<String> = snapshot.findings.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(told, ["sessions/s1.md"]);
+    }
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(bed.checked().read, 1);
+    assert_eq!(bed.open().findings, []);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_note_whose_path_is_no_text_is_found_and_never_kept() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bed = Bed::new(2);
+    let text = fs::read(bed.root().join("sessions/s1.md")).unwrap();
+    let path = bed.root().join("sessions").join(std::ffi::OsStr::from_bytes(b"s\xff.md"));
+    files::put(&path, &text).unwrap();
+    bed.open();
+    for _ in 0..2 {
+        let snapshot = bed.open();
+        assert_eq!((snapshot.len(), snapshot.refreshed.read), (3, 0), "nothing is done again");
+    }
+}

@@ -3,6 +3,10 @@
 //! Each list of rows of a record is one table (`steps[3]{id,phase,…}:` and a line for each row), and a record decodes back
 //! to the same record. Decoding is strict: a record that was cut short or damaged is refused, never guessed at.
 
+mod tables;
+
+pub use tables::decode_tables;
+
 use serde_json::Value;
 use serde_toon::DecodeOptions;
 

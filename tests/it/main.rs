@@ -35,6 +35,7 @@ mod resume;
 mod search;
 mod toon;
 mod transcripts;
+mod unreadable;
 mod writing;
 
 #[path = "../../examples/gen_vault/generate/mod.rs"]

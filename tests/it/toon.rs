@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 
 use cru::index::Record;
 use cru::index::record::{
-    DecisionRow, ErrorRow, FileRow, PhaseRow, SessionRow, StepRow, SubagentRow, TaskRow, UserRow,
+    DecisionRow, ErrorRow, FileRow, PhaseRow, SessionRow, StepRow, SubagentRow, Table, TaskRow, UserRow,
 };
-use cru::index::toon::{decode, encode, from_toon, to_toon};
+use cru::index::toon::{decode, decode_tables, encode, from_toon, to_toon};
 use jiff::Timestamp;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
+use proptest::sample::subsequence;
 use serde_json::{Map, Value, json};
 use serde_toon::{DecodeOptions, Delimiter, ToonOptions};
 
@@ -215,6 +216,12 @@ proptest! {
         prop_assert_eq!(json(&back), json(&record));
         // And read as JSON by somebody who knows nothing of records.
         prop_assert!(same(&from_toon(&text).unwrap(), &json(&record)), "{}", text);
+    }
+
+    #[test]
+    fn some_tables_decode_as_all_do(record in record(), tables in subsequence(Table::ALL.to_vec(), 0..=8)) {
+        let text = encode(&record).unwrap();
+        prop_assert_eq!(decode_tables(&text, &tables).unwrap(), decode(&text).unwrap().only(&tables));
     }
 
     #[test]

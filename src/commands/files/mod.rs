@@ -10,11 +10,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use self::place::{Place, Wanted};
+use super::output::Found;
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, View, reading};
-use crate::base::Result;
-use crate::index::record::{FileRow, PhaseRow, Record};
-use crate::index::{NoteKey, touch};
+use super::{Context, Output, View};
+use crate::base::{Env, Result};
+use crate::index::record::{FileRow, PhaseRow};
+use crate::index::{NoteKey, Record, SessionRow, Table, touch};
 
 /// Files of a list where none is named.
 const MOST: usize = 20;
@@ -41,35 +43,32 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.path.as_deref().map(|path| Wanted::read(path, cx.env));
     let notes = match &wanted {
         Some(wanted) => touch::notes(&snapshot, wanted.name())?,
         None => None,
     };
     let may = |path: &str| notes.as_ref().is_none_or(|notes| notes.contains(&NoteKey::of_text(path)));
-    let records = snapshot.records(|row| row.steps > 0 && may(&row.path) && chosen.matches_row(row))?;
-    let mut files: HashMap<Place, Vec<Touch>> = HashMap::new();
-    for record in &records {
-        let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        for row in &record.files {
-            let access = Access::of(row);
-            if (args.writers && access == Access::Read) || (args.readers && access != Access::Read) {
-                continue;
-            }
-            let place = Place::of(&row.path, record.session.project.as_deref(), cx.env);
-            let phase = row.phase.as_deref().and_then(|id| phases.get(id)).copied();
-            files.entry(place).or_default().push(Touch::of(row, phase, record, access));
+    let with = |row: &SessionRow| row.steps > 0 && may(&row.path) && chosen.matches_row(row);
+    let asked = |access: Access| match access {
+        Access::Read => !args.writers,
+        Access::Write | Access::Create => !args.readers,
+    };
+    let touched = |record: Record| File::all(&record, wanted.as_ref(), asked, cx.env);
+    let mut files: HashMap<Place, File> = HashMap::new();
+    let add = |some: HashMap<Place, File>| {
+        for (place, file) in some {
+            files.entry(place).or_default().merge(file);
         }
-    }
+    };
+    snapshot.each_record(with, &[Table::Phases, Table::Files], touched, add)?;
     let limit = args.limit.map(|limit| if limit == 0 { usize::MAX } else { limit });
     if let Some(wanted) = &wanted {
         let places: HashSet<Place> = wanted.choose(files.keys()).into_iter().cloned().collect();
         files.retain(|place, _| places.contains(place));
     }
-    let mut files: Vec<File> = files.into_iter().map(|(place, touches)| File::of(&place, touches)).collect();
+    let mut files: Vec<File> = files.into_iter().map(|(place, file)| file.named(&place)).collect();
     let (total, one) = (files.len(), wanted.is_some());
     if one {
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -130,7 +129,7 @@ struct Report {
 }
 
 /// A file and all that was done to it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct File {
     /// From the root or home, where that is known.
     path: String,
@@ -138,30 +137,58 @@ struct File {
     writes: u64,
     sessions: u64,
     last: Option<Timestamp>,
-    /// The newest first.
+    /// The newest first; none where many files are listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     touches: Vec<Touch>,
 }
 
 impl File {
-    fn of(place: &Place, mut touches: Vec<Touch>) -> Self {
-        touches.sort_by(|a, b| {
-            (Reverse(a.time), &a.note, Reverse(a.line), Reverse(a.access)).cmp(&(
-                Reverse(b.time),
-                &b.note,
-                Reverse(b.line),
-                Reverse(b.access),
-            ))
-        });
-        let reads = touches.iter().filter(|it| it.access == Access::Read).count() as u64;
-        let sessions: HashSet<&str> = touches.iter().map(|it| it.note.as_str()).collect();
-        Self {
-            path: place.text(),
-            reads,
-            writes: touches.len() as u64 - reads,
-            sessions: sessions.len() as u64,
-            last: touches.first().and_then(|it| it.time),
-            touches,
+    /// What one session did to files: to those that may be `wanted`, each time; else how often to all.
+    fn all(
+        record: &Record,
+        wanted: Option<&Wanted>,
+        asked: impl Fn(Access) -> bool,
+        env: &Env,
+    ) -> HashMap<Place, Self> {
+        let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
+        let mut files: HashMap<Place, Self> = HashMap::new();
+        for row in &record.files {
+            let access = Access::of(row);
+            let place = Place::of(&row.path, record.session.project.as_deref(), env);
+            if !asked(access) || wanted.is_some_and(|wanted| !wanted.may_be(&place)) {
+                continue;
+            }
+            let phase = row.phase.as_deref().and_then(|id| phases.get(id)).copied();
+            let time = row.time.or_else(|| phase.and_then(|it| it.started)).or(record.session.started);
+            let file = files.entry(place).or_default();
+            file.reads += u64::from(access == Access::Read);
+            file.writes += u64::from(access != Access::Read);
+            file.sessions = 1;
+            file.last = file.last.max(time);
+            if wanted.is_some() {
+                file.touches.push(Touch::of(row, phase, record, access, time));
+            }
         }
+        files
+    }
+
+    /// Adds what another session did to it.
+    fn merge(&mut self, other: Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.sessions += other.sessions;
+        self.last = self.last.max(other.last);
+        self.touches.extend(other.touches);
+    }
+
+    /// The same with its path, and the newest first.
+    fn named(mut self, place: &Place) -> Self {
+        place.text().clone_into(&mut self.path);
+        self.touches.sort_by(|a, b| {
+            let within = |it: &Touch| (Reverse(it.line), Reverse(it.access));
+            (Reverse(a.time), &a.note, within(a)).cmp(&(Reverse(b.time), &b.note, within(b)))
+        });
+        self
     }
 }
 
@@ -184,11 +211,11 @@ struct Touch {
 }
 
 impl Touch {
-    fn of(row: &FileRow, phase: Option<&PhaseRow>, record: &Record, access: Access) -> Self {
+    fn of(row: &FileRow, phase: Option<&PhaseRow>, record: &Record, access: Access, time: Option<Timestamp>) -> Self {
         let session = &record.session;
         Self {
             access,
-            time: row.time.or_else(|| phase.and_then(|it| it.started)).or(session.started),
+            time,
             agent: phase.and_then(|it| it.agent.clone()).or_else(|| session.agent.clone()),
             tool: row.tool.clone(),
             step: row.step.clone(),
@@ -203,28 +230,12 @@ impl Touch {
     }
 }
 
-impl Output for Report {
-    fn text(&self, view: &View) -> String {
+impl Found for Report {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         text::render(self, view)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        let mut json = serde_json::to_value(self)?;
-        if !self.one
-            && let Some(files) = json.get_mut("files").and_then(serde_json::Value::as_array_mut)
-        {
-            for file in files.iter_mut().filter_map(serde_json::Value::as_object_mut) {
-                file.shift_remove("touches");
-            }
-        }
-        Ok(json)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.files.is_empty())
     }
 }

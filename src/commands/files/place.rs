@@ -4,11 +4,11 @@ use std::path::{Component, Path};
 
 use crate::base::Env;
 
-/// A path as names from the root, `~` for home as one of them.
+/// A path from the root, `~` for home, without `.`, `..` and doubled slashes.
 ///
 /// Nothing is looked up on disk: sessions tell of files that are long gone, and of other machines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place(Vec<String>);
+pub(super) struct Place(String);
 
 impl Place {
     /// A file that a session in `project` names.
@@ -21,24 +21,29 @@ impl Place {
         Self(names(&whole, env))
     }
 
-    /// The whole path, `~` for home.
-    pub(super) fn text(&self) -> String {
-        self.0.join("/")
+    /// The whole path.
+    pub(super) fn text(&self) -> &str {
+        &self.0
     }
 
     /// Its last name.
     pub(super) fn name(&self) -> &str {
-        self.0.last().map_or("", String::as_str)
+        last(&self.0)
     }
 
     /// Whether it begins at the root or at home.
     pub(super) fn is_absolute(&self) -> bool {
-        self.0.first().is_some_and(|first| first.is_empty() || first == "~")
+        self.0.split('/').next().is_some_and(|first| first.is_empty() || first == "~")
     }
 
-    fn ends_with(&self, end: &[String]) -> bool {
-        self.0.ends_with(end)
+    /// Whether its last names are these.
+    fn ends_with(&self, end: &str) -> bool {
+        self.0.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// What a person asks for.
@@ -47,7 +52,7 @@ pub(super) struct Wanted {
     /// The path from the root: an absolute path, or one below the working directory.
     exact: Place,
     /// Names at the end of a path, where it was given without `./`, `../` or root.
-    end: Option<Vec<String>>,
+    end: Option<String>,
 }
 
 impl Wanted {
@@ -62,7 +67,17 @@ impl Wanted {
 
     /// The last name of the path.
     pub(super) fn name(&self) -> &str {
-        self.end.as_ref().and_then(|end| end.last()).map_or_else(|| self.exact.name(), String::as_str)
+        self.end.as_deref().map_or_else(|| self.exact.name(), last)
+    }
+
+    /// Whether a place may be meant, unless another is the very file.
+    pub(super) fn may_be(&self, place: &Place) -> bool {
+        let ends_alike = match &self.end {
+            Some(end) => place.ends_with(end),
+            // A session that tells no project names files from a folder that nobody knows.
+            None => !place.is_absolute() && self.exact.ends_with(&place.0),
+        };
+        ends_alike || *place == self.exact
     }
 
     /// Which of some places are meant: the very file if it is among them, else all that end alike.
@@ -71,11 +86,7 @@ impl Wanted {
         if !exact.is_empty() {
             return exact;
         }
-        match &self.end {
-            Some(end) => places.filter(|place| place.ends_with(end)).collect(),
-            // A session that tells no project names files from a folder that nobody knows.
-            None => places.filter(|place| !place.is_absolute() && self.exact.ends_with(&place.0)).collect(),
-        }
+        places.filter(|place| self.may_be(place)).collect()
     }
 }
 
@@ -83,8 +94,8 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path == "~" || path.starts_with("~/") || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// The names of a path; home is `~`, a leading `/` an empty name.
-fn names(path: &str, env: &Env) -> Vec<String> {
+/// The names of a path, joined; home is `~`.
+fn names(path: &str, env: &Env) -> String {
     let path = path.replace('\\', "/");
     let home = env.home().map(|home| home.to_string_lossy().into_owned()).filter(|home| home.len() > 1);
     let short = home.and_then(|home| {
@@ -92,18 +103,18 @@ fn names(path: &str, env: &Env) -> Vec<String> {
         (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
     });
     let path = short.unwrap_or(path);
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     for (at, name) in path.split('/').enumerate() {
         match name {
             "" if at > 0 => {}
             "." => {}
-            ".." if names.last().is_some_and(|last| !last.is_empty() && last != "~" && last != "..") => {
+            ".." if names.last().is_some_and(|last| !["", "~", ".."].contains(last)) => {
                 names.pop();
             }
-            name => names.push(name.to_owned()),
+            name => names.push(name),
         }
     }
-    names
+    names.join("/")
 }
 
 #[cfg(test)]
@@ -123,7 +134,7 @@ mod tests {
             Place::of("docs/../src/xa.rs", Some("/home/me/api"), &env),
             Place::of("lib/c.rs", None, &env),
         ];
-        Wanted::read(wanted, &env).choose(places.iter()).into_iter().map(Place::text).collect()
+        Wanted::read(wanted, &env).choose(places.iter()).into_iter().map(|it| it.text().to_owned()).collect()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod chart;
 mod escape;
+mod found;
 mod number;
 pub mod rows;
 mod table;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 pub use chart::{bar, spark};
 pub use escape::escape;
+pub use found::Found;
 pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
 

@@ -1,7 +1,10 @@
-//! `--agg`: one value out of many rows.
+//! `--agg`: one value out of many rows, which are added one by one and kept no longer.
 //!
 //! What is unknown is left out. `pN` is the nearest rank: of the known values in rising order the one at place
 //! ⌈N/100 × their number⌉, counted from 1, so that it is always a value that occurs.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::column::Type;
 use super::kind::{Chosen, Kind};
@@ -76,52 +79,126 @@ impl Aggregate {
         self.function == Function::Count || self.column.as_ref().is_some_and(|it| it.column.of.is_number())
     }
 
-    /// Its value for some rows; nothing where nothing is known.
-    pub(super) fn of<'a>(&self, rows: &[Row<'a>]) -> Value<'a> {
-        let Some(Chosen { column, .. }) = &self.column else { return count(rows.len()) };
-        let known = rows.iter().map(|row| (column.get)(*row)).filter(|value| !value.is_null());
+    /// Adds a row.
+    pub(super) fn add(&self, sum: &mut Sum, row: Row<'_>) {
+        let Some(Chosen { column, .. }) = &self.column else {
+            sum.count += 1;
+            return;
+        };
+        let value = (column.get)(row);
+        if value.is_null() {
+            return;
+        }
+        sum.count += 1;
         match self.function {
-            Function::Count => count(known.count()),
-            Function::Sum => total(known, column.of).0,
-            Function::Average => match total(known, column.of) {
-                (_, 0) => Value::Null,
-                (Value::Int(sum), count) if sum % i128::from(count) == 0 => Value::Int(sum / i128::from(count)),
-                (sum, count) => sum.number().map_or(Value::Null, |sum| Value::Float(sum / count as f64)),
+            Function::Count => {}
+            Function::Sum | Function::Average => match value {
+                Value::Int(it) => sum.whole = sum.whole.saturating_add(it),
+                other => sum.fraction += other.number().unwrap_or(0.0),
             },
-            // The first of equals, whatever the order of text.
-            Function::Least => known.reduce(|a, b| if b.order(&a).is_lt() { b } else { a }).unwrap_or(Value::Null),
-            Function::Most => known.reduce(|a, b| if b.order(&a).is_gt() { b } else { a }).unwrap_or(Value::Null),
+            Function::Least | Function::Most => {
+                if self.is_further(&value, &sum.end) {
+                    sum.end = value.into_owned();
+                }
+            }
+            Function::Percentile(_) => *sum.ranks.entry(Rank(value.into_owned())).or_default() += 1,
+        }
+    }
+
+    /// Adds what later rows came to.
+    pub(super) fn merge(&self, sum: &mut Sum, later: Sum) {
+        sum.count += later.count;
+        sum.whole = sum.whole.saturating_add(later.whole);
+        sum.fraction += later.fraction;
+        if self.is_further(&later.end, &sum.end) {
+            sum.end = later.end;
+        }
+        for (value, count) in later.ranks {
+            *sum.ranks.entry(value).or_default() += count;
+        }
+    }
+
+    /// Whether a value goes before the least, or beyond the most, that was there. Of equals the first stays, whatever the
+    /// order of text.
+    fn is_further(&self, value: &Value<'_>, end: &Value<'_>) -> bool {
+        let order = value.order(end);
+        match self.function {
+            _ if value.is_null() => false,
+            _ if end.is_null() => true,
+            Function::Least => order.is_lt(),
+            Function::Most => order.is_gt(),
+            _ => false,
+        }
+    }
+
+    /// What it came to; nothing where nothing is known.
+    pub(super) fn done(&self, sum: Sum) -> Value<'static> {
+        let count = i128::from(sum.count);
+        let is_fraction = self.column.as_ref().is_some_and(|it| it.column.of == Type::Float);
+        match self.function {
+            Function::Count => Value::Int(count),
+            Function::Least | Function::Most => sum.end,
+            _ if count == 0 => Value::Null,
+            Function::Sum if is_fraction => Value::Float(sum.fraction),
+            Function::Sum => Value::Int(sum.whole),
+            Function::Average if is_fraction => Value::Float(sum.fraction / count as f64),
+            Function::Average if sum.whole % count == 0 => Value::Int(sum.whole / count),
+            Function::Average => Value::Float(sum.whole as f64 / count as f64),
             Function::Percentile(percent) => {
-                let mut values: Vec<_> = known.collect();
-                values.sort_by(Value::order);
-                let rank = (values.len() * usize::from(percent)).div_ceil(100);
-                rank.checked_sub(1).and_then(|place| values.into_iter().nth(place)).unwrap_or(Value::Null)
+                let rank = (count * i128::from(percent) + 99) / 100;
+                let mut passed = 0;
+                let at = sum.ranks.into_iter().find(|(_, count)| {
+                    passed += i128::from(*count);
+                    passed >= rank
+                });
+                at.map_or(Value::Null, |(value, _)| value.0)
             }
         }
     }
 }
 
-fn count(count: usize) -> Value<'static> {
-    Value::Int(i128::try_from(count).unwrap_or(i128::MAX))
+/// What rows come to so far.
+#[derive(Debug)]
+pub(super) struct Sum {
+    /// Rows, or known values.
+    count: u64,
+    whole: i128,
+    fraction: f64,
+    /// The least or the most.
+    end: Value<'static>,
+    /// How often each value is there, for percentiles.
+    ranks: BTreeMap<Rank, u64>,
 }
 
-/// Sum and number of values; nothing is the sum of none.
-fn total<'a>(values: impl Iterator<Item = Value<'a>>, of: Type) -> (Value<'static>, u64) {
-    let (mut whole, mut fraction, mut count) = (0_i128, 0.0, 0_u64);
-    for value in values {
-        match value {
-            Value::Int(it) => whole = whole.saturating_add(it),
-            other => fraction += other.number().unwrap_or(0.0),
-        }
-        count += 1;
+impl Default for Sum {
+    fn default() -> Self {
+        Self { count: 0, whole: 0, fraction: 0.0, end: Value::Null, ranks: BTreeMap::new() }
     }
-    let sum = match of {
-        _ if count == 0 => Value::Null,
-        Type::Float => Value::Float(fraction),
-        _ => Value::Int(whole),
-    };
-    (sum, count)
 }
+
+/// A value in its order.
+#[derive(Debug)]
+struct Rank(Value<'static>);
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.order(&other.0)
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Rank {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Rank {}
 
 #[cfg(test)]
 mod tests {
@@ -129,6 +206,23 @@ mod tests {
     use super::*;
     use crate::index::SessionRow;
     use crate::index::record::StepRow;
+
+    /// Of all rows, added one by one and in two parts.
+    fn whole(agg: &Aggregate, rows: &[Row<'_>]) -> Value<'static> {
+        let sum = |rows: &[Row<'_>]| {
+            let mut sum = Sum::default();
+            for row in rows {
+                agg.add(&mut sum, *row);
+            }
+            sum
+        };
+        let (first, second) = rows.split_at(rows.len() / 3);
+        let mut merged = sum(first);
+        agg.merge(&mut merged, sum(second));
+        let merged = agg.done(merged);
+        assert_eq!(merged, agg.done(sum(rows)));
+        merged
+    }
 
     fn of(durations: &[Option<u64>], function: &str) -> String {
         let session = SessionRow::default();
@@ -141,7 +235,7 @@ mod tests {
             .map(|step| Row { session: &session, is_subagent: false, phase: None, item: Item::Step(step) })
             .collect();
         Aggregate::parse(function, Kind::Steps)
-            .map_or_else(|error| error.to_string(), |agg| format!("{} {}", agg.name, agg.of(&rows).json()))
+            .map_or_else(|error| error.to_string(), |agg| format!("{} {}", agg.name, whole(&agg, &rows).json()))
     }
 
     #[test]

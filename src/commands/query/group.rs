@@ -2,43 +2,77 @@
 
 use std::collections::BTreeMap;
 
-use super::aggregate::Aggregate;
+use super::aggregate::{Aggregate, Sum};
 use super::kind::Chosen;
 use super::row::Row;
 use super::value::Value;
 
-/// The groups of `rows`: the values of `keys`, then the aggregates.
-///
-/// The largest first aggregate comes first, equal ones in the order of their keys; by day or week, time's order. Without
-/// keys all rows are one group.
-pub(super) fn groups<'a>(rows: &[Row<'a>], keys: &[Chosen], aggregates: &[Aggregate]) -> Vec<Vec<Value<'a>>> {
-    let mut groups: BTreeMap<Vec<(bool, Option<String>)>, Vec<Row<'a>>> = BTreeMap::new();
-    for row in rows {
-        let key = keys.iter().map(|key| (key.column.get)(*row).key()).map(|key| (key.is_none(), key)).collect();
-        groups.entry(key).or_default().push(*row);
+/// What tells groups apart; what is unknown comes last.
+type Key = Vec<(bool, Option<String>)>;
+
+/// Groups that grow row by row. Nothing is kept of a row but what it adds.
+#[derive(Debug, Default)]
+pub(super) struct Groups(BTreeMap<Key, Group>);
+
+#[derive(Debug)]
+struct Group {
+    /// The values of the keys.
+    named: Vec<Value<'static>>,
+    sums: Vec<Sum>,
+}
+
+impl Groups {
+    /// Adds a row.
+    pub(super) fn add(&mut self, row: Row<'_>, keys: &[Chosen], aggregates: &[Aggregate]) {
+        let key = keys.iter().map(|key| (key.column.get)(row).key()).map(|key| (key.is_none(), key)).collect();
+        let group = self.0.entry(key).or_insert_with(|| Group {
+            named: keys.iter().map(|key| (key.column.get)(row).into_owned()).collect(),
+            sums: aggregates.iter().map(|_| Sum::default()).collect(),
+        });
+        for (sum, aggregate) in group.sums.iter_mut().zip(aggregates) {
+            aggregate.add(sum, row);
+        }
     }
-    if keys.is_empty() && groups.is_empty() {
-        groups.insert(Vec::new(), Vec::new());
+
+    /// Adds the groups of later rows.
+    pub(super) fn merge(&mut self, later: Self, aggregates: &[Aggregate]) {
+        for (key, group) in later.0 {
+            match self.0.entry(key) {
+                std::collections::btree_map::Entry::Vacant(place) => drop(place.insert(group)),
+                std::collections::btree_map::Entry::Occupied(mut there) => {
+                    let sums = there.get_mut().sums.iter_mut().zip(group.sums);
+                    aggregates.iter().zip(sums).for_each(|(aggregate, (sum, later))| aggregate.merge(sum, later));
+                }
+            }
+        }
     }
-    let mut out: Vec<Vec<Value<'a>>> = groups
-        .into_values()
-        .map(|rows| {
-            let named = keys.iter().filter_map(|key| rows.first().map(|row| (key.column.get)(*row)));
-            named.chain(aggregates.iter().map(|aggregate| aggregate.of(&rows))).collect()
-        })
-        .collect();
-    let by_time = keys.first().is_some_and(|key| matches!(key.column.name, "day" | "week"));
-    if !by_time && !aggregates.is_empty() {
-        // Stable: equal ones stay in the order of their keys.
-        sort(&mut out, keys.len(), true);
+
+    /// The groups: the values of `keys`, then the aggregates.
+    ///
+    /// The largest first aggregate comes first, equal ones in the order of their keys; by day or week, time's order.
+    /// Without keys all rows are one group.
+    pub(super) fn done(self, keys: &[Chosen], aggregates: &[Aggregate]) -> Vec<Vec<Value<'static>>> {
+        let done = |group: Group| {
+            let values = aggregates.iter().zip(group.sums).map(|(aggregate, sum)| aggregate.done(sum));
+            group.named.into_iter().chain(values).collect()
+        };
+        let mut out: Vec<Vec<Value<'static>>> = self.0.into_values().map(done).collect();
+        if keys.is_empty() && out.is_empty() {
+            out.push(aggregates.iter().map(|aggregate| aggregate.done(Sum::default())).collect());
+        }
+        let by_time = keys.first().is_some_and(|key| matches!(key.column.name, "day" | "week"));
+        if !by_time && !aggregates.is_empty() {
+            // Stable: equal ones stay in the order of their keys.
+            sort(&mut out, keys.len(), true);
+        }
+        out
     }
-    out
 }
 
 /// Sorts rows by the value at `place`; what is unknown comes last either way, and equals keep their order.
 pub(super) fn sort(rows: &mut [Vec<Value<'_>>], place: usize, is_falling: bool) {
     rows.sort_by(|a, b| {
         let (a, b) = (a.get(place).unwrap_or(&Value::Null), b.get(place).unwrap_or(&Value::Null));
-        if is_falling && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
+        Value::towards(a, b, is_falling)
     });
 }

@@ -3,6 +3,7 @@
 use super::column::{self, Column};
 use super::row::{Item, Things};
 use crate::base::{Error, Result};
+use crate::index::Table as Rows;
 
 /// What rows are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,6 +45,8 @@ struct Table {
     own: &'static [Column],
     /// What people are shown unless they say otherwise.
     shown: &'static [&'static str],
+    /// The tables of a record that its rows are made of.
+    tables: &'static [Rows],
     things: Things,
 }
 
@@ -54,6 +57,7 @@ const TABLE: [Table; 9] = [
         one: "session",
         own: column::SESSION,
         shown: &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
+        tables: &[],
         things: |_| Box::new(std::iter::once((None, Item::Session))),
     },
     Table {
@@ -61,6 +65,7 @@ const TABLE: [Table; 9] = [
         one: "phase",
         own: column::PHASE,
         shown: &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
+        tables: &[Rows::Phases],
         things: |record| Box::new(record.phases.iter().map(|it| (None, Item::Phase(it)))),
     },
     Table {
@@ -68,6 +73,7 @@ const TABLE: [Table; 9] = [
         one: "step",
         own: column::STEP,
         shown: &["session", "id", "agent", "status", "duration_ms", "tool", "args"],
+        tables: &[Rows::Phases, Rows::Steps],
         things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), Item::Step(it)))),
     },
     Table {
@@ -75,6 +81,7 @@ const TABLE: [Table; 9] = [
         one: "decision",
         own: column::DECISION,
         shown: &["session", "id", "agent", "title", "why"],
+        tables: &[Rows::Phases, Rows::Decisions],
         things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), Item::Decision(it)))),
     },
     Table {
@@ -82,6 +89,7 @@ const TABLE: [Table; 9] = [
         one: "error",
         own: column::ERROR,
         shown: &["session", "id", "agent", "title", "resolution"],
+        tables: &[Rows::Phases, Rows::Errors],
         things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), Item::Error(it)))),
     },
     Table {
@@ -89,6 +97,7 @@ const TABLE: [Table; 9] = [
         one: "word of the user",
         own: column::USER,
         shown: &["session", "at", "correction", "words"],
+        tables: &[Rows::Phases, Rows::User],
         things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), Item::User(it)))),
     },
     Table {
@@ -96,6 +105,7 @@ const TABLE: [Table; 9] = [
         one: "sub-agent",
         own: column::SUBAGENTS,
         shown: &["session", "agent", "model", "tokens", "link", "task"],
+        tables: &[Rows::Phases, Rows::Subagents],
         things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), Item::Subagent(it)))),
     },
     Table {
@@ -103,6 +113,7 @@ const TABLE: [Table; 9] = [
         one: "file",
         own: column::FILE,
         shown: &["session", "step", "tool", "access", "time", "path"],
+        tables: &[Rows::Phases, Rows::Files],
         things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), Item::File(it)))),
     },
     Table {
@@ -110,6 +121,7 @@ const TABLE: [Table; 9] = [
         one: "task",
         own: column::TASK,
         shown: &["session", "id", "status", "priority", "content"],
+        tables: &[Rows::Tasks],
         things: |record| Box::new(record.tasks.iter().map(|it| (None, Item::Task(it)))),
     },
 ];
@@ -137,6 +149,11 @@ impl Kind {
 
     pub(super) fn things(self) -> Things {
         self.table().things
+    }
+
+    /// The tables that its rows are made of.
+    pub(super) fn tables(self) -> &'static [Rows] {
+        self.table().tables
     }
 
     /// What a session does not say of it.

@@ -1,11 +1,12 @@
 //! `cru query`: rows of one kind over all sessions, filtered, grouped and added up.
 //!
 //! What a session alone decides is asked of the sessions' rows first; only the records of those that are left are read,
-//! and of sessions themselves none.
+//! one table of them and one after the other, and of sessions themselves none.
 
 mod aggregate;
 mod column;
 mod condition;
+mod gather;
 mod group;
 mod kind;
 mod output;
@@ -20,14 +21,15 @@ use super::session::filter::Filter;
 use super::session::list::children;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Format, Output, reading};
-use crate::index::{Record, SessionRow, Snapshot};
+use crate::commands::reading::{self, Asked};
+use crate::commands::{Context, Format, Output};
+use crate::index::{Record, SessionRow};
 use aggregate::Aggregate;
 use condition::Condition;
+use gather::Gathered;
 use kind::{Chosen, Kind};
-use output::{Answer, Head};
+use output::Head;
 use row::Row;
-use value::Value;
 
 /// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
 ///
@@ -76,32 +78,35 @@ struct Question {
     keys: Vec<Chosen>,
     aggregates: Vec<Aggregate>,
     is_grouped: bool,
+    order: Order,
+    reverse: bool,
+    limit: usize,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let question = Question::of(args, cx)?;
-    let sort = question.sort(args)?;
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = Snapshot::open(&vault)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let children = children(snapshot.sessions());
     let wanted = |session: &SessionRow| {
         let row = Row::session(session, is_subagent(session, &children));
         chosen.matches_row(session) && question.session.iter().all(|condition| condition.holds(row))
     };
-    let records: Vec<Record> = if question.kind == Kind::Sessions { Vec::new() } else { snapshot.records(wanted)? };
-    let mut rows: Vec<Row<'_>> = if question.kind == Kind::Sessions {
+    let gathered = if question.kind == Kind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
-        sessions.map(|session| Row::session(session, is_subagent(session, &children))).collect()
+        Gathered::of(sessions.map(|it| Row::session(it, is_subagent(it, &children))), &question)
     } else {
-        let things = question.kind.things();
-        records.iter().flat_map(|it| row::rows(it, is_subagent(&it.session, &children), things)).collect()
+        let mut all = Gathered::default();
+        let of = |record: Record| {
+            let rows = row::rows(&record, is_subagent(&record.session, &children), question.kind.things());
+            Gathered::of(rows, &question)
+        };
+        snapshot.each_record(wanted, question.kind.tables(), of, |one| all.add(one, &question))?;
+        all
     };
-    let looked_at = rows.len();
-    rows.retain(|row| question.row.iter().all(|condition| condition.holds(*row)));
-    let answer = question.answer(&rows, sort.as_ref(), args.reverse, args.limit);
+    let looked_at = gathered.looked_at;
+    let answer = gathered.answer(&question);
     if answer.matched == 0 {
-        tell(&question, looked_at, snapshot.sessions().len(), cx);
+        tell(&question, looked_at, snapshot.len(), cx);
     }
     Ok(Box::new(answer))
 }
@@ -164,7 +169,12 @@ impl Question {
             Format::Text => kind.shown(),
             _ => kind.columns(),
         };
-        Ok(Self { kind, session, row, columns, keys, aggregates, is_grouped })
+        let (order, reverse, limit) = (Order::Given, args.reverse, args.limit.unwrap_or(usize::MAX));
+        let mut question = Self { kind, session, row, columns, keys, aggregates, is_grouped, order, reverse, limit };
+        if let Some(name) = &args.sort {
+            question.order = question.sort(name)?;
+        }
+        Ok(question)
     }
 
     fn heads(&self) -> Vec<Head> {
@@ -177,10 +187,9 @@ impl Question {
     }
 
     /// What to sort by: a column that may not be shown, or the place of one of the answer.
-    fn sort(&self, args: &Args) -> Result<Option<Sort>> {
-        let Some(name) = &args.sort else { return Ok(None) };
+    fn sort(&self, name: &str) -> Result<Order> {
         if !self.is_grouped {
-            return Ok(Some(Sort::Column(self.kind.column("--sort", name)?)));
+            return Ok(Order::Column(self.kind.column("--sort", name)?));
         }
         let heads = self.heads();
         // `avg:duration_ms` is the column `avg_duration_ms`.
@@ -188,54 +197,15 @@ impl Question {
         let place = heads.iter().position(|head| head.name == name);
         let names = || heads.iter().map(|head| head.name.as_str()).collect::<Vec<_>>().join(", ");
         let missing = || Error::usage(format!("--sort: the groups have no column `{name}`")).with_hint(names());
-        Ok(Some(Sort::Place(place.ok_or_else(missing)?)))
-    }
-
-    fn answer(&self, rows: &[Row<'_>], sort: Option<&Sort>, reverse: bool, limit: Option<usize>) -> Answer {
-        let limit = limit.unwrap_or(usize::MAX);
-        let mut out: Vec<Vec<Value<'_>>>;
-        let total;
-        if self.is_grouped {
-            out = group::groups(rows, &self.keys, &self.aggregates);
-            total = out.len();
-            match sort {
-                Some(Sort::Place(place)) => group::sort(&mut out, *place, reverse),
-                _ if reverse => out.reverse(),
-                _ => {}
-            }
-            out.truncate(limit);
-        } else {
-            total = rows.len();
-            let mut order: Vec<(Value<'_>, Row<'_>)> = match sort {
-                Some(Sort::Column(by)) => rows.iter().map(|row| ((by.column.get)(*row), *row)).collect(),
-                _ => rows.iter().map(|row| (Value::Null, *row)).collect(),
-            };
-            if sort.is_some() {
-                order.sort_by(
-                    |(a, _), (b, _)| {
-                        if reverse && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
-                    },
-                );
-            } else if reverse {
-                order.reverse();
-            }
-            let wanted = order.into_iter().take(limit);
-            out = wanted.map(|(_, row)| self.columns.iter().map(|it| (it.column.get)(row)).collect()).collect();
-        }
-        Answer {
-            kind: self.kind,
-            heads: self.heads(),
-            total,
-            matched: rows.len(),
-            is_grouped: self.is_grouped,
-            rows: out.into_iter().map(|row| row.into_iter().map(Value::into_owned).collect()).collect(),
-        }
+        Ok(Order::Place(place.ok_or_else(missing)?))
     }
 }
 
 /// What to sort by.
 #[derive(Debug)]
-enum Sort {
+enum Order {
+    /// Rows as notes have them, groups as they are.
+    Given,
     /// A column of the rows, shown or not.
     Column(Chosen),
     /// A column of the groups, by its place.

@@ -5,10 +5,12 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::aggregate::Aggregate;
-use super::group::{groups, sort};
+use super::gather::Gathered;
+use super::group::{Groups, sort};
 use super::kind::Kind;
 use super::row::{Row, rows};
 use super::value::Value;
+use super::{Order, Question};
 use crate::index::Record;
 use crate::index::record::StepRow;
 
@@ -44,7 +46,18 @@ proptest! {
         let keys: Vec<_> = by.iter().filter_map(|name| Kind::Steps.find(name)).collect();
         let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
             .map(|text| Aggregate::parse(text, Kind::Steps).unwrap());
-        let mut groups = groups(&rows, &keys, &aggregates);
+        let groups = |rows: &[Row<'_>]| {
+            let mut groups = Groups::default();
+            for row in rows {
+                groups.add(*row, &keys, &aggregates);
+            }
+            groups
+        };
+        let (first, second) = rows.split_at(rows.len() / 2);
+        let mut parts = groups(first);
+        parts.merge(groups(second), &aggregates);
+        let mut groups = groups(&rows).done(&keys, &aggregates);
+        prop_assert_eq!(&parts.done(&keys, &aggregates), &groups, "in parts or at once");
         let sum = |place: usize, groups: &[Vec<Value<'_>>]| groups.iter().map(|group| int(&group[keys.len() + place])).sum::<i128>();
         prop_assert_eq!(sum(0, &groups), rows.len() as i128, "every row is in one group");
         let known: Vec<u64> = records.iter().flat_map(|it| &it.steps).filter_map(|step| step.duration_ms).collect();
@@ -69,6 +82,48 @@ proptest! {
         prop_assert_eq!(names(&groups), before);
         let counts: Vec<i128> = groups.iter().map(|group| int(&group[keys.len()])).collect();
         prop_assert!(counts.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn a_limit_shows_the_first_of_all(
+        records in records(),
+        order in prop::sample::select(vec!["", "tool", "result", "duration_ms"]),
+        reverse: bool,
+        limit in 0..8_usize,
+    ) {
+        let ask = |limit| Question {
+            kind: Kind::Steps,
+            session: Vec::new(),
+            row: Vec::new(),
+            columns: ["tool", "result", "duration_ms"].iter().filter_map(|name| Kind::Steps.find(name)).collect(),
+            keys: Vec::new(),
+            aggregates: Vec::new(),
+            is_grouped: false,
+            order: Kind::Steps.find(order).map_or(Order::Given, Order::Column),
+            reverse,
+            limit,
+        };
+        let answer = |question: &Question| {
+            let mut all = Gathered::default();
+            for record in &records {
+                all.add(Gathered::of(rows(record, false, Kind::Steps.things()), question), question);
+            }
+            all.answer(question)
+        };
+        let (all, some) = (answer(&ask(usize::MAX)), answer(&ask(limit)));
+        let mut steps: Vec<&StepRow> = records.iter().flat_map(|it| &it.steps).collect();
+        prop_assert_eq!((some.total, all.rows.len()), (steps.len(), steps.len()));
+        prop_assert_eq!(&some.rows[..], &all.rows[..limit.min(steps.len())]);
+        if order.is_empty() {
+            if reverse {
+                steps.reverse();
+            }
+            let tools: Vec<String> = all.rows.iter().map(|row| row[0].text().into_owned()).collect();
+            prop_assert_eq!(tools, steps.iter().map(|step| step.tool.clone()).collect::<Vec<_>>());
+        } else {
+            let place = ["tool", "result", "duration_ms"].iter().position(|name| *name == order).unwrap();
+            prop_assert!(all.rows.is_sorted_by(|a, b| Value::towards(&a[place], &b[place], reverse).is_le()));
+        }
     }
 }
 

@@ -83,6 +83,11 @@ impl Value<'_> {
         }
     }
 
+    /// That order, or the other way round; nothing comes last either way.
+    pub(super) fn towards(a: &Self, b: &Self, is_falling: bool) -> Ordering {
+        if is_falling && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
+    }
+
     /// A total order: numbers by size, text by letters whatever their case; nothing comes last.
     pub(super) fn order(&self, other: &Self) -> Ordering {
         match (self, other) {

@@ -10,8 +10,9 @@ use super::filter::Filter;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
-use crate::commands::output::{Align, Cell, Table, amount, minute, rows};
-use crate::commands::{Context, Format, Output, View, reading};
+use crate::commands::output::{Align, Cell, Found, Table, amount, minute, rows};
+use crate::commands::reading::{self, Asked};
+use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
 use crate::session::Status;
 
@@ -95,9 +96,7 @@ enum Sort {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let children = children(snapshot.sessions());
     let mut hidden = 0;
     let mut sessions = Vec::new();
@@ -209,8 +208,12 @@ impl Row {
     }
 }
 
-impl Output for List {
-    fn text(&self, view: &View) -> String {
+impl Found for List {
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         if self.sessions.is_empty() {
             return String::new();
         }
@@ -264,22 +267,9 @@ impl Output for List {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn export(&self, format: Format) -> Option<String> {
+    fn rows(&self, format: Format) -> Option<String> {
         let rows = self.sessions.iter().filter_map(|row| serde_json::to_value(row).ok());
         rows::export(format, COLUMNS, rows)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    /// Nothing found is the answer "no".
-    fn exit_code(&self) -> u8 {
-        u8::from(self.sessions.is_empty())
     }
 }
 

@@ -14,8 +14,10 @@ use serde::Serialize;
 
 use self::figures::{Families, Figures};
 use self::group::{By, Grouped};
+use super::output::Found;
+use super::reading::{self, Asked};
 use super::session::filter::Filter;
-use super::{Context, Output, Raw, View, reading};
+use super::{Context, Output, Raw, View};
 use crate::base::{Error, Result, files};
 
 /// Tables of an overview.
@@ -49,9 +51,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let chosen = args.filter.read(cx.env)?;
-    let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let families = Families::of(snapshot.sessions());
     let mut sessions: Vec<_> =
         snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
@@ -122,21 +122,13 @@ struct Report {
     limit: usize,
 }
 
-impl Output for Report {
-    fn text(&self, view: &View) -> String {
+impl Found for Report {
+    fn is_empty(&self) -> bool {
+        self.total.sessions == 0
+    }
+
+    fn shown(&self, view: &View) -> String {
         text::render(self, view)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.total.sessions == 0)
     }
 }
 
