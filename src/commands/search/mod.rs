@@ -5,6 +5,7 @@ mod excerpt;
 mod open;
 mod output;
 mod passage;
+mod told;
 
 use std::collections::HashMap;
 
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
+use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, Output, Raw, reading};
 use crate::index::search::{Marker, Options, Order, Search};
 use crate::index::{NoteKey, Query, SessionRow};
@@ -19,6 +21,7 @@ use crate::vault::{Vault, VaultPath};
 
 use output::{Found, Group, Line, Listing};
 use passage::Passage;
+use told::Told;
 
 /// Hits of one session in a list of the most relevant ones, unless there are no others.
 const PER_SESSION: usize = 3;
@@ -124,13 +127,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             passage,
             time: hit.time.or(row.started),
             score: hit.score,
-            evidence: hit.evidence.and_then(|line| Some((row.transcript.clone()?, line))),
+            told: hit.evidence.and_then(|line| Told::of(row, line)),
         });
     }
     if args.files {
         return Ok(Box::new(Listing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
     }
     found.count();
+    told::quote(&mut found, &snapshot, &Transcripts::of(&vault, cx.env), &marker);
     if let Some(place) = &args.open {
         return match found.hit(place.number) {
             Some((path, line)) => place.open(&vault.root().join(path), line, cx),
