@@ -110,3 +110,92 @@ fn a_step_and_its_evidence_are_one_hit() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json["hits"].as_array().unwrap().len(), &json["total"]), (2, &json!(3)));
 }
+
+#[test]
+fn evidence_is_found_until_its_host_has_deleted_it() {
+    let world = World::new();
+    let folder = world.temp.path().join(".claude/projects/p");
+    let (main, side) = (folder.join("s.jsonl"), folder.join("s/subagents/agent-a1.jsonl"));
+    let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
+    write(
+        &main,
+        &[
+            prompt("look for animals"),
+            call(2, "Read", &json!({ "file_path": "/p/b.txt" }), &json!({})),
+            answer(3, 2, "nothing of interest", &json!({})),
+            call(4, "Bash", &json!({ "command": "cat zoo.txt" }), &json!({})),
+            answer(5, 4, &long(&format!("quoll {key}")), &json!({})),
+            call(6, "Task", &json!({ "description": "d", "prompt": "go", "subagent_type": "keeper" }), &json!({})),
+            answer(7, 6, "All is well.", &json!({ "toolUseResult": { "agentId": "a1", "status": "completed" } })),
+        ],
+    );
+    let of_side = json!({ "isSidechain": true, "agentId": "a1" });
+    let said = json!({ "role": "assistant", "model": "m", "id": "m4", "content": "All is well." });
+    write(
+        &side,
+        &[
+            record("user", 1, &json!({ "role": "user", "content": "go" }), &of_side),
+            call(2, "Grep", &json!({ "pattern": "x" }), &of_side),
+            answer(3, 2, &long("bandicoot"), &of_side),
+            record("assistant", 4, &said, &of_side),
+        ],
+    );
+    for path in [&main, &side] {
+        let written: jiff::Timestamp = "2026-10-28T00:00:00Z".parse().unwrap();
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(written.into()).unwrap();
+    }
+    let (_, said, code) = cru(&world, &["import", "claude"]);
+    assert_eq!(code, Some(0), "{said}");
+    let animals = [("quoll", "n-002", "s.jsonl", 6), ("bandicoot", "n-001", "agent-a1.jsonl", 4)];
+    let sessions: Vec<Value> = animals
+        .iter()
+        .map(|(word, step, file, record)| {
+            let found = hits(&world, word);
+            assert_eq!(found.len(), 1, "{word}: {found:?}");
+            let hit = &found[0];
+            assert!(line(&world, hit).ends_with(&format!("^{step}")), "{word}: {}", line(&world, hit));
+            assert!(!line(&world, hit).contains(word), "{word} is in the note");
+            assert!(hit["transcript"].as_str().unwrap().ends_with(file), "{hit}");
+            assert_eq!(hit["transcript_line"], *record, "{word}");
+            assert!(hit["text"].as_str().unwrap().contains(&format!("in the middle a {word}")), "{hit}");
+            assert!(!hit.to_string().contains(&key), "a secret is shown: {hit}");
+            hit["session"].clone()
+        })
+        .collect();
+    assert_ne!(sessions[0], sessions[1]);
+
+    // What their host will delete is told before, and after.
+    let status = || -> Value { serde_json::from_str(&cru(&world, &["status", "-f", "json"]).0).unwrap() };
+    let named = |list: &Value| -> Vec<Value> {
+        let mut ids: Vec<Value> = list.as_array().unwrap().iter().map(|it| it["session"].clone()).collect();
+        ids.sort_by_key(ToString::to_string);
+        ids
+    };
+    let mut both = sessions.clone();
+    both.sort_by_key(ToString::to_string);
+    let told = status();
+    assert_eq!((named(&told["evidence"]["at_risk"]), named(&told["evidence"]["gone"])), (both.clone(), vec![]));
+    std::fs::remove_file(&main).unwrap();
+    let told = status();
+    assert_eq!(named(&told["evidence"]["gone"]), [sessions[0].clone()]);
+    assert_eq!(named(&told["evidence"]["at_risk"]), [sessions[1].clone()]);
+
+    // Still found, and led to the step: only what the transcript said cannot be shown.
+    let found = hits(&world, "quoll");
+    assert_eq!(found.len(), 1);
+    assert_eq!((&found[0]["transcript_line"], &found[0]["transcript_pieces"]), (&json!(6), &Value::Null));
+    assert!(found[0]["text"].as_str().unwrap().ends_with("^n-002"), "{found:?}");
+
+    // Until the index is asked for: then it is gone, and the other one is not.
+    let (_, said, code) = cru(&world, &["index"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(hits(&world, "quoll"), Vec::<Value>::new());
+    assert_eq!(hits(&world, "bandicoot").len(), 1);
+    let (told, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{told}{said}");
+    std::fs::remove_dir_all(world.temp.path().join(".claude")).unwrap();
+    let (told, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{told}{said}");
+    assert_eq!(hits(&world, "bandicoot"), Vec::<Value>::new());
+    assert_eq!(named(&status()["evidence"]["gone"]), both);
+}
