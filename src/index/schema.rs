@@ -10,8 +10,8 @@ use tantivy::tokenizer::TextAnalyzer;
 
 use super::words::{self, Words};
 
-/// Version of schema and tokenizer; an index of another version is made anew.
-pub const VERSION: u32 = 2;
+/// Version of schema, tokenizer and what entries are made of; an index of another version is made anew.
+pub const VERSION: u32 = 3;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

@@ -175,7 +175,7 @@ fn evidence_is_found_until_its_host_has_deleted_it() {
     both.sort_by_key(ToString::to_string);
     let told = status();
     assert_eq!((named(&told["evidence"]["at_risk"]), named(&told["evidence"]["gone"])), (both.clone(), vec![]));
-    std::fs::remove_file(&main).unwrap();
+    cru::base::files::remove(&main).unwrap();
     let told = status();
     assert_eq!(named(&told["evidence"]["gone"]), [sessions[0].clone()]);
     assert_eq!(named(&told["evidence"]["at_risk"]), [sessions[1].clone()]);

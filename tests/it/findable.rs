@@ -69,6 +69,9 @@ Prose wprose in a line, with `wcode`, [wlabel](https://example.org/wtarget) and 
 > > > wafter %%private
 > > > xnested%% wbehind
 
+> [!note] wabove %%private xabove
+> xbelow%% wbelow
+
 > [!subagent] @reviewer@1.0 (model)
 > mode: inline
 > Task: wtask
