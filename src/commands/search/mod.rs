@@ -15,8 +15,10 @@ use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, Output, Raw, reading};
+use crate::index::entry::hidden;
 use crate::index::search::{Marker, Options, Order, Search};
 use crate::index::{NoteKey, Query, SessionRow};
+use crate::note::Note;
 use crate::vault::{Vault, VaultPath};
 
 use output::{Found, Group, Line, Listing};
@@ -151,10 +153,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(found))
 }
 
-/// The note as it is now; a note that went away meanwhile is empty.
+/// The note as it is now, comments blanked; a note that went away meanwhile is empty.
 fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
     let bytes = VaultPath::new(&row.path).and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
-    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let mut text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    if text.contains("%%") {
+        text = hidden::blanked(&Note::parse(text));
+    }
     let lines = Lines::of(&text);
     (text, lines)
 }

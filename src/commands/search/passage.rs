@@ -2,6 +2,7 @@
 
 use super::excerpt::Piece;
 use crate::base::lines::floor_char_boundary;
+use crate::base::text::sanitise;
 use crate::base::{Lines, Span};
 use crate::index::search::{Hit, Marker};
 use crate::note::heading::{Tail, unescape};
@@ -84,5 +85,6 @@ fn phase(text: &str, lines: &Lines, line: usize) -> Option<String> {
     }
     let heading = found?;
     let title = unescape(Tail::parse(heading).title.of(heading)).into_owned();
-    Some(title).filter(|title| !title.is_empty())
+    // Where a comment stood, there are control characters.
+    Some(sanitise(&title).trim().to_owned()).filter(|title| !title.is_empty())
 }

@@ -12,7 +12,7 @@ use crate::note::{Block, BlockKind, InlineKind, Note};
 const MARK: &str = "%%";
 
 /// Where comments stand, in order, none inside another.
-pub(super) fn spans(note: &Note) -> Vec<Span> {
+pub fn spans(note: &Note) -> Vec<Span> {
     if memmem::find(note.text().as_bytes(), MARK.as_bytes()).is_none() {
         return Vec::new();
     }
@@ -45,6 +45,29 @@ pub(super) fn spans(note: &Note) -> Vec<Span> {
         }
     }
     whole
+}
+
+/// The note's text of the same length, lines and places with `…` and control characters where comments stand; text that
+/// is shown is rid of those anyway.
+pub fn blanked(note: &Note) -> String {
+    const FILL: char = '\u{1}';
+    const CUT: char = '…';
+    let text = note.text();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for span in spans(note) {
+        out.push_str(Span::new(at, span.start).of(text));
+        let hidden = span.of(text).as_bytes();
+        let head = hidden.iter().take(CUT.len_utf8()).filter(|byte| **byte != b'\n').count();
+        let head = if head == CUT.len_utf8() { head } else { 0 };
+        out.extend((head > 0).then_some(CUT));
+        out.extend(
+            hidden.iter().skip(head).map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(*byte) } else { FILL }),
+        );
+        at = span.end;
+    }
+    out.push_str(Span::new(at, text.len()).of(text));
+    out
 }
 
 /// Looks for comments that begin in titles.
@@ -142,6 +165,17 @@ mod tests {
     fn more_is_left_out_rather_than_less() {
         assert_eq!(shown("> [!note] a %%y\n> z %% c %%d%% e\n"), "> [!note] a … e\n");
         assert_eq!(shown("> [!note] 100%% sure\n> a %%secret%% b\n"), "> [!note] 100… b\n");
+    }
+
+    #[test]
+    fn blanked_text_keeps_its_places() {
+        let text = "> [!note] a %%pä\n> b%% c\n\n%%\nx\n%%\n\n%%%% d %%\n\n%%";
+        let note = Note::parse(text);
+        let blanked = blanked(&note);
+        assert_eq!(blanked.len(), text.len());
+        let lines = |text: &str| text.match_indices('\n').map(|(at, _)| at).collect::<Vec<_>>();
+        assert_eq!(lines(&blanked), lines(text));
+        assert_eq!(blanked.replace('\u{1}', ""), "> [!note] a …\n c\n\n\n\n\n\n… d %%\n\n");
     }
 
     #[test]
