@@ -10,7 +10,7 @@ pub(super) const MAX_LINE: usize = 256 << 20;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// Its bytes without the newline, and whether there was one.
     Whole(&'a [u8], bool),
     /// A line over the limit.
@@ -19,7 +19,7 @@ pub(super) enum Line<'a> {
 
 /// The lines of a file.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
     limit: usize,
@@ -27,12 +27,12 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// Reads lines of at most `limit` bytes.
-    pub(super) const fn new(source: R, limit: usize) -> Self {
+    pub(crate) const fn new(source: R, limit: usize) -> Self {
         Self { source, buffer: Vec::new(), limit }
     }
 
     /// The next line; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         const KEEP: usize = 16 << 20;
         // After a giant line the buffer would stay giant for the rest of the file.
         if self.buffer.capacity() > KEEP {

@@ -4,7 +4,7 @@
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
 mod claude;
-mod lines;
+pub(crate) mod lines;
 pub mod mask;
 
 use std::collections::BTreeSet;

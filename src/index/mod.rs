@@ -13,6 +13,7 @@ mod disk;
 pub mod entry;
 pub mod evidence;
 mod manifest;
+mod public;
 pub mod query;
 pub mod record;
 mod refresh;

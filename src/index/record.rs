@@ -6,12 +6,13 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::public::{public, titled};
 use crate::base::{Lines, Span};
 use crate::session::{Callout, Item, Phase, Session, StepStatus};
 use crate::vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -326,7 +327,7 @@ impl Record {
         for phase in &session.phases {
             record.phases.push(PhaseRow {
                 id: phase.id.clone(),
-                title: phase.title.clone(),
+                title: public(&phase.title, false).into_owned(),
                 agent: phase.agent.as_ref().map(ToString::to_string),
                 channel: phase.channel.clone(),
                 started: phase.started,
@@ -358,7 +359,7 @@ impl Record {
                     step.reads.iter().map(|file| ("read", file)).chain(step.writes.iter().map(|file| ("write", file)))
                 {
                     self.files.push(FileRow {
-                        path: file.path.clone(),
+                        path: public(&file.path, false).into_owned(),
                         access: if file.created { "create" } else { access }.to_owned(),
                         hash: file.hash.clone(),
                         step: id.clone(),
@@ -373,7 +374,7 @@ impl Record {
                     phase,
                     tool: step.tool.clone(),
                     args: step.args.clone(),
-                    result: step.result.clone(),
+                    result: step.result.as_deref().map(|result| public(result, true).into_owned()),
                     status: status(step.status).to_owned(),
                     time: step.time,
                     exit: step.exit.map(i64::from),
@@ -381,26 +382,18 @@ impl Record {
                     line,
                 });
             }
-            Item::Decision(it) => self.decisions.push(DecisionRow {
-                id,
-                phase,
-                title: it.callout.title.clone(),
-                text: it.text.clone(),
-                why: it.why.clone(),
-                rejected: it.rejected.clone(),
-                impact: it.impact.clone(),
-                at: at(&it.callout),
-                line,
-            }),
-            Item::Error(it) => self.errors.push(ErrorRow {
-                id,
-                phase,
-                title: it.callout.title.clone(),
-                text: it.text.clone(),
-                resolution: it.resolution.clone(),
-                at: at(&it.callout),
-                line,
-            }),
+            Item::Decision(it) => {
+                let texts = [Some(&it.text), it.why.as_ref(), it.rejected.as_ref(), it.impact.as_ref()];
+                let (title, [text, why, rejected, impact]) = titled(&it.callout.title, texts);
+                let text = text.unwrap_or_default();
+                let at = at(&it.callout);
+                self.decisions.push(DecisionRow { id, phase, title, text, why, rejected, impact, at, line });
+            }
+            Item::Error(it) => {
+                let (title, [text, resolution]) = titled(&it.callout.title, [Some(&it.text), it.resolution.as_ref()]);
+                let text = text.unwrap_or_default();
+                self.errors.push(ErrorRow { id, phase, title, text, resolution, at: at(&it.callout), line });
+            }
             Item::User(it) => self.user.push(UserRow {
                 id,
                 phase,
@@ -481,7 +474,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
     SessionRow {
         id: meta.session_id.clone().unwrap_or_else(|| path.stem().into_owned()),
         path: path.text().into_owned(),
-        title: session.title().to_owned(),
+        title: public(session.title(), false).into_owned(),
         status: meta.status.as_ref().map(|status| status.as_str().to_owned()),
         started: meta.started,
         ended: meta.ended,

@@ -10,8 +10,8 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use super::words::{self, Words};
 
-/// Version of schema and tokenizer; an index of another version is made anew.
-pub const VERSION: u32 = 3;
+/// Version of schema, tokenizer and what entries are made of; an index of another version is made anew.
+pub const VERSION: u32 = 4;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

@@ -66,6 +66,11 @@ impl Note {
         self.inlines.get_or_init(|| inline::scan(&self.text, &self.tree))
     }
 
+    /// Where code, HTML and destinations stand in texts, in no order: what looks like an inline there is none.
+    pub fn opaque(&self) -> &[Span] {
+        &self.tree.opaque
+    }
+
     /// The inlines that start in `span`.
     pub fn inlines_in(&self, span: Span) -> &[Inline] {
         let all = self.inlines();

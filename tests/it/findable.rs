@@ -69,6 +69,9 @@ Prose wprose in a line, with `wcode`, [wlabel](https://example.org/wtarget) and 
 > > > wafter %%private
 > > > xnested%% wbehind
 
+> [!note] wabove %%private xabove
+> xbelow%% wbelow
+
 > [!subagent] @reviewer@1.0 (model)
 > mode: inline
 > Task: wtask
@@ -223,7 +226,7 @@ fn every_word_of_a_note_is_found_where_it_stands() {
     }
 }
 
-fn record(kind: &str, id: usize, message: &Value, more: &Value) -> Value {
+pub(crate) fn record(kind: &str, id: usize, message: &Value, more: &Value) -> Value {
     let of = more["agentId"].as_str().unwrap_or("u");
     let mut record = json!({
         "type": kind, "uuid": format!("{of}{id}"), "sessionId": "s", "timestamp": format!("2026-11-20T09:00:{id:02}Z"),
@@ -238,7 +241,7 @@ fn record(kind: &str, id: usize, message: &Value, more: &Value) -> Value {
     record
 }
 
-fn call(id: usize, tool: &str, input: &Value, more: &Value) -> Value {
+pub(crate) fn call(id: usize, tool: &str, input: &Value, more: &Value) -> Value {
     let content = json!([{ "type": "tool_use", "id": format!("t{id}"), "name": tool, "input": input }]);
     record(
         "assistant",
@@ -248,12 +251,12 @@ fn call(id: usize, tool: &str, input: &Value, more: &Value) -> Value {
     )
 }
 
-fn answer(id: usize, of: usize, text: &str, more: &Value) -> Value {
+pub(crate) fn answer(id: usize, of: usize, text: &str, more: &Value) -> Value {
     let content = json!([{ "type": "tool_result", "tool_use_id": format!("t{of}"), "content": text }]);
     record("user", id, &json!({ "role": "user", "content": content }), more)
 }
 
-fn write(path: &Path, records: &[Value]) {
+pub(crate) fn write(path: &Path, records: &[Value]) {
     // A blank line is no record, but it is a line.
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
     files::create(path, format!("\n{}\n", lines.join("\n")).as_bytes()).unwrap();

@@ -14,6 +14,7 @@ mod cmd;
 mod corpus;
 mod crowd;
 mod difference;
+mod evidence;
 mod findable;
 mod format;
 mod format_doc;

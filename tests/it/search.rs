@@ -157,3 +157,75 @@ fn excerpts_come_from_the_note_as_it_is() {
     let (text, _) = cru(&["numbat"]);
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("a numbat"), "{text:?}");
 }
+
+const PRIVATE: &str = "---\ntype: session\nsession_id: three\ntitle: Three\nstatus: active\n---\n# Three\n\n\
+    ## Phase %%private xphase%% one @coder #dev\n\nProse koala %%private xprose%% tail.\n\n\
+    Many lines %%private\nxmany koala%% and a koala.\n\n\
+    - `Bash ls src` → a koala %%private xresult%% ^n-001\n  - reads: src/a.rs %%private xfile%%\n\n\
+    > [!decision] Take the koala %%private xtitle%%\n> Because %%private xbody%% so.\n> Why: it is %%private xwhy\n\
+    > xtwo%% good\n\n> [!decision] Above %%private xabove\n> xbelow%% a koala\n> Why: small\n\n\
+    > [!error] Broke %%private xerror%%\n> The koala broke.\n\n%%private\nxblock koala\n%%\n\n\
+    ```tasks\n[{\"id\": \"T-1\", \"content\": \"feed the koala\", \"status\": \"pending\"}]\n```\n";
+
+#[test]
+fn comments_are_in_no_excerpt_and_no_row() {
+    let world = world();
+    write(&world, "three.md", PRIVATE);
+    let cru = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_cru"))
+            .args(["--vault", world.temp.path().join("vault").to_str().unwrap()])
+            .args(args)
+            .env("CRU_NOW", "2026-11-20T12:00:00Z")
+            .env("XDG_STATE_HOME", world.temp.path().join("state"))
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let secrets: Vec<&str> = PRIVATE
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .filter(|word| word.len() > 2 && word.starts_with('x'))
+        .collect();
+    assert_eq!(secrets.len(), 13);
+    let all: &[&[&str]] = &[
+        &["search", "koala", "-n", "0"],
+        &["search", "koala", "-n", "0", "-C", "5"],
+        &["decisions"],
+        &["decisions", "--markdown"],
+        &["history", "--steps", "0"],
+        &["query", "phases"],
+        &["query", "errors"],
+        &["query", "files"],
+        &["query", "sessions"],
+    ];
+    for args in all {
+        let (text, json) = (cru(args), cru(&[args, &["-f", "json"][..]].concat()));
+        for said in [&text, &json] {
+            assert!(said.contains("three") || said.contains("Phase"), "{args:?}: {said}");
+            let told: Vec<_> = secrets.iter().filter(|word| said.contains(**word)).collect();
+            assert!(told.is_empty(), "{args:?}: {told:?} in {said}");
+            assert!(!said.contains('\u{1}') && !said.contains("\\u0001"), "{args:?}: {said:?}");
+        }
+    }
+    // Lines are those of the note.
+    let json: serde_json::Value = serde_json::from_str(&cru(&["search", "koala", "-n", "0", "-f", "json"])).unwrap();
+    let mut told: Vec<(usize, &str)> = (json["hits"].as_array().unwrap().iter())
+        .map(|hit| (usize::try_from(hit["line"].as_u64().unwrap()).unwrap(), hit["text"].as_str().unwrap()))
+        .collect();
+    told.sort_unstable();
+    for (line, text) in &told {
+        let own = PRIVATE.lines().nth(line - 1).unwrap();
+        assert!(own.contains("koala") && text.contains("koala"), "{line}: {own}: {text}");
+    }
+    let texts: Vec<&str> = told.iter().map(|(_, text)| *text).filter(|text| !text.contains("T-1")).collect();
+    assert_eq!(
+        texts,
+        [
+            "Prose koala … tail.",
+            "- `Bash ls src` → a koala … ^n-001",
+            "> [!decision] Take the koala …",
+            "a koala",
+            "> The koala broke.",
+        ]
+    );
+    assert_eq!(json["hits"][0]["phase"], "Phase … one");
+}

@@ -12,6 +12,7 @@ mod ids;
 pub mod ingest;
 mod made;
 mod plan;
+mod quote;
 mod reading;
 pub mod report;
 mod standing;

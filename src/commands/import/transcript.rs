@@ -44,8 +44,13 @@ impl Transcripts {
         Self { env: env.clone(), limit: usize::try_from(limit).unwrap_or(usize::MAX) }
     }
 
+    /// Bytes of one input or output that are searchable.
+    pub(super) const fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Where a note's transcript lies, if it is still there.
-    fn place(&self, host: Option<&str>, transcript: Option<&str>) -> Option<(&'static Importer, PathBuf)> {
+    pub(super) fn place(&self, host: Option<&str>, transcript: Option<&str>) -> Option<(&'static Importer, PathBuf)> {
         let importer = import::of_host(host?)?;
         let path = expand_home(transcript?, &self.env)?;
         let is_file = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
@@ -179,7 +184,7 @@ fn input(value: &Value, depth: usize, out: &mut String) {
 }
 
 /// `text` without secrets and data, at most `limit` bytes of it: of a longer one the beginning and the end.
-fn readable(text: &str, limit: usize) -> String {
+pub(super) fn readable(text: &str, limit: usize) -> String {
     if is_binary(text) {
         return String::new();
     }

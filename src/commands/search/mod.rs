@@ -5,6 +5,7 @@ mod excerpt;
 mod open;
 mod output;
 mod passage;
+mod told;
 
 use std::collections::HashMap;
 
@@ -12,13 +13,17 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
+use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, Output, Raw, reading};
+use crate::index::entry::hidden;
 use crate::index::search::{Marker, Options, Order, Search};
 use crate::index::{NoteKey, Query, SessionRow};
+use crate::note::Note;
 use crate::vault::{Vault, VaultPath};
 
 use output::{Found, Group, Line, Listing};
 use passage::Passage;
+use told::Told;
 
 /// Hits of one session in a list of the most relevant ones, unless there are no others.
 const PER_SESSION: usize = 3;
@@ -124,13 +129,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             passage,
             time: hit.time.or(row.started),
             score: hit.score,
-            evidence: hit.evidence.and_then(|line| Some((row.transcript.clone()?, line))),
+            told: hit.evidence.and_then(|line| Told::of(row, line)),
         });
     }
     if args.files {
         return Ok(Box::new(Listing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
     }
     found.count();
+    told::quote(&mut found, &snapshot, &Transcripts::of(&vault, cx.env), &marker);
     if let Some(place) = &args.open {
         return match found.hit(place.number) {
             Some((path, line)) => place.open(&vault.root().join(path), line, cx),
@@ -147,10 +153,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(found))
 }
 
-/// The note as it is now; a note that went away meanwhile is empty.
+/// The note as it is now, comments blanked; a note that went away meanwhile is empty.
 fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
     let bytes = VaultPath::new(&row.path).and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
-    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let mut text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    if text.contains("%%") {
+        text = hidden::blanked(&Note::parse(text));
+    }
     let lines = Lines::of(&text);
     (text, lines)
 }

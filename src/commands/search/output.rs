@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use super::excerpt::Piece;
 use super::passage::Passage;
+use super::told::Told;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
-use crate::index::SessionRow;
 use crate::index::search::Totals;
+use crate::index::{NoteKey, SessionRow};
 
 /// What was found.
 pub(super) struct Found {
@@ -23,6 +24,7 @@ pub(super) struct Found {
 
 /// The hits of one session.
 pub(super) struct Group {
+    pub(super) key: NoteKey,
     pub(super) path: String,
     id: String,
     title: String,
@@ -38,13 +40,14 @@ pub(super) struct Line {
     pub(super) passage: Passage,
     pub(super) time: Option<Timestamp>,
     pub(super) score: f32,
-    /// The transcript and a line of it.
-    pub(super) evidence: Option<(String, u64)>,
+    /// What the transcript says, where the note does not.
+    pub(super) told: Option<Told>,
 }
 
 impl Group {
     pub(super) fn of(row: &SessionRow) -> Self {
         Self {
+            key: NoteKey::of_text(&row.path),
             path: row.path.clone(),
             id: row.id.clone(),
             title: row.title.clone(),
@@ -116,9 +119,14 @@ impl Output for Found {
                     out.push_str(format!("{indent}{number}{text}").trim_end());
                     out.push('\n');
                 }
-                if let Some((transcript, line)) = &hit.evidence {
-                    let place = paint(style::CHANNEL, format!("{}:{line}", clean(transcript)));
-                    let _ = writeln!(out, "{}in the transcript, {place}", " ".repeat(digits + 2));
+                if let Some(told) = &hit.told {
+                    let indent = " ".repeat(digits + 2);
+                    if !told.pieces.is_empty() {
+                        let text = Piece::paint(&told.pieces, width.saturating_sub(digits + 2).max(20));
+                        let _ = writeln!(out, "{indent}{text}");
+                    }
+                    let place = paint(style::CHANNEL, format!("{}:{}", clean(&told.transcript), told.line));
+                    let _ = writeln!(out, "{indent}in the transcript, {place}");
                 }
             }
         }
@@ -156,7 +164,9 @@ impl Output for Found {
 impl Line {
     fn json(&self, group: &Group) -> Value {
         let lines = self.passage.lines.iter().map(|(line, pieces)| json!({ "line": line, "pieces": pieces }));
-        let own = self.passage.lines.iter().find(|(line, _)| *line == self.passage.line);
+        let own = self.passage.lines.iter().find(|(line, _)| *line == self.passage.line).map(|(_, pieces)| pieces);
+        let told = self.told.as_ref().map(|told| &told.pieces).filter(|pieces| !pieces.is_empty());
+        let said = told.or(own);
         json!({
             "session": group.id,
             "title": group.title,
@@ -167,10 +177,11 @@ impl Line {
             "phase": self.passage.phase,
             "time": self.time,
             "score": self.score,
-            "text": own.map(|(_, pieces)| Piece::plain(pieces)),
+            "text": said.map(|pieces| Piece::plain(pieces)),
             "lines": lines.collect::<Vec<_>>(),
-            "transcript": self.evidence.as_ref().map(|(path, _)| path),
-            "transcript_line": self.evidence.as_ref().map(|(_, line)| line),
+            "transcript": self.told.as_ref().map(|told| &told.transcript),
+            "transcript_line": self.told.as_ref().map(|told| told.line),
+            "transcript_pieces": told,
         })
     }
 }

@@ -2,12 +2,13 @@
 
 use super::excerpt::Piece;
 use crate::base::lines::floor_char_boundary;
+use crate::base::text::sanitise;
 use crate::base::{Lines, Span};
 use crate::index::search::{Hit, Marker};
 use crate::note::heading::{Tail, unescape};
 
 /// Lines of one block that are searched for the best one.
-const MOST_LINES: usize = 2_000;
+const MOST_LINES: usize = 20_000;
 /// Bytes of one line that are looked at.
 const LONGEST: usize = 64 << 10;
 
@@ -45,7 +46,7 @@ impl Passage {
 }
 
 /// The line of a block with the most of the query's words; of equals a title, else the first.
-fn best(text: &str, lines: &Lines, block: (usize, usize), marker: &Marker) -> Option<usize> {
+pub(super) fn best(text: &str, lines: &Lines, block: (usize, usize), marker: &Marker) -> Option<usize> {
     let mut best = (0, None);
     for number in (block.0..=block.1).take(MOST_LINES) {
         let Some(line) = line_of(text, lines, number) else { break };
@@ -59,7 +60,7 @@ fn best(text: &str, lines: &Lines, block: (usize, usize), marker: &Marker) -> Op
     best.1
 }
 
-fn line_of<'a>(text: &'a str, lines: &Lines, number: usize) -> Option<&'a str> {
+pub(super) fn line_of<'a>(text: &'a str, lines: &Lines, number: usize) -> Option<&'a str> {
     let start = lines.start(number)?;
     let end = lines.start(number + 1).unwrap_or(text.len());
     let line = Span::new(start, end).of(text).trim_end_matches(['\n', '\r']);
@@ -84,5 +85,6 @@ fn phase(text: &str, lines: &Lines, line: usize) -> Option<String> {
     }
     let heading = found?;
     let title = unescape(Tail::parse(heading).title.of(heading)).into_owned();
-    Some(title).filter(|title| !title.is_empty())
+    // Where a comment stood, there are control characters.
+    Some(sanitise(&title).trim().to_owned()).filter(|title| !title.is_empty())
 }

@@ -234,7 +234,7 @@ proptest! {
     fn nothing_is_left_out_and_no_comment_is_in((text, count) in note()) {
         let parsed = Note::parse(text.as_str());
         let entries = Entry::all(&parsed, &read::content(&parsed));
-        let hidden = walk::hidden(&parsed);
+        let hidden = hidden::spans(&parsed);
         for word in (0..count).map(|number| format!("w{number}q")) {
             let at = text.find(&word).unwrap();
             let found: Vec<&Entry> = entries.iter().filter(|entry| entry.text.contains(&word)).collect();

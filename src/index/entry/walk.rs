@@ -5,15 +5,15 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, front};
+use super::{Entry, front, hidden};
 use crate::base::Span;
-use crate::note::{Block, BlockKind, InlineKind, Note};
+use crate::note::Note;
 use crate::session::read::is_header;
 use crate::session::{Fence, Item, Phase, Session, Step, StepStatus, Subagent, SubagentMode};
 
 /// Every entry of a note, in order.
 pub(super) fn entries(note: &Note, session: &Session) -> Vec<Entry> {
-    let mut walk = Walk { note, hidden: hidden(note), memory: &session.memory, entries: Vec::new(), named: 0 };
+    let mut walk = Walk { note, hidden: hidden::spans(note), memory: &session.memory, entries: Vec::new(), named: 0 };
     let body = note.split().body_start;
     let first = session.phases.first().map_or(note.text().len(), |phase| phase.span.start);
     let about = Entry { kind: "session".to_owned(), time: session.meta.started, ..Entry::default() };
@@ -33,31 +33,6 @@ pub(super) fn entries(note: &Note, session: &Session) -> Vec<Entry> {
         walk.region(phase.span, &phase.items, &base, time);
     }
     walk.entries
-}
-
-/// Where comments stand, in order, none inside another.
-pub(super) fn hidden(note: &Note) -> Vec<Span> {
-    if memchr::memmem::find(note.text().as_bytes(), b"%%").is_none() {
-        return Vec::new();
-    }
-    let inline = |kind: &InlineKind| matches!(kind, InlineKind::Comment { .. });
-    let mut all: Vec<Span> =
-        note.inlines().iter().filter(|inlined| inline(&inlined.kind)).map(|inlined| inlined.span).collect();
-    let mut open: Vec<&Block> = note.blocks().iter().collect();
-    while let Some(block) = open.pop() {
-        if matches!(block.kind, BlockKind::Comment { .. }) {
-            all.push(block.content);
-        }
-        open.extend(&block.children);
-    }
-    all.sort_unstable();
-    let mut end = 0;
-    all.retain(|span| {
-        let outer = span.end > end;
-        end = end.max(span.end);
-        outer
-    });
-    all
 }
 
 struct Walk<'a> {

@@ -1,11 +1,11 @@
 //! One pass over all parts of the entries: the best hits, or how many there are.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use tantivy::columnar::Column;
-use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Weight};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
 use tantivy::schema::Field;
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
@@ -19,6 +19,7 @@ struct Candidate {
     time: Option<i64>,
     note: u64,
     start: u64,
+    evidence: Option<u64>,
     place: (usize, usize, DocId),
 }
 
@@ -29,6 +30,8 @@ impl Candidate {
             .then(other.time.cmp(&self.time))
             .then(self.note.cmp(&other.note))
             .then(self.start.cmp(&other.start))
+            // A step before what its transcript says, and that in its order.
+            .then(self.evidence.cmp(&other.evidence))
             .then(self.place.cmp(&other.place))
     }
 }
@@ -73,6 +76,7 @@ pub(super) fn best(
             let mut gate = Gate::new(search, part, full, reader)?;
             let time = reader.fast_fields().i64("time")?;
             let start = reader.fast_fields().u64("start")?;
+            let evidence = reader.fast_fields().u64("evidence")?;
             let kinds = Kinds::of(reader)?;
             let mut see = |doc: DocId, score: Score| -> Score {
                 if let Some(note) = gate.note(doc) {
@@ -83,6 +87,7 @@ pub(super) fn best(
                         time: time.first(doc).or_else(|| gate.started(note)),
                         note,
                         start: start.first(doc).unwrap_or(0),
+                        evidence: evidence.first(doc),
                         place: (number, segment, doc),
                     };
                     if heap.len() < wanted {
@@ -111,26 +116,75 @@ pub(super) fn best(
     heap.into_sorted_vec().iter().map(|candidate| hit(search.snapshot, candidate)).collect()
 }
 
-/// How many hits there are, and the notes that hold them.
+/// How many hits there are, and the notes that hold them. What a transcript says of a step is no hit beside the step's.
 pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u64, HashSet<u64>)> {
     let (mut hits, mut notes, none) = (0, HashSet::new(), HashSet::new());
+    let mut told: HashSet<Block> = HashSet::new();
     for part in search.snapshot.parts() {
         let weight = query.weight(EnableScoring::disabled_from_searcher(part.searcher()))?;
         for reader in part.searcher().segment_readers() {
             let mut gate = Gate::new(search, part, &none, reader)?;
+            let start = reader.fast_fields().u64("start")?;
+            let evidence = reader.fast_fields().u64("evidence")?;
             let mut last = None;
             scan(weight.as_ref(), reader, |doc| {
-                if let Some(note) = gate.note(doc) {
+                let Some(note) = gate.note(doc) else { return };
+                if evidence.first(doc).is_some() {
+                    told.insert((note, start.first(doc).unwrap_or(0)));
+                } else {
                     hits += 1;
-                    if last != Some(note) {
-                        last = Some(note);
-                        notes.insert(note);
-                    }
+                }
+                if last != Some(note) {
+                    last = Some(note);
+                    notes.insert(note);
                 }
             })?;
         }
     }
-    Ok((hits, notes))
+    let both = own(search, query, &told)?;
+    Ok((hits + (told.len() - both.len()) as u64, notes))
+}
+
+/// A block of a note: the note, and its first byte.
+pub(super) type Block = (u64, u64);
+
+/// Those of `blocks` that are hits by what stands in the note, with their kind.
+pub(super) fn own(
+    search: &Search<'_>,
+    query: &dyn Query,
+    blocks: &HashSet<Block>,
+) -> tantivy::Result<HashMap<Block, String>> {
+    let mut found = HashMap::new();
+    if blocks.is_empty() {
+        return Ok(found);
+    }
+    let (field, none) = (search.snapshot.fields().note, HashSet::new());
+    let notes: HashSet<u64> = blocks.iter().map(|(note, _)| *note).collect();
+    let notes = TermSetQuery::new(notes.into_iter().map(|note| Term::from_field_u64(field, note)));
+    let query = BooleanQuery::intersection(vec![query.box_clone(), Box::new(notes)]);
+    for part in search.snapshot.parts() {
+        let weight = query.weight(EnableScoring::disabled_from_searcher(part.searcher()))?;
+        for reader in part.searcher().segment_readers() {
+            let mut gate = Gate::new(search, part, &none, reader)?;
+            let start = reader.fast_fields().u64("start")?;
+            let evidence = reader.fast_fields().u64("evidence")?;
+            let kinds = reader.fast_fields().str("kind")?;
+            scan(weight.as_ref(), reader, |doc| {
+                let Some(note) = gate.note(doc).filter(|_| evidence.first(doc).is_none()) else { return };
+                let block = (note, start.first(doc).unwrap_or(0));
+                if blocks.contains(&block) {
+                    let mut kind = String::new();
+                    if let Some(kinds) = &kinds
+                        && let Some(ord) = kinds.ords().first(doc)
+                    {
+                        let _ = kinds.ord_to_str(ord, &mut kind);
+                    }
+                    found.insert(block, kind);
+                }
+            })?;
+        }
+    }
+    Ok(found)
 }
 
 fn scan(weight: &dyn Weight, reader: &SegmentReader, mut see: impl FnMut(DocId)) -> tantivy::Result<()> {
@@ -237,7 +291,7 @@ fn hit(snapshot: &Snapshot, candidate: &Candidate) -> tantivy::Result<Hit> {
         span: Span::new(at(candidate.start), at(fast.u64("end")?.first(doc).unwrap_or(0))),
         score: candidate.score,
         time: candidate.time.and_then(|second| Timestamp::from_second(second).ok()),
-        evidence: fast.u64("evidence")?.first(doc),
+        evidence: candidate.evidence,
     })
 }
 

@@ -6,6 +6,7 @@
 
 mod collect;
 mod compile;
+mod fold;
 mod mark;
 mod pattern;
 mod rows;
@@ -27,7 +28,7 @@ use crate::base::{Error, Result, Span};
 pub struct Hit {
     /// The note.
     pub key: NoteKey,
-    /// Kind of the entry: see [`super::Entry::kind`].
+    /// Kind of the entry, see [`super::Entry::kind`]; `evidence` only where the note itself does not say it.
     pub kind: String,
     /// Where it stands in the note as it was indexed.
     pub span: Span,
@@ -141,7 +142,7 @@ impl<'a> Search<'a> {
             let is_all = more.len() < wanted;
             found.retain(|hit| full.contains(&hit.key.0));
             let mut counts: HashMap<NoteKey, usize> = HashMap::new();
-            for hit in more {
+            for hit in fold::fold(more) {
                 let count = counts.entry(hit.key).or_default();
                 *count += 1;
                 if *count <= per_session {
@@ -165,6 +166,7 @@ impl<'a> Search<'a> {
         found.extend(spare.into_iter().take(limit.saturating_sub(found.len())));
         found.sort_by(order);
         found.truncate(limit);
+        fold::settle(self, query.as_ref(), &mut found).map_err(failed)?;
         Ok(found)
     }
 

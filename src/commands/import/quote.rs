@@ -1,0 +1,67 @@
+//! What a line of a transcript says, for a hit that stands nowhere else.
+//!
+//! The index keeps no text of transcripts, so it is read again: only the lines that are shown, with secrets masked and
+//! data left out as they were for the index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::transcript::{Transcripts, readable};
+use crate::import::lines::{Line, Lines};
+use crate::index::SessionRow;
+use crate::session::source::Bundle;
+
+/// Longer records are not looked at.
+const LONGEST: usize = 32 << 20;
+/// Bytes of a record's text that are looked at.
+const MOST: usize = 1 << 20;
+
+impl Transcripts {
+    /// What lines (from 1) of a session's transcript say; those that are gone are left out, and those behind
+    /// `left` bytes, which become less by what was read.
+    pub(in crate::commands) fn quotes(
+        &self,
+        row: &SessionRow,
+        wanted: &BTreeSet<u64>,
+        left: &mut u64,
+    ) -> BTreeMap<u64, String> {
+        let mut quotes = BTreeMap::new();
+        let Some((_, path)) = self.place(row.host.as_deref(), row.transcript.as_deref()) else { return quotes };
+        let bundle = Bundle::of(vec![path.clone()]);
+        let Ok(source) = bundle.open(&path) else { return quotes };
+        let mut lines = Lines::new(source, LONGEST);
+        let last = wanted.last().copied().unwrap_or(0);
+        for number in 1..=last {
+            let Ok(Some(line)) = lines.next() else { break };
+            let len = if let Line::Whole(bytes, _) = line { bytes.len() } else { LONGEST };
+            let Some(rest) = left.checked_sub(len as u64 + 1) else { break };
+            *left = rest;
+            if let Line::Whole(bytes, _) = line
+                && wanted.contains(&number)
+                && let Ok(record) = serde_json::from_slice::<Value>(bytes)
+            {
+                let mut text = String::new();
+                self.said("", &record, &mut text);
+                quotes.insert(number, text);
+            }
+        }
+        quotes
+    }
+
+    /// Every text in a record, one after the other.
+    fn said(&self, name: &str, value: &Value, out: &mut String) {
+        match value {
+            Value::String(text) if out.len() < MOST => {
+                // A secret may be known by its name alone.
+                let head = format!("{name}: ");
+                let told = readable(&format!("{head}{text}"), self.limit());
+                out.push_str(told.strip_prefix(&head).unwrap_or(&told));
+                out.push('\n');
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.said(name, item, out)),
+            Value::Object(map) => map.iter().for_each(|(name, value)| self.said(name, value, out)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What only a transcript says: found by `cru search`, as the step that it led to, once.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::findable::{answer, call, record, write};
+use crate::growth::World;
+
+/// Runs the program; standard output, standard error and exit code.
+fn cru(world: &World, args: &[&str]) -> (String, String, Option<i32>) {
+    let home = world.temp.path();
+    let output = Command::new(env!("CARGO_BIN_EXE_cru"))
+        .args(args)
+        .env_clear()
+        .current_dir(home)
+        .env("HOME", home)
+        .env("CRU_VAULT", world.vault.root())
+        .env("CRU_NOW", "2026-11-21T00:00:00Z")
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+fn import(world: &World) {
+    let (_, said, code) = cru(world, &["import", "claude", world.input().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// The hits of a query, after all that says how many there are agreed.
+fn hits(world: &World, query: &str) -> Vec<Value> {
+    let (json, said, _) = cru(world, &["search", query, "-n", "0", "-f", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap_or_else(|_| panic!("{query}: {said}"));
+    let hits = json["hits"].as_array().unwrap().clone();
+    let (count, ..) = cru(world, &["search", query, "--count"]);
+    assert_eq!(count, format!("{}\n", hits.len()), "{query}");
+    assert_eq!(json["total"], hits.len(), "{query}");
+    let (text, ..) = cru(world, &["search", query, "-n", "0"]);
+    let numbers = (1..).take_while(|number| text.lines().any(|line| line.starts_with(&format!("{number}  sessions/"))));
+    assert_eq!(numbers.count(), hits.len(), "{query}: {text}");
+    hits
+}
+
+/// The line of the note that a hit leads to.
+fn line(world: &World, hit: &Value) -> String {
+    let note = std::fs::read_to_string(world.vault.root().join(hit["path"].as_str().unwrap())).unwrap();
+    let number = usize::try_from(hit["line"].as_u64().unwrap()).unwrap();
+    note.lines().nth(number - 1).unwrap().to_owned()
+}
+
+fn long(word: &str) -> String {
+    format!("{}\nin the middle a {word} stands\n{}", "before ".repeat(400), "behind ".repeat(400))
+}
+
+fn prompt(text: &str) -> Value {
+    record("user", 1, &json!({ "role": "user", "content": text }), &json!({ "cwd": "/p" }))
+}
+
+#[test]
+fn a_step_and_its_evidence_are_one_hit() {
+    let world = World::new();
+    let many = format!("{}\n{}", "wombat ".repeat(60), long("numbat"));
+    let content = json!({ "file_path": "/p/a.txt", "content": long("dingo") });
+    let mut failed = answer(7, 6, &format!("bilby went wrong\n{}", long("potoroo")), &json!({}));
+    failed["message"]["content"][0]["is_error"] = json!(true);
+    let transcript = world.input().join("s.jsonl");
+    write(
+        &transcript,
+        &[
+            prompt("look for animals"),
+            call(2, "Bash", &json!({ "command": "grep wombat src" }), &json!({})),
+            answer(3, 2, &many, &json!({})),
+            call(4, "Write", &content, &json!({})),
+            answer(5, 4, &long("dingo"), &json!({})),
+            call(6, "Bash", &json!({ "command": "cargo test" }), &json!({})),
+            failed,
+        ],
+    );
+    import(&world);
+    // Words of the note: the step alone, whatever its transcript says of them.
+    let found = hits(&world, "wombat");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["kind"], &found[0]["transcript"]), (&json!("step"), &Value::Null));
+    assert!(found[0]["text"].as_str().unwrap().contains("grep wombat src"), "{found:?}");
+    // Words of the transcript: the step once, however often they are said, with the line that says them.
+    for (word, step, record) in [("numbat", "n-001", 4), ("dingo", "n-002", 5), ("potoroo", "n-003", 8)] {
+        let found = hits(&world, word);
+        assert_eq!(found.len(), 1, "{word}: {found:?}");
+        assert_eq!((&found[0]["kind"], &found[0]["transcript_line"]), (&json!("evidence"), &json!(record)), "{word}");
+        assert_eq!(found[0]["text"], format!("in the middle a {word} stands"));
+        assert!(line(&world, &found[0]).ends_with(&format!("^{step}")), "{word}");
+        let (text, ..) = cru(&world, &["search", word]);
+        assert!(text.contains(&format!("in the middle a {word} stands\n")), "{text}");
+        assert!(text.contains(&format!("s.jsonl:{record}\n")), "{text}");
+    }
+    // No words: steps are steps.
+    for (query, count) in [("is:failed tool:bash", 1), ("tool:bash", 2), ("tool:bash OR tool:write", 3)] {
+        let found = hits(&world, query);
+        assert_eq!(found.len(), count, "{query}: {found:?}");
+        assert!(found.iter().all(|hit| hit["kind"] == "step"), "{query}: {found:?}");
+    }
+    // Who asks for evidence gets it.
+    let found = hits(&world, "kind:evidence");
+    assert!(found.len() == 3 && found.iter().all(|hit| hit["kind"] == "evidence"), "{found:?}");
+    assert_eq!(hits(&world, "kind:evidence wombat").len(), 1);
+    assert_eq!(hits(&world, "kind:step numbat").len(), 0);
+    // Few hits of many, by time: no place is lost to what is folded.
+    let (json, ..) = cru(&world, &["search", "tool:bash OR tool:write", "-n", "2", "--sort", "time", "-f", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["hits"].as_array().unwrap().len(), &json["total"]), (2, &json!(3)));
+}
+
+#[test]
+fn evidence_is_found_until_its_host_has_deleted_it() {
+    let world = World::new();
+    let folder = world.temp.path().join(".claude/projects/p");
+    let (main, side) = (folder.join("s.jsonl"), folder.join("s/subagents/agent-a1.jsonl"));
+    let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
+    write(
+        &main,
+        &[
+            prompt("look for animals"),
+            call(2, "Read", &json!({ "file_path": "/p/b.txt" }), &json!({})),
+            answer(3, 2, "nothing of interest", &json!({})),
+            call(4, "Bash", &json!({ "command": "cat zoo.txt" }), &json!({})),
+            answer(5, 4, &long(&format!("quoll {key}")), &json!({})),
+            call(6, "Task", &json!({ "description": "d", "prompt": "go", "subagent_type": "keeper" }), &json!({})),
+            answer(7, 6, "All is well.", &json!({ "toolUseResult": { "agentId": "a1", "status": "completed" } })),
+        ],
+    );
+    let of_side = json!({ "isSidechain": true, "agentId": "a1" });
+    let said = json!({ "role": "assistant", "model": "m", "id": "m4", "content": "All is well." });
+    write(
+        &side,
+        &[
+            record("user", 1, &json!({ "role": "user", "content": "go" }), &of_side),
+            call(2, "Grep", &json!({ "pattern": "x" }), &of_side),
+            answer(3, 2, &long("bandicoot"), &of_side),
+            record("assistant", 4, &said, &of_side),
+        ],
+    );
+    for path in [&main, &side] {
+        let written: jiff::Timestamp = "2026-10-28T00:00:00Z".parse().unwrap();
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(written.into()).unwrap();
+    }
+    let (_, said, code) = cru(&world, &["import", "claude"]);
+    assert_eq!(code, Some(0), "{said}");
+    let animals = [("quoll", "n-002", "s.jsonl", 6), ("bandicoot", "n-001", "agent-a1.jsonl", 4)];
+    let sessions: Vec<Value> = animals
+        .iter()
+        .map(|(word, step, file, record)| {
+            let found = hits(&world, word);
+            assert_eq!(found.len(), 1, "{word}: {found:?}");
+            let hit = &found[0];
+            assert!(line(&world, hit).ends_with(&format!("^{step}")), "{word}: {}", line(&world, hit));
+            assert!(!line(&world, hit).contains(word), "{word} is in the note");
+            assert!(hit["transcript"].as_str().unwrap().ends_with(file), "{hit}");
+            assert_eq!(hit["transcript_line"], *record, "{word}");
+            assert!(hit["text"].as_str().unwrap().contains(&format!("in the middle a {word}")), "{hit}");
+            assert!(!hit.to_string().contains(&key), "a secret is shown: {hit}");
+            hit["session"].clone()
+        })
+        .collect();
+    assert_ne!(sessions[0], sessions[1]);
+
+    // What their host will delete is told before, and after.
+    let status = || -> Value { serde_json::from_str(&cru(&world, &["status", "-f", "json"]).0).unwrap() };
+    let named = |list: &Value| -> Vec<Value> {
+        let mut ids: Vec<Value> = list.as_array().unwrap().iter().map(|it| it["session"].clone()).collect();
+        ids.sort_by_key(ToString::to_string);
+        ids
+    };
+    let mut both = sessions.clone();
+    both.sort_by_key(ToString::to_string);
+    let told = status();
+    assert_eq!((named(&told["evidence"]["at_risk"]), named(&told["evidence"]["gone"])), (both.clone(), vec![]));
+    cru::base::files::remove(&main).unwrap();
+    let told = status();
+    assert_eq!(named(&told["evidence"]["gone"]), [sessions[0].clone()]);
+    assert_eq!(named(&told["evidence"]["at_risk"]), [sessions[1].clone()]);
+
+    // Still found, and led to the step: only what the transcript said cannot be shown.
+    let found = hits(&world, "quoll");
+    assert_eq!(found.len(), 1);
+    assert_eq!((&found[0]["transcript_line"], &found[0]["transcript_pieces"]), (&json!(6), &Value::Null));
+    assert!(found[0]["text"].as_str().unwrap().ends_with("^n-002"), "{found:?}");
+
+    // Until the index is asked for: then it is gone, and the other one is not.
+    let (_, said, code) = cru(&world, &["index"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(hits(&world, "quoll"), Vec::<Value>::new());
+    assert_eq!(hits(&world, "bandicoot").len(), 1);
+    let (told, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{told}{said}");
+    std::fs::remove_dir_all(world.temp.path().join(".claude")).unwrap();
+    let (told, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{told}{said}");
+    assert_eq!(hits(&world, "bandicoot"), Vec::<Value>::new());
+    assert_eq!(named(&status()["evidence"]["gone"]), both);
+}
