@@ -24,8 +24,8 @@ use crate::note::Note;
 use crate::session::read;
 use crate::vault::{Finding, Vault, VaultPath, path};
 
-/// Memory that entries are gathered in before they are searched, bytes; it grows where that is not enough.
-const MEMORY: usize = 16 << 20;
+/// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
+const MEMORY: usize = 1 << 20;
 
 /// What entries know their note by: a hash of its path in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -118,14 +118,10 @@ impl Status {
 
     /// The status of a word, case ignored.
     pub fn parse(word: &str) -> Self {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "active" => Self::Active,
-            "paused" => Self::Paused,
-            "completed" => Self::Completed,
-            "failed" => Self::Failed,
-            "abandoned" => Self::Abandoned,
-            _ => Self::Other(word.trim().to_owned()),
-        }
+        let word = word.trim();
+        let known = [Self::Active, Self::Paused, Self::Completed, Self::Failed, Self::Abandoned];
+        let found = known.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(word));
+        found.unwrap_or_else(|| Self::Other(word.to_owned()))
     }
 
     /// Whether no more work is expected.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::filter::Filter;
@@ -98,29 +99,20 @@ enum Sort {
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let children = children(snapshot.sessions());
-    let mut hidden = 0;
-    let mut sessions = Vec::new();
-    for it in snapshot.sessions() {
-        if !chosen.matches_row(it) || !args.more.matches(it) {
-            continue;
-        }
-        let row = Row::of(it, &children);
-        if row.subagent && !args.all {
-            hidden += 1;
-            continue;
-        }
-        sessions.push(row);
-    }
-    sort(&mut sessions, args.sort);
+    let is_subagent = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
+    let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.matches(row));
+    let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) = matching.partition(|row| args.all || !is_subagent(row));
+    sort(&mut rows, args.sort);
     if args.reverse {
-        sessions.reverse();
+        rows.reverse();
     }
-    if sessions.is_empty() {
+    if rows.is_empty() {
         cx.ui.note("no session matches");
     }
-    let total = sessions.len();
-    sessions.truncate(args.limit.unwrap_or(usize::MAX));
-    Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden, sessions }))
+    let total = rows.len();
+    rows.truncate(args.limit.unwrap_or(usize::MAX));
+    let sessions = rows.into_par_iter().with_min_len(256).map(|row| Row::of(row, is_subagent(row))).collect();
+    Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions }))
 }
 
 /// Ids of the sessions that others name as their sub-agents'.
@@ -128,15 +120,15 @@ pub(in crate::commands) fn children(rows: &[SessionRow]) -> HashSet<&str> {
     rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|id| !id.is_empty()).collect()
 }
 
-fn sort(rows: &mut [Row], by: Sort) {
+fn sort(rows: &mut [&SessionRow], by: Sort) {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
         Sort::Started => rows.sort_by_key(|row| Reverse(row.started)),
         Sort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
         Sort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
-        Sort::Failures => rows.sort_by_key(|row| Reverse(row.failures)),
-        Sort::Title => rows.sort_by_key(|row| row.title.to_lowercase()),
+        Sort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
+        Sort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
     }
 }
 
@@ -187,7 +179,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(it: &SessionRow, children: &HashSet<&str>) -> Self {
+    fn of(it: &SessionRow, subagent: bool) -> Self {
         Self {
             id: it.id.clone(),
             status: it.status.as_deref().map(Status::parse),
@@ -202,7 +194,7 @@ impl Row {
             cost_usd: it.cost_usd,
             model: it.model.clone(),
             project: it.project.clone(),
-            subagent: it.subagent || children.contains(it.id.as_str()),
+            subagent,
             path: it.path.clone(),
         }
     }
@@ -228,7 +220,7 @@ impl Found for List {
             ("TOKENS", Align::Right),
             ("TITLE", Align::Left),
         ]);
-        for row in &self.sessions {
+        table.extend(&self.sessions, |row| {
             let status = row.status.as_ref().map_or("–", Status::as_str);
             let look = match row.status {
                 Some(Status::Active | Status::Paused) => style::WARN,
@@ -236,7 +228,7 @@ impl Found for List {
                 Some(Status::Completed) => style::GOOD,
                 Some(Status::Other(_)) | None => style::DIM,
             };
-            table.row([
+            [
                 Cell::new(&row.id).style(style::ID),
                 Cell::new(status).style(look),
                 Cell::new(row.started.map_or_else(|| "–".into(), minute)),
@@ -250,8 +242,8 @@ impl Found for List {
                 },
                 Cell::new(row.tokens.map_or_else(|| "–".into(), amount)),
                 Cell::new(&row.title),
-            ]);
-        }
+            ]
+        });
         let mut text = table.render(view);
         if view.terminal {
             let mut foot = plural(self.total as u64, "session");

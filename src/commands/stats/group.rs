@@ -1,5 +1,6 @@
 //! Sessions put together by what they have in common.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -61,16 +62,17 @@ impl By {
         matches!(self, Self::Day | Self::Week)
     }
 
-    fn key(self, row: &SessionRow) -> Option<String> {
-        match self {
-            Self::Agent => row.agent.clone(),
-            Self::Channel => row.channel.as_ref().map(|channel| channel.trim_start_matches('#').to_owned()),
-            Self::Status => row.status.clone(),
-            Self::Model => row.model.clone(),
-            Self::Project => row.project.clone(),
-            Self::Day => row.started.map(day),
-            Self::Week => row.started.map(week),
-        }
+    fn key(self, row: &SessionRow) -> Option<Cow<'_, str>> {
+        let text = match self {
+            Self::Agent => row.agent.as_deref(),
+            Self::Channel => row.channel.as_deref().map(|channel| channel.trim_start_matches('#')),
+            Self::Status => row.status.as_deref(),
+            Self::Model => row.model.as_deref(),
+            Self::Project => row.project.as_deref(),
+            Self::Day => return row.started.map(day).map(Cow::Owned),
+            Self::Week => return row.started.map(week).map(Cow::Owned),
+        };
+        text.map(Cow::Borrowed)
     }
 }
 
@@ -106,11 +108,12 @@ pub(super) struct Group {
 impl Grouped {
     /// Groups sessions.
     pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
-        let mut sums: BTreeMap<Option<String>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<Cow<'_, str>>, Sum> = BTreeMap::new();
         for it in sessions {
             sums.entry(by.key(it.row)).or_default().add(it);
         }
-        let mut groups: Vec<Group> = sums.into_iter().map(|(key, sum)| Group { key, figures: sum.done() }).collect();
+        let group = |(key, sum): (Option<Cow<'_, str>>, Sum)| Group { key: key.map(Cow::into_owned), figures: sum.done() };
+        let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
         if !by.is_time() {
             groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
         }

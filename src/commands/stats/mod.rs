@@ -10,6 +10,7 @@ mod text;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use self::figures::{Families, Figures};
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         last: starts().max(),
         total: Figures::of(&sessions),
         days: Grouped::of(By::Day, &sessions),
-        by: kinds.into_iter().map(|by| Grouped::of(by, &sessions)).collect(),
+        by: kinds.into_par_iter().map(|by| Grouped::of(by, &sessions)).collect(),
         overview,
         limit: args.limit.or(overview.then_some(OVERVIEW_ROWS)).unwrap_or(usize::MAX),
     };

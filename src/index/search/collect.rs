@@ -79,8 +79,10 @@ pub(super) fn best(
             let evidence = reader.fast_fields().u64("evidence")?;
             let kinds = Kinds::of(reader)?;
             let mut see = |doc: DocId, score: Score| -> Score {
-                if let Some(note) = gate.note(doc) {
-                    let score = score * kinds.factor(doc);
+                let score = score * kinds.factor(doc);
+                // Most cannot be among the best, and then nothing else of them needs to be read.
+                let hopeless = !by_time && heap.len() == wanted && heap.peek().is_some_and(|worst| score < worst.score);
+                if !hopeless && let Some(note) = gate.note(doc) {
                     let candidate = Candidate {
                         score: if by_time { 0.0 } else { score },
                         // What tells no time is as old as its session.
