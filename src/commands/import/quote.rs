@@ -4,6 +4,7 @@
 //! data left out as they were for the index.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -18,18 +19,29 @@ const LONGEST: usize = 32 << 20;
 const MOST: usize = 1 << 20;
 
 impl Transcripts {
-    /// What lines (from 1) of a session's transcript say; those that are gone are left out, and those behind
+    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say; those that are gone are left out, and those behind
     /// `left` bytes, which become less by what was read.
     pub(in crate::commands) fn quotes(
         &self,
         row: &SessionRow,
+        source: Option<&str>,
         wanted: &BTreeSet<u64>,
         left: &mut u64,
     ) -> BTreeMap<u64, String> {
         let mut quotes = BTreeMap::new();
-        let Some((_, path)) = self.place(row.host.as_deref(), row.transcript.as_deref()) else { return quotes };
+        let Some((_, files)) = self.files(row.host.as_deref(), row.transcript.as_deref(), row.host_session.as_deref())
+        else {
+            return quotes;
+        };
+        // Only a file of the session is read, whatever the index says.
+        let file = |path: &&PathBuf| source.is_none_or(|source| path.file_name().is_some_and(|name| name == source));
+        let Some(path) =
+            files.all.iter().find(file).filter(|_| source.is_some()).or(source.is_none().then_some(&files.named))
+        else {
+            return quotes;
+        };
         let bundle = Bundle::of(vec![path.clone()]);
-        let Ok(source) = bundle.open(&path) else { return quotes };
+        let Ok(source) = bundle.open(path) else { return quotes };
         let mut lines = Lines::new(source, LONGEST);
         let last = wanted.last().copied().unwrap_or(0);
         for number in 1..=last {

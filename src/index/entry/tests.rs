@@ -154,6 +154,7 @@ fn the_hash_is_of_all() {
         Entry { span: Span::new(0, 1), ..entry.clone() },
         Entry { time: Some(Timestamp::from_second(1).unwrap()), ..entry.clone() },
         Entry { evidence: Some(1), ..entry.clone() },
+        Entry { source: Some(String::new()), ..entry.clone() },
     ];
     let hashes: std::collections::HashSet<u64> = others.iter().chain([&entry]).map(Entry::hash).collect();
     assert_eq!(hashes.len(), others.len() + 1);
