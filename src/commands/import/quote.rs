@@ -4,7 +4,6 @@
 //! data left out as they were for the index.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -19,8 +18,8 @@ const LONGEST: usize = 32 << 20;
 const MOST: usize = 1 << 20;
 
 impl Transcripts {
-    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say; those that are gone are left out, and those behind
-    /// `left` bytes, which become less by what was read.
+    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are left
+    /// out, and those behind `left` bytes, which become less by what was read.
     pub(in crate::commands) fn quotes(
         &self,
         row: &SessionRow,
@@ -34,12 +33,11 @@ impl Transcripts {
             return quotes;
         };
         // Only a file of the session is read, whatever the index says.
-        let file = |path: &&PathBuf| source.is_none_or(|source| path.file_name().is_some_and(|name| name == source));
-        let Some(path) =
-            files.all.iter().find(file).filter(|_| source.is_some()).or(source.is_none().then_some(&files.named))
-        else {
-            return quotes;
+        let path = match source {
+            Some(source) => files.all.iter().find(|path| path.file_name().is_some_and(|name| name == source)),
+            None => Some(&files.named),
         };
+        let Some(path) = path else { return quotes };
         let bundle = Bundle::of(vec![path.clone()]);
         let Ok(source) = bundle.open(path) else { return quotes };
         let mut lines = Lines::new(source, LONGEST);
