@@ -38,6 +38,8 @@ pub struct Entry {
     pub time: Option<Timestamp>,
     /// Line of the transcript, from 1; only of evidence.
     pub evidence: Option<u64>,
+    /// The file beside the note's transcript that the line stands in, where it is another one.
+    pub source: Option<String>,
 }
 
 impl Entry {
@@ -59,7 +61,7 @@ impl Entry {
         };
         text(&self.kind);
         text(&self.text);
-        for part in [&self.agent, &self.channel, &self.tool] {
+        for part in [&self.agent, &self.channel, &self.tool, &self.source] {
             // What is not there is no empty text.
             text(if part.is_some() { "1" } else { "0" });
             text(part.as_deref().unwrap_or_default());
@@ -113,6 +115,9 @@ impl Entry {
         document.add_u64(fields.end, self.span.end as u64);
         if let Some(line) = self.evidence {
             document.add_u64(fields.evidence, line);
+        }
+        if let Some(source) = &self.source {
+            document.add_text(fields.source, source);
         }
         document.add_u64(fields.hash, self.hash());
         document

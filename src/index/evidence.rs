@@ -47,14 +47,14 @@ impl<'a> Steps<'a> {
         Self { known: known.collect() }
     }
 
-    /// The entry of `text`, which stands in line `line` of the transcript and belongs to the step `id`. `None` where there
-    /// is no such step, and where the note says every word of it already.
-    pub fn entry(&self, id: &str, line: u64, text: String) -> Option<Entry> {
+    /// The entry of `text`, which stands in line `line` of the transcript (of the file `source` beside it) and belongs to the
+    /// step `id`. `None` where there is no such step, and where the note says every word of it already.
+    pub fn entry(&self, id: &str, line: u64, source: Option<String>, text: String) -> Option<Entry> {
         let step = self.known.get(id)?;
         if is_said(&text, &step.text) {
             return None;
         }
-        Some(Entry { kind: KIND.to_owned(), text, evidence: Some(line), ..step.clone() })
+        Some(Entry { kind: KIND.to_owned(), text, evidence: Some(line), source, ..step.clone() })
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn public(text: &str, told: bool) -> Cow<'_, str> {
 pub(super) fn titled<const N: usize>(title: &str, texts: [Option<&String>; N]) -> (String, [Option<String>; N]) {
     let end = texts.iter().position(|text| text.is_some_and(|text| text.contains(MARK)));
     let (Some(end), Some((before, _))) = (end.filter(|_| goes_on(title)), title.rsplit_once(MARK)) else {
-        return (public(title, false).into_owned(), texts.map(|text| text.cloned()));
+        return (public(title, false).into_owned(), texts.map(Option::<&String>::cloned));
     };
     let mut place = 0;
     let texts = texts.map(|text| {

@@ -40,6 +40,8 @@ pub struct Fields {
     pub end: Field,
     /// Line of the transcript, from 1; only of evidence.
     pub evidence: Field,
+    /// File of the transcript, where it is not the one that the note names.
+    pub source: Field,
     /// Hash of all that the entry is made of.
     pub hash: Field,
     /// The session's record in TOON; only of the one document that stands for the session.
@@ -67,6 +69,7 @@ pub fn schema() -> (Schema, Fields) {
         start: schema.add_u64_field("start", FAST),
         end: schema.add_u64_field("end", FAST),
         evidence: schema.add_u64_field("evidence", FAST),
+        source: schema.add_text_field("source", FAST),
         hash: schema.add_u64_field("hash", FAST),
         record: schema.add_text_field("record", STORED),
     };

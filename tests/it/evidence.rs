@@ -199,3 +199,66 @@ fn evidence_is_found_until_its_host_has_deleted_it() {
     assert_eq!(hits(&world, "bandicoot"), Vec::<Value>::new());
     assert_eq!(named(&status()["evidence"]["gone"]), both);
 }
+
+#[test]
+fn all_slices_of_a_session_are_read() {
+    let world = World::new();
+    let (first, second) = (world.input().join("part-1.jsonl"), world.input().join("part-2.jsonl"));
+    write(
+        &first,
+        &[
+            prompt("look for animals"),
+            call(2, "Bash", &json!({ "command": "cat one" }), &json!({})),
+            answer(3, 2, &long("numbat"), &json!({})),
+        ],
+    );
+    write(
+        &second,
+        &[call(4, "Bash", &json!({ "command": "cat two" }), &json!({})), answer(5, 4, &long("dingo"), &json!({}))],
+    );
+    let mut stranger = prompt("another session");
+    (stranger["sessionId"], stranger["uuid"]) = (json!("another"), json!("other"));
+    write(&world.input().join("part-3.jsonl"), &[stranger]);
+    import(&world);
+    assert_eq!(world.notes().len(), 1, "the third file tells nothing");
+    for (word, step, file, record) in [("numbat", "n-001", "part-1.jsonl", 4), ("dingo", "n-002", "part-2.jsonl", 3)] {
+        let found = hits(&world, word);
+        assert_eq!(found.len(), 1, "{word}: {found:?}");
+        assert!(line(&world, &found[0]).ends_with(&format!("^{step}")), "{word}");
+        assert!(found[0]["transcript"].as_str().unwrap().ends_with(&format!("in/{file}")), "{found:?}");
+        assert_eq!(found[0]["transcript_line"], record, "{word}");
+        assert_eq!(found[0]["text"], format!("in the middle a {word} stands"));
+    }
+    // What is deleted of them leaves, the rest stays.
+    cru::base::files::remove(&second).unwrap();
+    assert_eq!(hits(&world, "dingo").len(), 1);
+    let (told, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{told}{said}");
+    assert_eq!((hits(&world, "dingo").len(), hits(&world, "numbat").len()), (0, 1));
+}
+
+#[test]
+fn copied_records_are_evidence_of_the_first_session_alone() {
+    let world = World::new();
+    let ids = ["11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"];
+    let mut records = vec![
+        prompt("look for animals"),
+        call(2, "Bash", &json!({ "command": "cat one" }), &json!({})),
+        answer(3, 2, &long("numbat"), &json!({})),
+    ];
+    write(&world.input().join(format!("{}.jsonl", ids[0])), &records);
+    records.extend([
+        record("user", 4, &json!({ "role": "user", "content": "and another" }), &json!({})),
+        call(5, "Bash", &json!({ "command": "cat two" }), &json!({})),
+        answer(6, 5, &long("dingo"), &json!({})),
+    ]);
+    write(&world.input().join(format!("{}.jsonl", ids[1])), &records);
+    import(&world);
+    assert_eq!(world.notes().len(), 2);
+    for (word, id) in [("numbat", ids[0]), ("dingo", ids[1])] {
+        let found = hits(&world, word);
+        assert_eq!(found.len(), 1, "{word}: {found:?}");
+        assert!(found[0]["transcript"].as_str().unwrap().contains(id), "{word}: {found:?}");
+        assert!(line(&world, &found[0]).ends_with("^n-001"), "{word}: {}", line(&world, &found[0]));
+    }
+}

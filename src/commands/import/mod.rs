@@ -15,6 +15,7 @@ mod plan;
 mod quote;
 mod reading;
 pub mod report;
+mod slices;
 mod standing;
 pub mod sync;
 #[cfg(test)]

@@ -18,18 +18,28 @@ const LONGEST: usize = 32 << 20;
 const MOST: usize = 1 << 20;
 
 impl Transcripts {
-    /// What lines (from 1) of a session's transcript say; those that are gone are left out, and those behind
-    /// `left` bytes, which become less by what was read.
+    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are left
+    /// out, and those behind `left` bytes, which become less by what was read.
     pub(in crate::commands) fn quotes(
         &self,
         row: &SessionRow,
+        source: Option<&str>,
         wanted: &BTreeSet<u64>,
         left: &mut u64,
     ) -> BTreeMap<u64, String> {
         let mut quotes = BTreeMap::new();
-        let Some((_, path)) = self.place(row.host.as_deref(), row.transcript.as_deref()) else { return quotes };
+        let Some((_, files)) = self.files(row.host.as_deref(), row.transcript.as_deref(), row.host_session.as_deref())
+        else {
+            return quotes;
+        };
+        // Only a file of the session is read, whatever the index says.
+        let path = match source {
+            Some(source) => files.all.iter().find(|path| path.file_name().is_some_and(|name| name == source)),
+            None => Some(&files.named),
+        };
+        let Some(path) = path else { return quotes };
         let bundle = Bundle::of(vec![path.clone()]);
-        let Ok(source) = bundle.open(&path) else { return quotes };
+        let Ok(source) = bundle.open(path) else { return quotes };
         let mut lines = Lines::new(source, LONGEST);
         let last = wanted.last().copied().unwrap_or(0);
         for number in 1..=last {

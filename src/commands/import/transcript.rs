@@ -5,27 +5,30 @@
 //! are left out. Sub-agents' transcripts belong to their own notes.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ids::Ids;
+use super::slices::{Files, Slices};
 use crate::base::Env;
 use crate::base::lines::floor_char_boundary;
 use crate::import::{self, mask};
 use crate::index::evidence::{Evidence, Steps};
 use crate::index::{Entry, SessionRow};
 use crate::note::Note;
-use crate::session::Session;
 use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::fold::{Fold, Options};
 use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
+use crate::session::{Session, Step};
 use crate::vault::config::expand_home;
 use crate::vault::{Vault, VaultPath};
 
 /// Raised when a transcript would give other entries than before.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Bytes of one input or output that are searchable.
 const BYTES: u64 = 64 << 10;
@@ -35,13 +38,14 @@ const BYTES: u64 = 64 << 10;
 pub struct Transcripts {
     env: Env,
     limit: usize,
+    slices: Slices,
 }
 
 impl Transcripts {
     /// For the notes of `vault`.
     pub fn of(vault: &Vault, env: &Env) -> Self {
         let limit = vault.config().index.evidence_bytes.unwrap_or(BYTES);
-        Self { env: env.clone(), limit: usize::try_from(limit).unwrap_or(usize::MAX) }
+        Self { env: env.clone(), limit: usize::try_from(limit).unwrap_or(usize::MAX), slices: Slices::default() }
     }
 
     /// Bytes of one input or output that are searchable.
@@ -49,27 +53,38 @@ impl Transcripts {
         self.limit
     }
 
-    /// Where a note's transcript lies, if it is still there.
-    pub(super) fn place(&self, host: Option<&str>, transcript: Option<&str>) -> Option<(&'static Importer, PathBuf)> {
+    /// The files of a note's transcript that are still there.
+    pub(super) fn files(
+        &self,
+        host: Option<&str>,
+        transcript: Option<&str>,
+        session: Option<&str>,
+    ) -> Option<(&'static Importer, Files)> {
         let importer = import::of_host(host?)?;
         let path = expand_home(transcript?, &self.env)?;
         let is_file = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        (is_file && self.limit > 0).then_some((importer, path))
+        (is_file && self.limit > 0).then(|| (importer, self.slices.files(importer, path, session.unwrap_or_default())))
     }
 }
 
 impl Evidence for Transcripts {
     fn fingerprint(&self, row: &SessionRow) -> Option<u64> {
-        let (_, path) = self.place(row.host.as_deref(), row.transcript.as_deref())?;
-        let metadata = std::fs::metadata(&path).ok()?;
-        let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let host_session = row.host_session.as_deref();
+        let (_, files) = self.files(row.host.as_deref(), row.transcript.as_deref(), host_session)?;
         let mut hasher = blake3::Hasher::new();
-        for number in [VERSION, self.limit as u64, metadata.len(), changed.as_secs(), changed.subsec_nanos().into()] {
+        for number in [VERSION, self.limit as u64] {
             hasher.update(&number.to_le_bytes());
         }
-        hasher.update(path.as_os_str().as_encoded_bytes());
-        hasher.update(&[0]);
-        hasher.update(row.host_session.as_deref().unwrap_or_default().as_bytes());
+        for path in &files.all {
+            let metadata = std::fs::metadata(path).ok()?;
+            let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            for number in [metadata.len(), changed.as_secs(), changed.subsec_nanos().into()] {
+                hasher.update(&number.to_le_bytes());
+            }
+            hasher.update(path.as_os_str().as_encoded_bytes());
+            hasher.update(&[0]);
+        }
+        hasher.update(host_session.unwrap_or_default().as_bytes());
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
         Some(u64::from_le_bytes(bytes))
@@ -82,19 +97,45 @@ impl Evidence for Transcripts {
 
     fn entries(&self, _: &VaultPath, note: &Note, session: &Session) -> Vec<Entry> {
         let meta = &session.meta;
-        let place = self.place(meta.host.as_deref(), meta.transcript.as_deref());
-        let (Some((importer, path)), Some(wanted)) = (place, meta.host_session.as_deref()) else { return Vec::new() };
+        let wanted = meta.host_session.as_deref();
+        let files = self.files(meta.host.as_deref(), meta.transcript.as_deref(), wanted);
+        let (Some((importer, files)), Some(wanted)) = (files, wanted) else { return Vec::new() };
         let mut reading = Reading { wanted, host: importer.host, limit: self.limit, ..Reading::default() };
-        let read = (importer.read)(&Bundle::of(vec![path]), &mut reading);
+        let read = (importer.read)(&Bundle::of(files.all), &mut reading);
         let (Ok(()), Some((_, fold))) = (read, reading.fold) else { return Vec::new() };
         let steps = Steps::of(note, session);
         let calls: Vec<(Option<String>, Told)> =
             reading.told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
         let account = fold.finish(Consumed::default()).session;
         let ids = Ids::found(&account, session);
-        let entry = |(id, told): (Option<String>, Told)| steps.entry(ids.now(&id?), told.line, told.text);
+        let (told, there) = (deeds(&account), deeds(session));
+        let entry = |(id, it): (Option<String>, Told)| {
+            let id = id?;
+            let now = ids.now(&id);
+            // The step of another session, whose records are copied here, may have the same number.
+            let same = is_same(*told.get(id.as_str())?, *there.get(now)?);
+            let source = it
+                .file
+                .filter(|file| *file != files.named)
+                .and_then(|file| Some(file.file_name()?.to_str()?.to_owned()));
+            same.then(|| steps.entry(now, it.line, source, it.text))?
+        };
         calls.into_iter().filter_map(entry).collect()
     }
+}
+
+/// Tool and second of a step.
+type Deed<'a> = (&'a str, Option<i64>);
+
+/// The steps of a session by their ids.
+fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
+    let deed = |step: &Step| step.time.map(Timestamp::as_second);
+    session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), deed(step))))).collect()
+}
+
+/// Whether two steps may be the same one, as far as that is told.
+fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
+    one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }
 
 /// Folds one stream and keeps what its calls and answers say.
@@ -104,6 +145,7 @@ struct Reading<'a> {
     host: &'static str,
     limit: usize,
     line: u64,
+    file: Option<PathBuf>,
     fold: Option<(StreamKey, Fold)>,
     told: Vec<Told>,
 }
@@ -112,6 +154,7 @@ struct Reading<'a> {
 struct Told {
     call: String,
     line: u64,
+    file: Option<PathBuf>,
     text: String,
 }
 
@@ -126,8 +169,11 @@ impl Sink for Reading<'_> {
         Bounds::default()
     }
 
-    fn line(&mut self, _: &Path, line: u64) {
+    fn line(&mut self, path: &Path, line: u64) {
         self.line = line;
+        if self.file.as_deref() != Some(path) {
+            self.file = Some(path.to_owned());
+        }
     }
 
     fn event(&mut self, key: &StreamKey, event: Event<'_>) {
@@ -147,7 +193,12 @@ impl Sink for Reading<'_> {
         if let Some((call, text)) = told {
             let text = readable(&text, self.limit);
             if !text.trim().is_empty() {
-                self.told.push(Told { call: call.clone().into_owned(), line: self.line, text });
+                self.told.push(Told {
+                    call: call.clone().into_owned(),
+                    line: self.line,
+                    file: self.file.clone(),
+                    text,
+                });
             }
         }
         fold.event(event);

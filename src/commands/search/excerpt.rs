@@ -59,7 +59,7 @@ impl Piece {
             pieces.next();
             let skip = if pieces.len() == 0 { 0 } else { first.text.chars().count().saturating_sub(BEFORE) };
             let text: String = first.text.chars().skip(skip).collect();
-            let text = if skip > 0 { format!("…{text}") } else { text };
+            let text = if skip > 0 { format!("…{}", from_word(&text)) } else { text };
             take(&mut out, &text, &mut left, false);
         }
         for piece in pieces {
@@ -69,6 +69,14 @@ impl Piece {
             take(&mut out, &piece.text, &mut left, piece.marked);
         }
         out.trim_end().to_owned()
+    }
+}
+
+/// `text` from its first whole word on, where that is near.
+fn from_word(text: &str) -> &str {
+    match text.find(' ') {
+        Some(at) if at < BEFORE / 2 => &text[at + 1..],
+        _ => text,
     }
 }
 
@@ -92,6 +100,16 @@ mod tests {
         let shown = shown(&line, &[Span::new(280, 286)], 80);
         assert!(shown.contains("needle") && shown.starts_with('…') && shown.ends_with('…'), "{shown}");
         assert!(shown.width() <= 82, "{shown}");
+    }
+
+    #[test]
+    fn a_line_is_not_cut_within_a_word() {
+        let line = format!("{}something like this: needle {}", "before, ".repeat(20), "behind ".repeat(20));
+        let at = line.find("needle").unwrap();
+        let shown = shown(&line, &[Span::new(at, at + 6)], 80);
+        assert!(shown.starts_with("…before, before, something like this: needle"), "{shown}");
+        let line = format!("{}needle{}", "x".repeat(200), "y".repeat(200));
+        assert!(self::shown(&line, &[Span::new(200, 206)], 80).starts_with(&format!("…{}needle", "x".repeat(40))));
     }
 
     #[test]

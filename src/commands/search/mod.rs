@@ -129,7 +129,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             passage,
             time: hit.time.or(row.started),
             score: hit.score,
-            told: hit.evidence.and_then(|line| Told::of(row, line)),
+            told: hit.evidence.and_then(|line| Told::of(row, line, hit.source.clone())),
         });
     }
     if args.files {

@@ -22,30 +22,45 @@ pub(super) struct Told {
     pub(super) transcript: String,
     /// From 1.
     pub(super) line: u64,
+    /// Its file, where it is not the note's transcript.
+    source: Option<String>,
     /// What was looked for in it; nothing where it cannot be read.
     pub(super) pieces: Vec<Piece>,
 }
 
 impl Told {
     /// The place alone.
-    pub(super) fn of(row: &SessionRow, line: u64) -> Option<Self> {
-        Some(Self { transcript: row.transcript.clone()?, line, pieces: Vec::new() })
+    pub(super) fn of(row: &SessionRow, line: u64, source: Option<String>) -> Option<Self> {
+        let named = row.transcript.as_deref()?;
+        let transcript = source.as_deref().map_or_else(|| named.to_owned(), |source| beside(named, source));
+        Some(Self { transcript, line, source, pieces: Vec::new() })
     }
+}
+
+/// The file `name` in the folder of `path`.
+fn beside(path: &str, name: &str) -> String {
+    let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..=at]);
+    format!("{folder}{name}")
 }
 
 /// Reads what is to be shown.
 pub(super) fn quote(found: &mut Found, snapshot: &Snapshot, transcripts: &Transcripts, marker: &Marker) {
     let mut left = MOST;
     for group in &mut found.groups {
-        let hits = || group.hits.iter().filter_map(|hit: &Line| hit.told.as_ref());
-        let wanted: BTreeSet<u64> = hits().map(|told| told.line).collect();
-        let Some(row) = snapshot.session(group.key).filter(|_| !wanted.is_empty()) else { continue };
-        let quotes: BTreeMap<u64, String> = transcripts.quotes(row, &wanted, &mut left);
-        for told in group.hits.iter_mut().filter_map(|hit| hit.told.as_mut()) {
-            let Some(text) = quotes.get(&told.line) else { continue };
-            let lines = Lines::of(text);
-            let line = best(text, &lines, (1, usize::MAX), marker).and_then(|line| line_of(text, &lines, line));
-            told.pieces = line.map(|line| Piece::cut(line, &marker.marks(line).spans)).unwrap_or_default();
+        let Some(row) = snapshot.session(group.key) else { continue };
+        let mut wanted: BTreeMap<Option<String>, BTreeSet<u64>> = BTreeMap::new();
+        for told in group.hits.iter().filter_map(|hit: &Line| hit.told.as_ref()) {
+            wanted.entry(told.source.clone()).or_default().insert(told.line);
+        }
+        for (source, wanted) in wanted {
+            let quotes: BTreeMap<u64, String> = transcripts.quotes(row, source.as_deref(), &wanted, &mut left);
+            let told = group.hits.iter_mut().filter_map(|hit| hit.told.as_mut());
+            for told in told.filter(|told| told.source == source) {
+                let Some(text) = quotes.get(&told.line) else { continue };
+                let lines = Lines::of(text);
+                let line = best(text, &lines, (1, usize::MAX), marker).and_then(|line| line_of(text, &lines, line));
+                told.pieces = line.map(|line| Piece::cut(line, &marker.marks(line).spans)).unwrap_or_default();
+            }
         }
     }
 }

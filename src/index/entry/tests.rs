@@ -154,6 +154,7 @@ fn the_hash_is_of_all() {
         Entry { span: Span::new(0, 1), ..entry.clone() },
         Entry { time: Some(Timestamp::from_second(1).unwrap()), ..entry.clone() },
         Entry { evidence: Some(1), ..entry.clone() },
+        Entry { source: Some(String::new()), ..entry.clone() },
     ];
     let hashes: std::collections::HashSet<u64> = others.iter().chain([&entry]).map(Entry::hash).collect();
     assert_eq!(hashes.len(), others.len() + 1);
@@ -189,6 +190,8 @@ const LINES: &[&str] = &[
     "> mode: inline",
     "> - `Grep W` → W",
     "> > [!error] W",
+    "> [!note] W %%private W",
+    "> W%% W",
     "> > W %%private W",
     "> W",
     "> ",
@@ -230,6 +233,20 @@ fn note() -> impl Strategy<Value = (String, usize)> {
 }
 
 proptest! {
+    #[test]
+    fn blanked_text_is_as_long_and_has_the_same_lines((text, count) in note()) {
+        let parsed = Note::parse(text.as_str());
+        let (blanked, hidden) = (hidden::blanked(&parsed), hidden::spans(&parsed));
+        prop_assert_eq!(blanked.len(), text.len());
+        let lines = |text: &str| text.match_indices('\n').map(|(at, _)| at).collect::<Vec<_>>();
+        prop_assert_eq!(lines(&blanked), lines(&text));
+        for word in (0..count).map(|number| format!("w{number}q")) {
+            let at = text.find(&word).unwrap();
+            let is_hidden = hidden.iter().any(|comment| comment.contains(at));
+            prop_assert_eq!(blanked.contains(&word), !is_hidden, "{}", word);
+        }
+    }
+
     #[test]
     fn nothing_is_left_out_and_no_comment_is_in((text, count) in note()) {
         let parsed = Note::parse(text.as_str());

@@ -286,6 +286,12 @@ fn hit(snapshot: &Snapshot, candidate: &Candidate) -> tantivy::Result<Hit> {
     {
         column.ord_to_str(ord, &mut kind)?;
     }
+    let mut source = None;
+    if let Some(column) = fast.str("source")?
+        && let Some(ord) = column.ords().first(doc)
+    {
+        column.ord_to_str(ord, source.get_or_insert_with(String::new))?;
+    }
     let at = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     Ok(Hit {
         key: NoteKey(candidate.note),
@@ -294,6 +300,7 @@ fn hit(snapshot: &Snapshot, candidate: &Candidate) -> tantivy::Result<Hit> {
         score: candidate.score,
         time: candidate.time.and_then(|second| Timestamp::from_second(second).ok()),
         evidence: candidate.evidence,
+        source,
     })
 }
 

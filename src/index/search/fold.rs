@@ -17,7 +17,7 @@ pub(super) fn fold(hits: Vec<Hit>) -> Vec<Hit> {
             && (known.evidence.is_some() || hit.evidence.is_some())
         {
             if hit.evidence.is_none() {
-                (known.kind, known.evidence) = (hit.kind, None);
+                (known.kind, known.evidence, known.source) = (hit.kind, None, None);
             }
             continue;
         }
@@ -34,7 +34,7 @@ pub(super) fn settle(search: &Search<'_>, query: &dyn tantivy::query::Query, hit
     let mut own = collect::own(search, query, &told)?;
     for hit in hits.iter_mut().filter(|hit| hit.evidence.is_some()) {
         if let Some(kind) = own.remove(&block(hit)) {
-            (hit.kind, hit.evidence) = (kind, None);
+            (hit.kind, hit.evidence, hit.source) = (kind, None, None);
         }
     }
     Ok(())

@@ -38,6 +38,8 @@ pub struct Hit {
     pub time: Option<Timestamp>,
     /// Line of the transcript, from 1; only of evidence.
     pub evidence: Option<u64>,
+    /// The file beside the note's transcript that the line stands in, where it is another one.
+    pub source: Option<String>,
 }
 
 impl Hit {
@@ -197,6 +199,7 @@ impl<'a> Search<'a> {
                 score: 0.0,
                 time: row.started,
                 evidence: None,
+                source: None,
             })
             .collect();
         hits.sort_by_key(|hit| (std::cmp::Reverse(hit.time), hit.key));
