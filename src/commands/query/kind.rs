@@ -3,7 +3,7 @@
 use super::column::{self, Column};
 use super::row::{Item, Things};
 use crate::base::{Error, Result};
-use crate::index::Table as Rows;
+use crate::index::{SessionRow, Table as Rows};
 
 /// What rows are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -154,6 +154,20 @@ impl Kind {
     /// The tables that its rows are made of.
     pub(super) fn tables(self) -> &'static [Rows] {
         self.table().tables
+    }
+
+    /// Whether a session may have some, as its row tells.
+    pub(super) fn may_be_in(self, session: &SessionRow) -> bool {
+        let count = match self {
+            Self::Sessions | Self::Tasks => return true,
+            Self::Phases => session.phases,
+            Self::Steps | Self::Files => session.steps,
+            Self::Decisions => session.decisions,
+            Self::Errors => session.errors,
+            Self::User => session.user,
+            Self::Subagents => session.subagents,
+        };
+        count > 0
     }
 
     /// What a session does not say of it.

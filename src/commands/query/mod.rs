@@ -89,7 +89,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let children = children(snapshot.sessions());
     let wanted = |session: &SessionRow| {
         let row = Row::session(session, is_subagent(session, &children));
-        chosen.matches_row(session) && question.session.iter().all(|condition| condition.holds(row))
+        let may = question.kind.may_be_in(session) && chosen.matches_row(session);
+        may && question.session.iter().all(|condition| condition.holds(row))
     };
     let gathered = if question.kind == Kind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));

@@ -51,6 +51,14 @@ pub struct Args {
     filter: Filter,
 }
 
+impl Args {
+    /// Rows of a table: of an overview few on a terminal and more on a page.
+    fn rows(&self) -> usize {
+        let few = if self.html.is_some() { page::ROWS } else { OVERVIEW_ROWS };
+        self.limit.or(self.by.is_empty().then_some(few)).unwrap_or(usize::MAX)
+    }
+}
+
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let families = Families::of(snapshot.sessions());
@@ -79,7 +87,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         days: Grouped::of(By::Day, &sessions),
         by: kinds.into_par_iter().map(|by| Grouped::of(by, &sessions)).collect(),
         overview,
-        limit: args.limit.or(overview.then_some(OVERVIEW_ROWS)).unwrap_or(usize::MAX),
+        limit: args.rows(),
     };
     let Some(file) = &args.html else { return Ok(Box::new(report)) };
     let name = vault.root().canonicalize().ok();
@@ -149,5 +157,25 @@ impl Output for Made {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn a_limit_is_that_of_a_page_too() {
+        let rows = |line: &str| Line::parse_from(["stats"].into_iter().chain(line.split_whitespace())).args.rows();
+        assert_eq!([rows(""), rows("--html x"), rows("--by day --html x")], [8, 30, usize::MAX]);
+        assert_eq!([rows("-n 3"), rows("-n 3 --html x"), rows("-n 3 --by day --html x")], [3, 3, 3]);
     }
 }

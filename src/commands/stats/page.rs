@@ -15,8 +15,8 @@ use crate::commands::output::{amount, duration, escape, minute, percent};
 const STYLE: &str = include_str!("page.css");
 /// Nothing may be fetched, sent or run, whatever a note says.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-/// Rows of a table.
-const ROWS: usize = 30;
+/// Rows of a table of an overview.
+pub(super) const ROWS: usize = 30;
 /// Columns of a chart over time; more days than that are put together by week.
 const COLUMNS: usize = 120;
 /// Weeks of a chart.
@@ -46,7 +46,7 @@ pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> String {
     }
     for grouped in &report.by {
         if grouped.groups.iter().any(|it| it.key.is_some()) {
-            page.table(grouped, &report.total, report.limit.max(ROWS));
+            page.table(grouped, &report.total, report.limit);
         }
     }
     page.put("</body>\n</html>\n");
@@ -192,8 +192,10 @@ impl Page {
         self.put("</table></div>\n");
         let more = grouped.groups.len().saturating_sub(most);
         if more > 0 {
-            let which = if grouped.by.is_time() { "earlier ones" } else { "more" };
-            self.put(format_args!("<div class=\"soft\">{} {which}</div>\n", thousands(more as u64)));
+            let more = more as u64;
+            let more =
+                if grouped.by.is_time() { plural(more, "earlier one") } else { format!("{} more", thousands(more)) };
+            self.put(format_args!("<div class=\"soft\">{more}</div>\n"));
         }
     }
 
@@ -242,6 +244,10 @@ mod tests {
     use crate::index::SessionRow;
 
     fn page(rows: &[SessionRow], by: &[By]) -> String {
+        limited(rows, by, 8)
+    }
+
+    fn limited(rows: &[SessionRow], by: &[By], limit: usize) -> String {
         let families = Families::of(rows);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
         let report = Report {
@@ -252,7 +258,7 @@ mod tests {
             by: by.iter().map(|by| Grouped::of(*by, &counted)).collect(),
             days: Grouped::of(By::Day, &counted),
             overview: true,
-            limit: 8,
+            limit,
         };
         render(&report, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap())
     }
@@ -277,6 +283,16 @@ mod tests {
         let page = page(&rows, &[By::Agent]);
         let body = page.split("</style>").nth(1).unwrap();
         insta::assert_snapshot!(body);
+    }
+
+    #[test]
+    fn of_a_long_table_the_first_are_shown_and_of_time_the_last() {
+        let rows = [row("2026-11-02T08:00:00Z", "coder", 900), row("2026-11-04T08:00:00Z", "planner", 100)];
+        let page = limited(&rows, &[By::Agent, By::Day], 1);
+        let tables: Vec<&str> = page.split("<h2>By ").skip(1).collect();
+        assert!(tables[0].contains("<td>coder</td>") && tables[0].contains(">1 more</div>"));
+        assert!(tables[1].contains("<td>2026-11-04</td>") && tables[1].contains(">1 earlier one</div>"));
+        assert!(tables.iter().all(|table| table.matches("<tr><td>").count() == 1));
     }
 
     #[test]

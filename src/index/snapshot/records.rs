@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::TermQuery;
 use tantivy::schema::{IndexRecordOption, Value as _};
+use tantivy::store::StoreReader;
 use tantivy::{DocAddress, TantivyDocument, Term};
 
 use super::super::disk::failed;
@@ -17,6 +18,9 @@ use super::super::toon;
 use super::super::update::SESSION;
 use super::{Listed, NoteKey, Row, Snapshot};
 use crate::base::Result;
+
+/// Blocks of records that stay unpacked in each segment. A block is mostly one record, and each is read once.
+const BLOCKS: usize = 4;
 
 /// So many records are in work before what is kept of them is handed over.
 const CHUNK: usize = 256;
@@ -41,11 +45,12 @@ impl Snapshot {
         let chosen: Vec<&Listed> =
             self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).map(|(it, _)| it).collect();
         let places = self.carriers(&chosen)?;
+        let stores = self.stores()?;
         let record = |it: &&Listed| match &it.row {
             Row::Memory(index) => self.records.get(*index).map(|record| record.clone().only(tables)),
             Row::Disk(_) => places
                 .get(&it.key)
-                .and_then(|place| self.stored(*place, tables))
+                .and_then(|place| self.stored(&stores, *place, tables))
                 .or_else(|| self.reread(&it.path).map(|record| record.only(tables))),
         };
         for chunk in chosen.chunks(CHUNK) {
@@ -79,8 +84,16 @@ impl Snapshot {
         Ok(places)
     }
 
-    fn stored(&self, place: DocAddress, tables: &[Table]) -> Option<Record> {
-        let document: TantivyDocument = self.parts.first()?.searcher.doc(place).ok()?;
+    /// What is stored of the entries on disk, by segment.
+    fn stores(&self) -> Result<Vec<StoreReader>> {
+        let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(Vec::new()) };
+        let segments = part.searcher.segment_readers().iter();
+        let stores: std::io::Result<_> = segments.map(|segment| segment.get_store_reader(BLOCKS)).collect();
+        stores.map_err(|error| failed(error.into()))
+    }
+
+    fn stored(&self, stores: &[StoreReader], place: DocAddress, tables: &[Table]) -> Option<Record> {
+        let document: TantivyDocument = stores.get(place.segment_ord as usize)?.get(place.doc_id).ok()?;
         let text = document.get_first(self.fields.record)?.as_str()?;
         toon::decode_tables(text, tables).ok()
     }
