@@ -9,6 +9,7 @@
 
 mod changes;
 pub mod check;
+mod columns;
 mod disk;
 pub mod entry;
 pub mod evidence;

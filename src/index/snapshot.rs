@@ -6,12 +6,14 @@
 mod records;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::fs::File;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
 use tantivy::{Index, Searcher};
 
+use super::columns::Columns;
 use super::disk::{Opened, failed};
 use super::manifest::Place;
 use super::record::{Record, SessionRow};
@@ -49,9 +51,25 @@ impl NoteKey {
 pub struct Part {
     searcher: Searcher,
     hidden: HashSet<NoteKey>,
+    columns: Vec<OnceLock<Columns>>,
 }
 
 impl Part {
+    fn new(searcher: Searcher, hidden: HashSet<NoteKey>) -> Self {
+        let columns = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
+        Self { searcher, hidden, columns }
+    }
+
+    /// The columns of one of its segments.
+    pub(super) fn columns(&self, segment: usize) -> tantivy::Result<&Columns> {
+        let cell = &self.columns[segment];
+        if let Some(columns) = cell.get() {
+            return Ok(columns);
+        }
+        let columns = Columns::of(&self.searcher.segment_readers()[segment])?;
+        Ok(cell.get_or_init(|| columns))
+    }
+
     /// Searches it.
     pub fn searcher(&self) -> &Searcher {
         &self.searcher
@@ -81,10 +99,9 @@ pub struct Snapshot {
     parts: Vec<Part>,
     listed: Vec<Listed>,
     places: OnceLock<HashMap<NoteKey, usize>>,
-    file: Option<std::fs::File>,
-    bytes: OnceLock<Vec<u8>>,
+    file: Option<Mutex<File>>,
     rows: OnceLock<Vec<SessionRow>>,
-    single: OnceLock<Vec<OnceLock<SessionRow>>>,
+    single: OnceLock<Vec<OnceLock<Box<SessionRow>>>>,
     records: Vec<Record>,
     root: Vault,
     /// What was done before it was taken.
@@ -121,8 +138,8 @@ impl Snapshot {
                     listed.push(Listed { key, path: seen.path, row: Row::Disk(place) });
                 }
             }
-            parts.push(Part { searcher, hidden });
-            file = Some(rows);
+            parts.push(Part::new(searcher, hidden));
+            file = Some(Mutex::new(rows));
         }
         let mut records = Vec::new();
         if !reread.is_empty() {
@@ -141,7 +158,7 @@ impl Snapshot {
                 }
             }
             if !read.is_empty() {
-                parts.push(Part { searcher: in_memory(&read, &fields)?, hidden: HashSet::new() });
+                parts.push(Part::new(in_memory(&read, &fields)?, HashSet::new()));
             }
             for (path, read) in read {
                 let Some(record) = read.record else { continue };
@@ -157,7 +174,6 @@ impl Snapshot {
             listed,
             places: OnceLock::new(),
             file,
-            bytes: OnceLock::new(),
             rows: OnceLock::new(),
             single: OnceLock::new(),
             records,
@@ -179,7 +195,15 @@ impl Snapshot {
 
     /// Every session, sorted by path.
     pub fn sessions(&self) -> &[SessionRow] {
-        self.rows.get_or_init(|| self.listed.par_iter().with_min_len(256).map(|it| self.row(it)).collect())
+        self.rows.get_or_init(|| {
+            let bytes = self.file.as_ref().and_then(|file| rows::read_all(&lock(file))).unwrap_or_default();
+            let row = |listed: &Listed| match &listed.row {
+                Row::Disk(place) => bytes.get(rows::range(*place)).and_then(|row| postcard::from_bytes(row).ok()),
+                Row::Memory(_) => None,
+            };
+            let rows = self.listed.par_iter().with_min_len(256);
+            rows.map(|listed| row(listed).unwrap_or_else(|| self.row(listed))).collect()
+        })
     }
 
     /// The session in the note with that key.
@@ -189,7 +213,7 @@ impl Snapshot {
             return rows.get(place);
         }
         let single = self.single.get_or_init(|| self.listed.iter().map(|_| OnceLock::new()).collect());
-        Some(single.get(place)?.get_or_init(|| self.row(&self.listed[place])))
+        Some(single.get(place)?.get_or_init(|| Box::new(self.row(&self.listed[place]))))
     }
 
     /// Whether there is a session in the note with that key.
@@ -202,12 +226,10 @@ impl Snapshot {
     }
 
     fn row(&self, listed: &Listed) -> SessionRow {
-        let place = match &listed.row {
+        let row = match &listed.row {
             Row::Memory(index) => return self.records[*index].session.clone(),
-            Row::Disk(place) => *place,
+            Row::Disk(place) => self.file.as_ref().and_then(|file| rows::read(&lock(file), *place)),
         };
-        let bytes = self.bytes.get_or_init(|| self.file.as_ref().and_then(rows::read_all).unwrap_or_default());
-        let row = bytes.get(rows::range(place)).and_then(|row| postcard::from_bytes(row).ok());
         // A damaged row is read from its note.
         row.or_else(|| self.reread(&listed.path).map(|record| record.session)).unwrap_or_default()
     }
@@ -248,6 +270,11 @@ fn unreadable(path: &VaultPath, error: &Error) -> Option<Finding> {
     };
     let message = format!("could not read this: {why}");
     Some(Finding::new(path, Diagnostic::error("unreadable", Span::default(), message)))
+}
+
+/// The file of rows, whose place is moved to read it.
+fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The entries of notes that were read, in memory.

@@ -91,8 +91,9 @@ impl Evidence for Transcripts {
     }
 
     fn size(&self, row: &SessionRow) -> u64 {
-        let place = self.place(row.host.as_deref(), row.transcript.as_deref());
-        place.and_then(|(_, path)| std::fs::metadata(path).ok()).map_or(0, |metadata| metadata.len())
+        let files = self.files(row.host.as_deref(), row.transcript.as_deref(), row.host_session.as_deref());
+        let all = files.iter().flat_map(|(_, files)| &files.all);
+        all.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
     }
 
     fn entries(&self, _: &VaultPath, note: &Note, session: &Session) -> Vec<Entry> {

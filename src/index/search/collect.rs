@@ -2,15 +2,17 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::atomic::{self, AtomicU32};
 
 use jiff::Timestamp;
-use tantivy::columnar::Column;
+use rayon::prelude::*;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
 use tantivy::schema::Field;
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
 use super::{GREATEST, Hit, Order, Search, factor};
 use crate::base::Span;
+use crate::index::columns::Columns;
 use crate::index::snapshot::{NoteKey, Part, Snapshot};
 
 /// A hit on its way: what it is compared by, and where the rest of it is. The greatest is the worst.
@@ -56,6 +58,41 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
+/// A segment of a part, and the query prepared for it.
+struct Segment<'a> {
+    part: &'a Part,
+    place: (usize, usize),
+    reader: &'a SegmentReader,
+    columns: &'a Columns,
+    weight: &'a dyn Weight,
+}
+
+/// What `see` makes of all segments of all parts, on all threads.
+fn segments<T: Send>(
+    search: &Search<'_>,
+    query: &dyn Query,
+    scoring: bool,
+    see: impl Fn(&Segment<'_>) -> tantivy::Result<T> + Sync,
+) -> tantivy::Result<Vec<T>> {
+    let statistics = Statistics(search.snapshot);
+    let parts = search.snapshot.parts();
+    let weight = |part: &Part| match scoring {
+        true => query.weight(EnableScoring::enabled_from_statistics_provider(&statistics, part.searcher())),
+        false => query.weight(EnableScoring::disabled_from_searcher(part.searcher())),
+    };
+    let weights = parts.iter().map(weight).collect::<tantivy::Result<Vec<_>>>()?;
+    let places = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(number, part)| (0..part.searcher().segment_readers().len()).map(move |segment| (number, segment)));
+    let segment = |place: (usize, usize)| {
+        let part = &parts[place.0];
+        let (reader, columns) = (&part.searcher().segment_readers()[place.1], part.columns(place.1)?);
+        see(&Segment { part, place, reader, columns, weight: weights[place.0].as_ref() })
+    };
+    places.collect::<Vec<_>>().into_par_iter().map(segment).collect()
+}
+
 /// The `wanted` best hits outside the notes `full`, best first.
 pub(super) fn best(
     search: &Search<'_>,
@@ -63,85 +100,104 @@ pub(super) fn best(
     wanted: usize,
     full: &HashSet<u64>,
 ) -> tantivy::Result<Vec<Hit>> {
-    let mut heap: BinaryHeap<Candidate> = BinaryHeap::new();
     if wanted == 0 {
         return Ok(Vec::new());
     }
     let by_time = search.options.order == Order::Time;
-    let statistics = Statistics(search.snapshot);
-    for (number, part) in search.snapshot.parts().iter().enumerate() {
-        let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, part.searcher());
-        let weight = query.weight(scoring)?;
-        for (segment, reader) in part.searcher().segment_readers().iter().enumerate() {
-            let mut gate = Gate::new(search, part, full, reader)?;
-            let time = reader.fast_fields().i64("time")?;
-            let start = reader.fast_fields().u64("start")?;
-            let evidence = reader.fast_fields().u64("evidence")?;
-            let kinds = Kinds::of(reader)?;
-            let mut see = |doc: DocId, score: Score| -> Score {
-                let score = score * kinds.factor(doc);
-                // Most cannot be among the best, and then nothing else of them needs to be read.
-                let hopeless = !by_time && heap.len() == wanted && heap.peek().is_some_and(|worst| score < worst.score);
-                if !hopeless && let Some(note) = gate.note(doc) {
-                    let candidate = Candidate {
-                        score: if by_time { 0.0 } else { score },
-                        // What tells no time is as old as its session.
-                        time: time.first(doc).or_else(|| gate.started(note)),
-                        note,
-                        start: start.first(doc).unwrap_or(0),
-                        evidence: evidence.first(doc),
-                        place: (number, segment, doc),
-                    };
-                    if heap.len() < wanted {
-                        heap.push(candidate);
-                    } else if let Some(mut worst) = heap.peek_mut()
-                        && candidate < *worst
-                    {
-                        *worst = candidate;
-                    }
+    let bar = Bar::default();
+    let found = segments(search, query, !by_time, |segment| {
+        let columns = segment.columns;
+        let mut heap: BinaryHeap<Candidate> = BinaryHeap::new();
+        let mut gate = Gate::new(search, segment, full);
+        let factors: Vec<f32> = columns.kinds.iter().map(|kind| factor(kind)).collect();
+        let mut see = |doc: DocId, score: Score| -> Score {
+            let score = score * columns.kind(doc).and_then(|kind| factors.get(kind)).copied().unwrap_or(1.0);
+            // Most cannot be among the best, and then nothing else of them needs to be read.
+            let least = bar.get();
+            if (by_time || score >= least)
+                && let Some(note) = gate.note(doc)
+            {
+                let candidate = Candidate {
+                    score: if by_time { 0.0 } else { score },
+                    // What tells no time is as old as its session.
+                    time: columns.time.first(doc).or_else(|| gate.started(note)),
+                    note,
+                    start: columns.start.first(doc).unwrap_or(0),
+                    evidence: columns.evidence.first(doc),
+                    place: (segment.place.0, segment.place.1, doc),
+                };
+                if heap.len() < wanted {
+                    heap.push(candidate);
+                } else if let Some(mut worst) = heap.peek_mut()
+                    && candidate < *worst
+                {
+                    *worst = candidate;
                 }
-                match heap.peek() {
-                    // A score below this cannot become better than the worst, whatever it is a score of.
-                    Some(worst) if heap.len() == wanted && worst.score > 0.0 => worst.score / GREATEST * 0.999,
-                    _ => Score::MIN,
+                if heap.len() == wanted {
+                    heap.peek().inspect(|worst| bar.raise(worst.score));
                 }
-            };
-            if by_time {
-                scan(weight.as_ref(), reader, |doc| {
-                    see(doc, 0.0);
-                })?;
-            } else {
-                weight.for_each_pruning(Score::MIN, reader, &mut see)?;
             }
+            // A score below this cannot become one of the best, whatever it is a score of.
+            if least > 0.0 { least / GREATEST * 0.999 } else { Score::MIN }
+        };
+        if by_time {
+            scan(segment, |doc| {
+                see(doc, 0.0);
+            })?;
+        } else {
+            segment.weight.for_each_pruning(Score::MIN, segment.reader, &mut see)?;
+        }
+        Ok(heap.into_vec())
+    })?;
+    let mut best: Vec<Candidate> = found.into_iter().flatten().collect();
+    best.sort_unstable();
+    best.truncate(wanted);
+    best.iter().map(|candidate| hit(search.snapshot, candidate)).collect()
+}
+
+/// The least score that can be among the best: as many as are wanted have it already. All threads share it.
+#[derive(Default)]
+struct Bar(AtomicU32);
+
+impl Bar {
+    fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(atomic::Ordering::Relaxed))
+    }
+
+    /// Scores are not negative, so their bits are ordered as they are.
+    fn raise(&self, score: f32) {
+        if score > 0.0 {
+            self.0.fetch_max(score.to_bits(), atomic::Ordering::Relaxed);
         }
     }
-    heap.into_sorted_vec().iter().map(|candidate| hit(search.snapshot, candidate)).collect()
 }
 
 /// How many hits there are, and the notes that hold them. What a transcript says of a step is no hit beside the step's.
 pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u64, HashSet<u64>)> {
-    let (mut hits, mut notes, none) = (0, HashSet::new(), HashSet::new());
-    let mut told: HashSet<Block> = HashSet::new();
-    for part in search.snapshot.parts() {
-        let weight = query.weight(EnableScoring::disabled_from_searcher(part.searcher()))?;
-        for reader in part.searcher().segment_readers() {
-            let mut gate = Gate::new(search, part, &none, reader)?;
-            let start = reader.fast_fields().u64("start")?;
-            let evidence = reader.fast_fields().u64("evidence")?;
-            let mut last = None;
-            scan(weight.as_ref(), reader, |doc| {
-                let Some(note) = gate.note(doc) else { return };
-                if evidence.first(doc).is_some() {
-                    told.insert((note, start.first(doc).unwrap_or(0)));
-                } else {
-                    hits += 1;
-                }
-                if last != Some(note) {
-                    last = Some(note);
-                    notes.insert(note);
-                }
-            })?;
-        }
+    let none = HashSet::new();
+    let found = segments(search, query, false, |segment| {
+        let (mut hits, mut notes, mut told) = (0, HashSet::new(), HashSet::<Block>::new());
+        let mut gate = Gate::new(search, segment, &none);
+        let mut last = None;
+        scan(segment, |doc| {
+            let Some(note) = gate.note(doc) else { return };
+            if segment.columns.evidence.first(doc).is_some() {
+                told.insert((note, segment.columns.start.first(doc).unwrap_or(0)));
+            } else {
+                hits += 1;
+            }
+            if last != Some(note) {
+                last = Some(note);
+                notes.insert(note);
+            }
+        })?;
+        Ok((hits, notes, told))
+    })?;
+    let (mut hits, mut notes, mut told) = (0, HashSet::new(), HashSet::new());
+    for (more, of, by) in found {
+        hits += more;
+        notes.extend(of);
+        told.extend(by);
     }
     let both = own(search, query, &told)?;
     Ok((hits + (told.len() - both.len()) as u64, notes))
@@ -156,73 +212,54 @@ pub(super) fn own(
     query: &dyn Query,
     blocks: &HashSet<Block>,
 ) -> tantivy::Result<HashMap<Block, String>> {
-    let mut found = HashMap::new();
     if blocks.is_empty() {
-        return Ok(found);
+        return Ok(HashMap::new());
     }
     let (field, none) = (search.snapshot.fields().note, HashSet::new());
     let notes: HashSet<u64> = blocks.iter().map(|(note, _)| *note).collect();
     let notes = TermSetQuery::new(notes.into_iter().map(|note| Term::from_field_u64(field, note)));
     let query = BooleanQuery::intersection(vec![query.box_clone(), Box::new(notes)]);
-    for part in search.snapshot.parts() {
-        let weight = query.weight(EnableScoring::disabled_from_searcher(part.searcher()))?;
-        for reader in part.searcher().segment_readers() {
-            let mut gate = Gate::new(search, part, &none, reader)?;
-            let start = reader.fast_fields().u64("start")?;
-            let evidence = reader.fast_fields().u64("evidence")?;
-            let kinds = reader.fast_fields().str("kind")?;
-            scan(weight.as_ref(), reader, |doc| {
-                let Some(note) = gate.note(doc).filter(|_| evidence.first(doc).is_none()) else { return };
-                let block = (note, start.first(doc).unwrap_or(0));
-                if blocks.contains(&block) {
-                    let mut kind = String::new();
-                    if let Some(kinds) = &kinds
-                        && let Some(ord) = kinds.ords().first(doc)
-                    {
-                        let _ = kinds.ord_to_str(ord, &mut kind);
-                    }
-                    found.insert(block, kind);
-                }
-            })?;
-        }
-    }
-    Ok(found)
+    let found = segments(search, &query, false, |segment| {
+        let (mut found, mut gate) = (Vec::new(), Gate::new(search, segment, &none));
+        let columns = segment.columns;
+        scan(segment, |doc| {
+            let Some(note) = gate.note(doc).filter(|_| columns.evidence.first(doc).is_none()) else { return };
+            let block = (note, columns.start.first(doc).unwrap_or(0));
+            if blocks.contains(&block) {
+                found.push((block, columns.kind_name(doc).to_owned()));
+            }
+        })?;
+        Ok(found)
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
-fn scan(weight: &dyn Weight, reader: &SegmentReader, mut see: impl FnMut(DocId)) -> tantivy::Result<()> {
-    weight.for_each_no_score(reader, &mut |docs| docs.iter().for_each(|doc| see(*doc)))
+fn scan(segment: &Segment<'_>, mut see: impl FnMut(DocId)) -> tantivy::Result<()> {
+    segment.weight.for_each_no_score(segment.reader, &mut |docs| docs.iter().for_each(|doc| see(*doc)))
 }
 
 /// Which documents of a segment count. Those of one note mostly follow each other, so its answer is remembered.
 struct Gate<'a> {
     search: &'a Search<'a>,
-    part: &'a Part,
+    segment: &'a Segment<'a>,
     full: &'a HashSet<u64>,
-    reader: &'a SegmentReader,
-    notes: Column<u64>,
     last: (u64, bool),
     start: (Option<u64>, Option<i64>),
 }
 
 impl<'a> Gate<'a> {
-    fn new(
-        search: &'a Search<'a>,
-        part: &'a Part,
-        full: &'a HashSet<u64>,
-        reader: &'a SegmentReader,
-    ) -> tantivy::Result<Self> {
-        let notes = reader.fast_fields().u64("note")?;
-        let mut gate = Self { search, part, full, reader, notes, last: (0, false), start: (None, None) };
+    fn new(search: &'a Search<'a>, segment: &'a Segment<'a>, full: &'a HashSet<u64>) -> Self {
+        let mut gate = Self { search, segment, full, last: (0, false), start: (None, None) };
         gate.last.1 = gate.counts(0);
-        Ok(gate)
+        gate
     }
 
     /// The note of a document that counts.
     fn note(&mut self, doc: DocId) -> Option<u64> {
-        if self.reader.alive_bitset().is_some_and(|alive| !alive.is_alive(doc)) {
+        if self.segment.reader.alive_bitset().is_some_and(|alive| !alive.is_alive(doc)) {
             return None;
         }
-        let note = self.notes.first(doc)?;
+        let note = self.segment.columns.note.first(doc)?;
         if note != self.last.0 {
             self.last = (note, self.counts(note));
         }
@@ -243,34 +280,8 @@ impl<'a> Gate<'a> {
 
     fn counts(&self, note: u64) -> bool {
         let key = NoteKey(note);
-        self.search.allows(note) && !self.full.contains(&note) && self.part.counts(key) && self.search.snapshot.has(key)
-    }
-}
-
-/// The factors of the kinds that a segment knows.
-struct Kinds {
-    ords: Option<Column<u64>>,
-    factors: Vec<f32>,
-}
-
-impl Kinds {
-    fn of(reader: &SegmentReader) -> tantivy::Result<Self> {
-        let Some(column) = reader.fast_fields().str("kind")? else {
-            return Ok(Self { ords: None, factors: Vec::new() });
-        };
-        let mut factors = Vec::new();
-        let mut name = String::new();
-        for ord in 0..column.num_terms() as u64 {
-            name.clear();
-            column.ord_to_str(ord, &mut name)?;
-            factors.push(factor(&name));
-        }
-        Ok(Self { ords: Some(column.ords().clone()), factors })
-    }
-
-    fn factor(&self, doc: DocId) -> f32 {
-        let ord = self.ords.as_ref().and_then(|ords| ords.first(doc)).and_then(|ord| usize::try_from(ord).ok());
-        ord.and_then(|ord| self.factors.get(ord)).copied().unwrap_or(1.0)
+        let (search, part) = (self.search, self.segment.part);
+        search.allows(note) && !self.full.contains(&note) && part.counts(key) && search.snapshot.has(key)
     }
 }
 
@@ -278,29 +289,16 @@ impl Kinds {
 fn hit(snapshot: &Snapshot, candidate: &Candidate) -> tantivy::Result<Hit> {
     let (part, segment, doc) = candidate.place;
     let gone = || TantivyError::InternalError("a part of the index went away".to_owned());
-    let reader = snapshot.parts().get(part).and_then(|part| part.searcher().segment_readers().get(segment));
-    let fast = reader.ok_or_else(gone)?.fast_fields();
-    let mut kind = String::new();
-    if let Some(column) = fast.str("kind")?
-        && let Some(ord) = column.ords().first(doc)
-    {
-        column.ord_to_str(ord, &mut kind)?;
-    }
-    let mut source = None;
-    if let Some(column) = fast.str("source")?
-        && let Some(ord) = column.ords().first(doc)
-    {
-        column.ord_to_str(ord, source.get_or_insert_with(String::new))?;
-    }
+    let columns = snapshot.parts().get(part).ok_or_else(gone)?.columns(segment)?;
     let at = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     Ok(Hit {
         key: NoteKey(candidate.note),
-        kind,
-        span: Span::new(at(candidate.start), at(fast.u64("end")?.first(doc).unwrap_or(0))),
+        kind: columns.kind_name(doc).to_owned(),
+        span: Span::new(at(candidate.start), at(columns.end.first(doc).unwrap_or(0))),
         score: candidate.score,
         time: candidate.time.and_then(|second| Timestamp::from_second(second).ok()),
         evidence: candidate.evidence,
-        source,
+        source: columns.source(doc),
     })
 }
 
