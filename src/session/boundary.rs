@@ -180,3 +180,166 @@ impl Tracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    /// One entry of a row: kind, id, parent, seconds since the beginning.
+    ///
+    /// Kinds: `m` message, `l` label, `i` session info, `c` compaction, `h` a request to hand over, `b<id>` the summary of
+    /// the branch that ended in `<id>`, `F` no entry but the end of what was copied. Parents: `-` none, `.` unsaid.
+    type Row = (&'static str, &'static str, &'static str, i64);
+
+    /// The boundaries as `<entry>: <kinds> <previous>→<follows> <gap>`.
+    fn boundaries(rows: &[Row]) -> String {
+        let mut tracker = Tracker::default();
+        let mut out = String::new();
+        let start: Timestamp = "2026-01-01T10:00:00Z".parse().unwrap();
+        let names: Vec<&str> = rows.iter().map(|row| row.1).collect();
+        let name = |record: Option<u64>| record.map_or("-", |record| names[usize::try_from(record).unwrap() - 1]);
+        for (number, (kind, id, parent, seconds)) in (1..).zip(rows.iter().copied()) {
+            let what = match kind {
+                "F" => {
+                    tracker.fork();
+                    continue;
+                }
+                "m" => What::Content,
+                "c" => What::Compaction,
+                "h" => What::Handoff,
+                "l" | "i" => What::Aside,
+                branch => What::Branch(branch.strip_prefix('b').unwrap()),
+            };
+            let parent = match parent {
+                "-" => Parent::Root,
+                "." => Parent::Unsaid,
+                id => Parent::Id(id),
+            };
+            let time = Some(start + SignedDuration::from_secs(seconds));
+            if let Some(found) = tracker.see(number, Entry { id, parent, time, what }) {
+                assert_eq!((found.record, found.time), (number, time));
+                assert!(found.is(found.kinds[0]) && found.kinds.is_sorted());
+                let gap = found.gap.map(|gap| format!(" {gap}s")).unwrap_or_default();
+                let _ = write!(out, "{id}: {:?} {}→{}{gap}; ", found.kinds, name(found.previous), name(found.follows));
+            }
+        }
+        assert_eq!(name(tracker.leaf()), rows.iter().rfind(|row| !matches!(row.0, "l" | "i" | "F")).unwrap().1);
+        out.trim_end_matches("; ").to_owned()
+    }
+
+    #[test]
+    fn table() {
+        let rows: &[(&str, &[Row], &str)] = &[
+            ("linear", &[("m", "a", "-", 0), ("m", "b", "a", 5), ("m", "c", "b", 9)], ""),
+            ("without a tree", &[("m", "a", ".", 0), ("m", "b", ".", 5), ("c", "c", ".", 9)], "c: [Compaction] b→b"),
+            (
+                "branch summary, and no jump with it",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("bb", "s", "a", 2), ("m", "c", "s", 3)],
+                "s: [Branch] b→a",
+            ),
+            (
+                "branch summary, then a message elsewhere",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("bb", "s", "a", 2), ("m", "c", "b", 3), ("m", "d", "c", 4)],
+                "s: [Branch] b→a",
+            ),
+            (
+                "two branches",
+                &[
+                    ("m", "a", "-", 0),
+                    ("m", "b", "a", 1),
+                    ("bb", "s", "a", 2),
+                    ("m", "c", "s", 3),
+                    ("bc", "t", "a", 4),
+                    ("m", "d", "t", 5),
+                ],
+                "s: [Branch] b→a; t: [Branch] c→a",
+            ),
+            ("a jump at the end", &[("m", "a", "-", 0), ("m", "b", "a", 1), ("m", "c", "a", 2)], "c: [TreeJump] b→a"),
+            (
+                "a jump in the middle",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("m", "c", "a", 2), ("m", "d", "c", 3)],
+                "c: [TreeJump] b→a",
+            ),
+            ("599 seconds", &[("m", "a", "-", 0), ("m", "b", "a", 599)], ""),
+            ("600 seconds", &[("m", "a", "-", 0), ("m", "b", "a", 600)], "b: [Resume] a→a 600s"),
+            (
+                "pauses before and behind",
+                &[("m", "a", "-", 0), ("m", "b", "a", 700), ("m", "c", "b", 701), ("m", "d", "c", 1400)],
+                "b: [Resume] a→a 700s; d: [Resume] c→c 699s",
+            ),
+            (
+                "labels and names split nothing, and what hangs on them is no jump",
+                &[("m", "a", "-", 0), ("l", "l", "a", 5000), ("i", "i", "l", 5001), ("m", "b", "i", 10)],
+                "",
+            ),
+            (
+                "behind a label on an older entry",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("l", "l", "a", 2), ("m", "c", "l", 3)],
+                "c: [TreeJump] b→a",
+            ),
+            (
+                "a compaction after a pause is one boundary",
+                &[("m", "a", "-", 0), ("c", "k", "a", 900), ("m", "b", "k", 901)],
+                "k: [Compaction, Resume] a→a 900s",
+            ),
+            (
+                "all kinds in one file",
+                &[
+                    ("m", "a", "-", 0),
+                    ("F", "", "", 0),
+                    ("m", "b", "a", 1),
+                    ("bb", "s", "a", 2),
+                    ("m", "c", "s", 3),
+                    ("c", "k", "c", 4),
+                    ("m", "d", "k", 5),
+                    ("m", "e", "c", 6),
+                    ("h", "f", "e", 1000),
+                ],
+                "b: [Fork] a→a; s: [Branch] b→a; k: [Compaction] c→c; e: [TreeJump] d→c; f: [Resume, Handoff] e→e 994s",
+            ),
+            (
+                "no parent after a branch",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("bb", "s", "a", 2), ("m", "c", "-", 3)],
+                "s: [Branch] b→a",
+            ),
+            ("a second root", &[("m", "a", "-", 0), ("m", "b", "-", 1)], "b: [TreeJump] a→-"),
+            ("a fork without a copy", &[("F", "", "", 0), ("m", "a", "-", 1), ("m", "b", "a", 2)], "a: [Fork] -→-"),
+            (
+                "a fork from an older entry",
+                &[("m", "a", "-", 0), ("m", "b", "a", 1), ("F", "", "", 0), ("m", "c", "a", 2)],
+                "c: [Fork, TreeJump] b→a",
+            ),
+            ("a request to hand over", &[("m", "a", "-", 0), ("h", "b", "a", 1)], "b: [Handoff] a→a"),
+            (
+                "times that go back or stand still",
+                &[("m", "a", "-", 900), ("m", "b", "a", 0), ("m", "c", "b", 0), ("m", "d", "c", 599)],
+                "",
+            ),
+            ("a parent that is not there", &[("m", "a", "-", 0), ("m", "b", "zz", 1), ("m", "c", "b", 2)], ""),
+            (
+                "parents in a circle, and an id that is there twice",
+                &[("m", "a", "b", 0), ("m", "b", "a", 1), ("m", "b", "b", 2), ("m", "c", "b", 3)],
+                "",
+            ),
+        ];
+        for (name, entries, wanted) in rows {
+            assert_eq!(boundaries(entries), *wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_pause_is_a_choice() {
+        let mut tracker = Tracker::new(60);
+        let mut see = |number: u64, time: &str| {
+            let time = Some(time.parse().unwrap());
+            tracker.see(number, Entry { id: "", parent: Parent::Unsaid, time, what: What::Content }).is_some()
+        };
+        assert!(!see(1, "2026-01-01T10:00:00Z"));
+        assert!(!see(2, "2026-01-01T10:00:59.999Z"));
+        assert!(see(3, "2026-01-01T10:02:00Z"));
+    }
+}

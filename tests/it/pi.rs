@@ -13,6 +13,7 @@ use cru::session::{Item, Session, Step, StepStatus};
 use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 
+use crate::growth::{World, without_cursor};
 use crate::transcripts::transcripts;
 
 /// What a file's records say.
@@ -124,5 +125,33 @@ fn every_importer_knows_its_own_files_only() {
             let found = cru::import::search(cru::import::find("pi").unwrap(), &[place]).unwrap();
             assert_eq!(found.bundles.len(), wanted, "{name}");
         }
+    }
+}
+
+#[test]
+fn a_session_that_grows_is_told_as_if_it_were_imported_at_once() {
+    let Some(folder) = transcripts().map(|folder| folder.join("growth/pi")).filter(|folder| folder.is_dir()) else {
+        println!("skipped: no transcripts");
+        return;
+    };
+    for session in std::fs::read_dir(folder).unwrap() {
+        let session = session.unwrap().path();
+        let mut captures: Vec<_> = std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path()).collect();
+        captures.sort();
+        let (grown, whole) = (World::new(), World::new());
+        let name = format!("2026-01-01T00-00-00-000Z_{}.jsonl", session.file_name().unwrap().to_str().unwrap());
+        for capture in &captures {
+            files::put(&grown.input().join(&name), &files::read(capture).unwrap()).unwrap();
+            let report = grown.import_of("pi");
+            assert_eq!(report.count(Outcome::Grown), 0, "{}", capture.display());
+        }
+        files::put(&whole.input().join(&name), &files::read(captures.last().unwrap()).unwrap()).unwrap();
+        whole.import_of("pi");
+        let text = |world: &World| -> Vec<String> { world.notes().values().map(|text| without_cursor(text)).collect() };
+        // The folder of each world is its own, and so is the path of the transcript.
+        let plain = |world: &World| text(world)[0].replace(world.temp.path().to_str().unwrap(), "");
+        assert_eq!((text(&grown).len(), text(&whole).len()), (1, 1));
+        assert_eq!(plain(&grown), plain(&whole));
+        assert_eq!(grown.import_of("pi").count(Outcome::Unchanged), 1);
     }
 }

@@ -34,11 +34,11 @@ fn read(input: &Map<String, Value>, output: &str) -> Option<String> {
         Some((text, note)) => (text, more(note)),
         None => (output, None),
     };
-    let text = if more.is_some() { text } else { output };
-    if text.trim().is_empty() {
+    if output.trim().is_empty() {
         return None;
     }
-    let lines = text.lines().count() as u64;
+    // Before the host's note the last line may be an empty one.
+    let lines = if more.is_some() { text.split('\n').count() } else { output.lines().count() } as u64;
     let first = input.get("offset").and_then(Value::as_u64).unwrap_or(1).max(1);
     let of = more.map(|more| match more {
         More::Behind(behind) => first.saturating_sub(1).saturating_add(lines).saturating_add(behind),
@@ -105,6 +105,7 @@ mod tests {
             "",
             Some("1 line of 327"),
         );
+        check("read", &json!({}), "a\n\n\n[2 more lines in file. Use offset=3 to continue]", "", Some("2 lines of 4"));
         check("read", &json!({}), "a\n\n[a link]", "", Some("3 lines"));
         check("edit", &json!({}), "Successfully replaced", " 1 a\n+2 b\n-2 c\n+3 d", Some("+2 −1"));
         check("edit", &json!({}), "Successfully replaced", "", Some("changed"));
