@@ -70,6 +70,14 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// Without white space and NUL bytes around it: a crash leaves blocks of them.
+pub(super) fn trim(line: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !blank(byte)).map_or(start, |at| at + 1);
+    &line[start..end]
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;

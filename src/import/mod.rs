@@ -3,9 +3,18 @@
 //! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
+mod argument;
+mod calls;
 mod claude;
+mod git;
+mod intake;
+mod lenient;
 pub(crate) mod lines;
 pub mod mask;
+mod out;
+mod pi;
+mod place;
+mod shell;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,7 +25,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, pi::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

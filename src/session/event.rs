@@ -54,8 +54,22 @@ pub enum EventKind<'a> {
     },
     /// A person went back: what follows goes on from an earlier prompt, and what lies between is abandoned.
     Rewind {
-        /// Record number of the event that the new branch follows.
+        /// Record number of the event that the new branch follows; 0 for the beginning.
         to: u64,
+    },
+    /// As [`EventKind::Rewind`], with a summary of what is abandoned taken along.
+    Branch {
+        /// Record number of the event that the new branch follows; 0 for the beginning.
+        to: u64,
+        /// The summary the host wrote.
+        summary: Option<Cow<'a, str>>,
+    },
+    /// A person marked a place.
+    Bookmark {
+        /// Record number of the event that is marked.
+        to: u64,
+        /// Its name.
+        label: Cow<'a, str>,
     },
     /// A person stopped the agent. With a call id: while that tool ran.
     Interrupt {

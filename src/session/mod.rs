@@ -1,6 +1,7 @@
 //! The session: typed model, the way from a note to it and from a transcript's events to it, and the one renderer.
 
 pub mod attempt;
+pub mod boundary;
 pub mod callout;
 pub mod correction;
 pub mod cursor;

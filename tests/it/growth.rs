@@ -41,7 +41,11 @@ impl World {
     }
 
     pub(crate) fn import(&self) -> Report {
-        let importer = cru::import::find("claude").unwrap();
+        self.import_of("claude")
+    }
+
+    pub(crate) fn import_of(&self, agent: &str) -> Report {
+        let importer = cru::import::find(agent).unwrap();
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
         let options = Options { machine, ..Options::default() };
         ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()

@@ -30,6 +30,7 @@ mod kill;
 mod layers;
 mod learn;
 mod live;
+mod pi;
 mod relevance;
 mod replay;
 mod resume;

@@ -37,13 +37,13 @@ use ingest::{Machine, Options, Watch, ingest};
 
 /// Turn the transcripts of an agent into notes
 ///
-/// AGENT is one of the list below. Without PATH its usual folder is searched (`~/.claude/projects`). The command can be
+/// AGENT is one of the list below. Without PATH its usual folders are searched. The command can be
 /// run again at any time: a note that is there gets what its transcript gained since, and what a person changed or
 /// deleted in it stays so; a note that a person deleted is not made again. At the end stands the account of every
 /// record: in a note, or left out for a named reason.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Whose transcripts: `claude`
+    /// Whose transcripts
     #[arg(value_parser = agents())]
     agent: String,
     /// Transcripts, or folders to search

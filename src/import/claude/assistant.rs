@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::Fate;
 use super::agents::Agents;
 use super::argument;
-use super::calls::OpenCall;
 use super::record::{Block, Content, Message, Record, Tokens};
 use super::said::reason;
-use super::shell;
-use super::stream::{Out, Stream};
+use super::stream::Stream;
+use crate::import::calls::OpenCall;
+use crate::import::out::Out;
+use crate::import::shell;
 use crate::session::event::{Call, EventKind, Meta, Usage};
 
 /// The model name of texts that the host wrote itself.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::lenient::Text;
+use crate::import::lenient::Text;
 
 const MAX: u64 = 64 << 10;
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::detail::Detail;
-use super::place::Place;
+use crate::import::place::Place;
 use crate::session::FileRef;
 
 /// Files read and written by one call.

@@ -10,12 +10,14 @@ use super::agents::Agents;
 use super::head::Head;
 use super::record::{Envelope, Record, with_record};
 use super::said::reason;
-use super::stream::{Out, Stream};
+use super::stream::Stream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, Node, Tree};
 use super::{Fate, describe};
 use crate::base::{Error, Result};
-use crate::import::lines::{Line, Lines, MAX_LINE};
+use crate::import::intake::LATER;
+use crate::import::lines::{Line, Lines, MAX_LINE, trim};
+use crate::import::out::Out;
 use crate::session::event::{StreamKey, TitleRank};
 use crate::session::source::{Account, Bundle, Header, Sink};
 
@@ -34,9 +36,6 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     reader.finish();
     Ok(())
 }
-
-/// Records behind a call that still waits for its answer: a later reading takes them.
-const LATER: &str = "not read yet: behind a running call";
 
 struct Reader<'s> {
     sink: &'s mut dyn Sink,
@@ -344,12 +343,4 @@ fn left_out(head: &Head) -> Option<&'static str> {
         return Some("the host's own summarising");
     }
     (head.prompt.as_deref().map(str::trim) == Some("Warmup")).then_some(reason::INJECTED)
-}
-
-/// Without white space and NUL bytes around it: a crash leaves blocks of them.
-fn trim(line: &[u8]) -> &[u8] {
-    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
-    let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
-    let end = line.iter().rposition(|byte| !blank(byte)).map_or(start, |at| at + 1);
-    &line[start..end]
 }

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::agents::Agents;
-use super::calls::OpenCall;
 use super::denial::{self, Denial};
 use super::detail::Detail;
 use super::record::{Block, Part, Parts, Record};
-use super::stream::{Out, Stream};
+use super::stream::Stream;
 use super::{Fate, brief, decision, proof};
+use crate::import::calls::OpenCall;
+use crate::import::git::commit_in;
+use crate::import::out::Out;
 use crate::session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use crate::session::{FileRef, Task};
 
@@ -229,16 +231,6 @@ fn duration(detail: &Detail<'_>) -> Option<u64> {
     detail.duration_ms.count().or_else(|| detail.total_duration_ms.count()).or_else(from_seconds)
 }
 
-/// The commit in the first lines of what `git commit` prints: `[main 4f1c2ab] …`.
-fn commit_in(output: &str) -> Option<&str> {
-    output.lines().find_map(|line| {
-        let (head, _) = line.strip_prefix('[')?.split_once(']')?;
-        let sha = head.rsplit(' ').next()?;
-        let is_sha = (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (is_sha && head.contains(' ')).then_some(sha)
-    })
-}
-
 fn todos(input: &Value) -> Vec<Task> {
     let todos = input.get("todos").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let get = |todo: &Value, key: &str| todo.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
@@ -279,12 +271,5 @@ mod tests {
         assert_eq!(unwrapped("<tool_use_error>No such file</tool_use_error>", true), ("No such file", None));
         assert_eq!(unwrapped("text\n<system-reminder>a</system-reminder>\n", false), ("text", None));
         assert_eq!(unwrapped("</system-reminder>", false), ("</system-reminder>", None));
-    }
-
-    #[test]
-    fn commits() {
-        assert_eq!(commit_in("hook ran\n[main (root-commit) 4f1c2ab] start\n"), Some("4f1c2ab"));
-        assert_eq!(commit_in("[feature/x 0123456789abcdef] y"), Some("0123456789abcdef"));
-        assert_eq!(commit_in("[4f1c2ab] y\n[INFO done] x"), None);
     }
 }

@@ -1,19 +1,21 @@
 //! One stream of a transcript while it is read: a session's own records, or those of one sub-agent.
 //!
-//! It holds only what later records need: open calls, the queue, the last values of what is told on change, and the
-//! hash of what was consumed.
+//! It holds only what later records need: open calls, the queue, the last values of what is told on change, and what
+//! was consumed.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::calls::Calls;
-use super::place::Place;
 use super::queue::Queue;
 use super::record::Record;
-use crate::session::event::{Event, EventKind, Meta, StreamKey, TitleRank, Usage};
-use crate::session::source::{Bounds, Consumed, Sink};
+use crate::import::calls::Calls;
+use crate::import::intake::Intake;
+use crate::import::out::Out;
+use crate::import::place::Place;
+use crate::session::event::{EventKind, Meta, StreamKey, TitleRank, Usage};
+use crate::session::source::{Bounds, Consumed};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -40,15 +42,7 @@ pub(super) struct Stream {
     version: String,
     titles: [String; 3],
     pulls: Vec<String>,
-    bounds: Bounds,
-    marked: Option<String>,
-    /// Records after which no call waited for its answer.
-    settled: u64,
-    records: u64,
-    last: Option<String>,
-    hasher: blake3::Hasher,
-    /// Bytes that are not hashed yet: the hash is several times faster on large pieces.
-    unhashed: Vec<u8>,
+    intake: Intake,
 }
 
 /// What is known of a compaction before its summary.
@@ -63,62 +57,27 @@ pub(super) struct Compaction {
 impl Stream {
     /// A stream of that identity, of which so much is wanted.
     pub(super) fn new(key: StreamKey, bounds: Bounds) -> Self {
-        Self { key: Rc::new(key), bounds, ..Self::default() }
+        Self { key: Rc::new(key), intake: Intake::new(bounds), ..Self::default() }
     }
 
     /// Whether all that is wanted was consumed.
     pub(super) fn is_full(&self) -> bool {
-        self.bounds.until.is_some_and(|until| self.records >= until)
+        self.intake.is_full()
     }
 
     /// Takes a record's bytes into what was consumed; its number.
     pub(super) fn consume(&mut self, line: &[u8], uuid: &str) -> u64 {
-        if self.calls.waiting() == 0 {
-            self.settled = self.records;
-        }
-        const PIECE: usize = 64 << 10;
-        if line.len() >= PIECE {
-            self.hasher.update(&self.unhashed);
-            self.hasher.update(line);
-            self.unhashed.clear();
-        } else {
-            self.unhashed.extend_from_slice(line);
-        }
-        self.unhashed.push(b'\n');
-        if self.unhashed.len() >= PIECE {
-            self.hasher.update(&self.unhashed);
-            self.unhashed.clear();
-        }
-        self.records += 1;
-        if self.bounds.mark == Some(self.records) {
-            self.hasher.update(&self.unhashed);
-            self.unhashed.clear();
-            self.marked = Some(self.hasher.finalize().to_hex().to_string());
-        }
-        if !uuid.is_empty() {
-            let last = self.last.get_or_insert_default();
-            last.clear();
-            last.push_str(uuid);
-        }
-        self.records
+        self.intake.consume(line, uuid, self.calls.waiting() > 0)
     }
 
     /// How many records were consumed.
     pub(super) const fn records(&self) -> u64 {
-        self.records
+        self.intake.records()
     }
 
     /// What was consumed.
     pub(super) fn consumed(&self) -> Consumed {
-        let mut hasher = self.hasher.clone();
-        hasher.update(&self.unhashed);
-        Consumed {
-            records: self.records,
-            last: self.last.clone(),
-            hash: hasher.finalize().to_hex().to_string(),
-            marked: self.marked.clone(),
-            open: (self.calls.waiting() > 0).then_some(self.settled + 1),
-        }
+        self.intake.consumed(self.calls.waiting() > 0)
     }
 
     /// Tells what the record says of the whole session, where it is new.
@@ -175,41 +134,4 @@ fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
     }
     new.clone_into(old);
     Some(new)
-}
-
-/// Where the events of one record go.
-pub(super) struct Out<'s> {
-    sink: &'s mut dyn Sink,
-    key: Rc<StreamKey>,
-    /// Number of the record.
-    pub(super) record: u64,
-    /// Its time.
-    pub(super) time: Option<Timestamp>,
-    /// Whether something was told that a note shows or uses.
-    pub(super) told: bool,
-    /// Whether a prompt was told that begins a turn.
-    pub(super) began_turn: bool,
-}
-
-impl<'s> Out<'s> {
-    /// For a record of the stream `key`.
-    pub(super) fn new(sink: &'s mut dyn Sink, key: Rc<StreamKey>, record: u64, time: Option<Timestamp>) -> Self {
-        Self { sink, key, record, time, told: false, began_turn: false }
-    }
-
-    /// Tells an event.
-    pub(super) fn emit(&mut self, kind: EventKind<'_>) {
-        self.emit_at(self.record, self.time, kind);
-    }
-
-    /// Tells an event of an earlier record.
-    pub(super) fn emit_at(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
-        self.told = true;
-        self.sink.event(&self.key, Event { record, time, kind });
-    }
-
-    /// Tells an event that does not by itself make the record one that a note uses.
-    pub(super) fn quiet(&mut self, kind: EventKind<'_>) {
-        self.sink.event(&self.key, Event { record: self.record, time: self.time, kind });
-    }
 }

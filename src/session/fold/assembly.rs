@@ -97,7 +97,7 @@ impl Fold {
             participants,
             model: models.first().map(|(model, _)| model.clone()),
             tokens_used: (!models.is_empty()).then(|| usage::total(&models).used()),
-            cost_usd: facts.cost.filter(|cost| cost.is_finite()),
+            cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
             branch: facts.branch,
             commit: facts.commit,
@@ -183,6 +183,12 @@ impl Page {
         }
         agents
     }
+}
+
+/// A sum of dollars without the noise of adding: to a millionth.
+fn rounded(cost: f64) -> f64 {
+    const PARTS: f64 = 1e6;
+    (cost * PARTS).round() / PARTS
 }
 
 /// A version as it may stand behind `@`: without blanks.

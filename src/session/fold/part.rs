@@ -49,6 +49,18 @@ pub(super) fn compaction(trigger: Option<&str>, tokens: Option<u64>, summary: Op
     Item::Callout(callout("summary", &title, body, Some(true)))
 }
 
+/// The host's summary of a branch that was left.
+pub(super) fn branch_summary(summary: Option<&str>) -> Option<Item> {
+    let body = sanitise(summary?).trim().to_owned();
+    (!body.is_empty()).then(|| Item::Callout(callout("summary", "Branch left", body, Some(true))))
+}
+
+/// A place that a person marked, in the phase that `place` links to.
+pub(super) fn bookmark(label: &str, place: Option<Link>) -> Item {
+    let name = title::cut(&fold_whitespace(&sanitise(label)), TITLE);
+    Item::Callout(callout("bookmark", &name, place.map(|link| link.to_string()).unwrap_or_default(), None))
+}
+
 /// The agent's thinking, where it is wanted.
 pub(super) fn thought(text: &str) -> Item {
     Item::Callout(callout("thought", "", text.to_owned(), Some(true)))

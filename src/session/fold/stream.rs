@@ -180,11 +180,15 @@ impl Fold {
                 let item = part::compaction(trigger.as_deref(), tokens_before, summary.as_deref());
                 self.boundary.get_or_insert_default().items.push(item);
             }
-            EventKind::Rewind { to } => {
-                let phase = self.phases.partition_point(|(first, _)| *first <= to);
-                let from = (phase > 0).then(|| Link::to_block(super::assembly::phase_id(phase - 1)));
-                self.boundary.get_or_insert_default().from = from;
-                self.talk = Talk { worked: self.talk.worked, ..Talk::default() };
+            EventKind::Rewind { to } => self.rewind(to),
+            EventKind::Branch { to, summary } => {
+                self.rewind(to);
+                let item = part::branch_summary(summary.as_deref());
+                self.boundary.get_or_insert_default().items.extend(item);
+            }
+            EventKind::Bookmark { to, label } => {
+                let place = self.phase_of(to);
+                self.set_down(Entry::Item(part::bookmark(&label, place)));
             }
             EventKind::Interrupt { .. } => self.interrupt(),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
@@ -273,6 +277,19 @@ impl Fold {
     fn is_gap(&self, time: Option<Timestamp>) -> bool {
         let (Some(active), Some(time)) = (self.active, time) else { return false };
         time.as_second().saturating_sub(active.as_second()) >= GAP
+    }
+
+    /// The phase that the record `to` stands in.
+    fn phase_of(&self, to: u64) -> Option<Link> {
+        let phase = self.phases.partition_point(|(first, _)| *first <= to);
+        (phase > 0).then(|| Link::to_block(super::assembly::phase_id(phase - 1)))
+    }
+
+    /// What follows goes on from the record `to`.
+    fn rewind(&mut self, to: u64) {
+        let from = self.phase_of(to);
+        self.boundary.get_or_insert_default().from = from;
+        self.talk = Talk { worked: self.talk.worked, ..Talk::default() };
     }
 
     fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>, record: u64) {

@@ -247,6 +247,34 @@ fn boundaries() {
 }
 
 #[test]
+fn a_branch_that_was_left_is_summed_up_where_the_next_begins() {
+    let mut script = Script::new();
+    script
+        .prompt("build the parser")
+        .reply("Built.")
+        .prompt("now rewrite it with tables in tables.rs")
+        .reply("Tables.");
+    script.event(EventKind::Branch { to: 2, summary: Some("Tables were\nslow.".into()) });
+    script.reply("By hand, then.").event(EventKind::Bookmark { to: 3, label: "slow\u{1b}[31m one".into() });
+    script.event(EventKind::Branch { to: 0, summary: None }).prompt("begin anew in other.rs").reply("Anew.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Build the parser @claude-code ^p-01
+    [!user]  | "build the parser"
+    Built.
+    ## Rewrite it with tables in tables.rs @claude-code ^p-02
+    [!user]  | "now rewrite it with tables in tables.rs"
+    Tables.
+    ## Continue: Rewrite it with tables in tables.rs @claude-code ^p-03 from [[#^p-01]]
+    [!summary]- Branch left | Tables were / slow.
+    By hand, then.
+    [!bookmark] slow one | [[#^p-02]]
+    ## Begin anew in other.rs @claude-code ^p-04
+    [!user]  | "begin anew in other.rs"
+    Anew.
+    "#);
+}
+
+#[test]
 fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
     let mut script = Script::new();
     script.prompt("build the parser").reply("Built.");

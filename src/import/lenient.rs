@@ -106,13 +106,13 @@ macro_rules! otherwise {
 macro_rules! drained {
     ($none:expr; map) => {
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            $crate::import::claude::lenient::drain_map(map)?;
+            $crate::import::lenient::drain_map(map)?;
             Ok($none)
         }
     };
     ($none:expr; seq) => {
         fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-            $crate::import::claude::lenient::drain_seq(seq)?;
+            $crate::import::lenient::drain_seq(seq)?;
             Ok($none)
         }
     };

@@ -1,0 +1,65 @@
+//! Whether a file is a session of this format, by its first lines.
+
+use std::path::Path;
+
+use super::record::{Record, with_record};
+
+/// Lines that are looked at.
+const LINES: usize = 20;
+
+/// Whether the file begins with a session's header, or with entries of a session that was cut.
+pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
+    let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
+    for line in lines {
+        match with_record(&String::from_utf8_lossy(line), |record| sign(record)).flatten() {
+            Some(known) => return known,
+            None => {}
+        }
+    }
+    false
+}
+
+/// What one line says; `None` where it says nothing.
+fn sign(record: &Record<'_>) -> Option<bool> {
+    let has_id = record.id.filled().is_some();
+    match record.kind.str() {
+        "session" => Some(has_id),
+        // oh-my-pi writes one before the header.
+        "title" => None,
+        "message" => {
+            let role = record.message.0.as_ref().map_or("", |message| message.role.str());
+            let known = matches!(role, "user" | "assistant" | "toolResult" | "bashExecution");
+            Some(known && record.timestamp.filled().is_some())
+        }
+        "model_change"
+        | "thinking_level_change"
+        | "compaction"
+        | "branch_summary"
+        | "session_info"
+        | "custom_message" => Some(record.timestamp.filled().is_some()),
+        _ => Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(head: &str) -> bool {
+        recognise(Path::new("a.jsonl"), head.as_bytes())
+    }
+
+    #[test]
+    fn by_content() {
+        assert!(is("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/x\"}\n"));
+        assert!(is("{\"type\":\"session\",\"id\":\"s\"}"));
+        assert!(is("{\"type\":\"title\",\"v\":1,\"title\":\"x\"}\n{\"type\":\"session\",\"id\":\"s\"}\n"));
+        assert!(is("broken\n\n{\"type\":\"session\",\"id\":\"s\"}\n"));
+        assert!(is("{\"type\":\"message\",\"timestamp\":\"t\",\"message\":{\"role\":\"toolResult\"}}\n"));
+        assert!(!is("{\"type\":\"session_start\",\"id\":\"s\"}\n{\"type\":\"session\",\"id\":\"s\"}\n"));
+        assert!(!is("{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\"}\n"));
+        assert!(!is("{\"type\":\"session_meta\",\"payload\":{}}\n"));
+        assert!(!is("{\"type\":\"session.start\",\"id\":\"s\"}\n"));
+        assert!(!is(""));
+    }
+}
