@@ -6,6 +6,7 @@
 mod argument;
 mod calls;
 mod claude;
+mod codex;
 mod git;
 mod intake;
 mod lenient;
@@ -15,9 +16,9 @@ mod out;
 mod pi;
 mod place;
 mod shell;
+mod unpack;
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, pi::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
@@ -60,7 +61,7 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
                 // A folder that cannot be opened hides its files, no others.
                 let Ok(entry) = entry else { continue };
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+                if is_file && is_named_so(entry.path()) {
                     files.insert(entry.into_path());
                 }
             }
@@ -82,8 +83,17 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
     Ok(found)
 }
 
+/// Whether a file has the name of a transcript, plain or compressed.
+fn is_named_so(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
+}
+
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    Ok(head)
+    match unpack::open_file(path)?.take(HEAD).read_to_end(&mut head) {
+        // What was unpacked before the damage tells enough.
+        Err(error) if head.is_empty() || !unpack::is_damage(&error) => Err(error),
+        _ => Ok(head),
+    }
 }

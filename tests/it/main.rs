@@ -11,6 +11,7 @@
 )]
 
 mod cmd;
+mod codex;
 mod corpus;
 mod crowd;
 mod difference;
