@@ -5,7 +5,6 @@
 
 mod claude;
 pub(crate) mod lines;
-pub mod mask;
 
 use std::collections::BTreeSet;
 use std::fs::File;

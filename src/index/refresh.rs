@@ -73,8 +73,9 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     let mut anew = options.rebuild;
     for look in 0..LOOKS {
         let (opened, (found, findings)) = rayon::join(|| disk.open(), || walk::fingerprints(vault));
-        let ready =
-            |opened, changes, refreshed| Ok(Ready { opened: Some(opened), changes, refreshed, findings: findings.clone() });
+        let ready = |opened, changes, refreshed| {
+            Ok(Ready { opened: Some(opened), changes, refreshed, findings: findings.clone() })
+        };
         let trouble = match opened {
             Ok(opened) if !anew => {
                 let mut changes = Changes::of(vault, &opened.manifest, &found);

@@ -13,19 +13,20 @@ use serde_json::Value;
 use super::ids::Ids;
 use crate::base::Env;
 use crate::base::lines::floor_char_boundary;
-use crate::import::{self, mask};
+use crate::import;
 use crate::index::evidence::{Evidence, Steps};
 use crate::index::{Entry, SessionRow};
 use crate::note::Note;
 use crate::session::Session;
 use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::fold::{Fold, Options};
+use crate::session::mask;
 use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
 use crate::vault::config::expand_home;
 use crate::vault::{Vault, VaultPath};
 
 /// Raised when a transcript would give other entries than before.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Bytes of one input or output that are searchable.
 const BYTES: u64 = 64 << 10;

@@ -102,7 +102,11 @@ impl<'a> Table<'a> {
             if *align == Align::Right {
                 out.extend(pad.clone());
             }
-            if cell.style.is_plain() { out.push_str(&text) } else { out.push_str(&paint(cell.style, text)) }
+            if cell.style.is_plain() {
+                out.push_str(&text)
+            } else {
+                out.push_str(&paint(cell.style, text))
+            }
             if *align == Align::Left && !last {
                 out.extend(pad);
             }

@@ -112,7 +112,8 @@ impl Grouped {
         for it in sessions {
             sums.entry(by.key(it.row)).or_default().add(it);
         }
-        let group = |(key, sum): (Option<Cow<'_, str>>, Sum)| Group { key: key.map(Cow::into_owned), figures: sum.done() };
+        let group =
+            |(key, sum): (Option<Cow<'_, str>>, Sum)| Group { key: key.map(Cow::into_owned), figures: sum.done() };
         let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
         if !by.is_time() {
             groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
