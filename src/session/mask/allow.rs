@@ -68,17 +68,20 @@ pub(super) fn is_path(value: &[u8]) -> bool {
 
 /// `config.auth.token2`, `my_token_12`: a name in code, of words that letters make.
 pub(super) fn is_name(value: &[u8]) -> bool {
-    /// The longest word without a vowel or with a digit inside that a name has.
+    /// The most digits at the end of a word.
     const SHORT: usize = 4;
+    /// The most letters of one.
+    const LONG: usize = 32;
     let is_word = |part: &[u8]| {
         let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let rest = &part[letters..];
-        let plain = rest.len() <= SHORT && rest.iter().all(u8::is_ascii_digit);
+        let digits = if letters == 0 { SHORT + 2 } else { SHORT };
+        let plain = rest.len() <= digits && letters <= LONG && rest.iter().all(u8::is_ascii_digit);
         let mut humps = 0;
         for pair in part[..letters].windows(2) {
             humps += usize::from(pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
         }
-        plain && humps * 3 <= letters
+        plain && humps * 4 <= letters
     };
     value.split(|byte| b"._-/:".contains(byte)).all(is_word)
 }

@@ -34,13 +34,14 @@ pub(super) struct Assignment<'a> {
     sign: Sign,
     /// Where the value begins, behind a quote.
     from: usize,
-    quoted: bool,
+    quote: Option<u8>,
     /// Whether it is a part of an address or form: `?name=`, `&name=`.
     query: bool,
 }
 
 /// What names of passwords end with.
-pub(super) const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "pwd", "passwort", "pass"];
+pub(super) const PASSWORDS: &[&str] =
+    &["password", "passwd", "passphrase", "pwd", "passwort", "_pass", "-pass", "pass"];
 
 /// What names of tokens and keys end with.
 pub(super) const SECRETS: &[&str] = &[
@@ -63,8 +64,8 @@ pub(super) const SECRETS: &[&str] = &[
 
 /// `password=…`
 pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    // `pass` alone says too little: `ssl_pass_all`, `pass = 3`.
-    let short = found.ends_with("pass") && !found.is_one_of(&["_pass", "-pass"]) && found.name.len() > 4;
+    // `pass` alone says too little: `pass: ok`, `compass = 3`.
+    let short = found.ends_with("pass") && !found.is_one_of(&["_pass", "-pass"]) && !found.is_pass();
     let folder = ["pwd", "oldpwd"].iter().any(|name| found.name.eq_ignore_ascii_case(name)) && !found.query;
     if folder || short {
         return None;
@@ -80,7 +81,7 @@ pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
     let plain = value.iter().all(|byte| byte.is_ascii_alphabetic() || b"_.".contains(byte));
     let loud = found.is_loud();
     let code = value.iter().any(|byte| b"(<[{&|".contains(byte)) || (found.sign != Sign::Flag && is_code(text, &range));
-    let is_secret = match (found.quoted, found.sign) {
+    let is_secret = match (found.quote.is_some(), found.sign) {
         (true, _) => value.len() >= 4,
         (false, Sign::Close) => value.len() >= 4 && (!plain || loud || found.query) && !code,
         (false, Sign::Flag) => value.len() >= 4 && value[0] != b'-' && !code,
@@ -214,6 +215,10 @@ impl<'t> Assignment<'t> {
         let len = bytes[floor..end].iter().rev().take_while(|byte| is_name(**byte)).count();
         let name = text.whole.get(end - len..end)?;
         let before = (end - len).checked_sub(1).map(|at| bytes[at]);
+        // `${NAME:-…}` stands for a value.
+        if before == Some(b'{') && bytes[..end - len - 1].last() == Some(&b'$') {
+            return None;
+        }
         // Quotes around the name, also escaped ones.
         let quotes = rest.iter().take(QUOTES).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
         let blanks = rest[quotes..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
@@ -236,11 +241,11 @@ impl<'t> Assignment<'t> {
         from += blanks;
         let sign = if blanks > 0 && sign == Sign::Close { Sign::Open } else { sign };
         let slashes = usize::from(bytes.get(from) == Some(&b'\\'));
-        let quoted = matches!(bytes.get(from + slashes), Some(b'"' | b'\'' | b'`'));
-        if quoted {
+        let quote = bytes.get(from + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+        if quote.is_some() {
             from += slashes + 1;
         }
-        Some(Self { name, sign, from, quoted, query: matches!(before, Some(b'?' | b'&' | b';')) })
+        Some(Self { name, sign, from, quote, query: matches!(before, Some(b'?' | b'&' | b';')) })
     }
 
     /// Whether the name ends like one of `ends`.
@@ -251,6 +256,11 @@ impl<'t> Assignment<'t> {
     fn ends_with(&self, end: &str) -> bool {
         let start = self.name.len().checked_sub(end.len());
         start.is_some_and(|start| self.name.as_bytes()[start..].eq_ignore_ascii_case(end.as_bytes()))
+    }
+
+    /// `pass: 'tide42'`, as libraries for mail and databases want it.
+    fn is_pass(&self) -> bool {
+        self.name == "pass" && matches!(self.quote, Some(b'"' | b'\''))
     }
 
     /// Whether it is written as a variable of the environment is.
@@ -359,7 +369,7 @@ fn whole(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
 
 /// Whether more words follow in the same quotes: that is a label, no password.
 fn is_sentence(text: &Text<'_>, found: &Assignment<'_>, range: &Range<usize>) -> bool {
-    found.quoted && text.bytes.get(range.end) == Some(&b' ')
+    found.quote.is_some() && text.bytes.get(range.end) == Some(&b' ')
 }
 
 const fn is_name(byte: u8) -> bool {

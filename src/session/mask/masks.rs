@@ -15,9 +15,16 @@ pub struct Masks {
     names: HashMap<String, String>,
     /// How many secrets each rule found.
     counts: BTreeMap<&'static str, u64>,
+    /// Whether they are only named by their rule.
+    unnumbered: bool,
 }
 
 impl Masks {
+    /// Where nothing is known of what was masked before: `[secret:github-token]`.
+    pub fn unnumbered() -> Self {
+        Self { unnumbered: true, ..Self::default() }
+    }
+
     /// How many secrets each rule found; one that stands in many places is one.
     pub const fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
@@ -42,7 +49,8 @@ impl Masks {
             }
             let count = self.counts.entry(found.rule).or_default();
             *count += 1;
-            let name = format!("[secret:{}-{count}]", found.rule);
+            let rule = found.rule;
+            let name = if self.unnumbered { format!("[secret:{rule}]") } else { format!("[secret:{rule}-{count}]") };
             out.push_str(&name);
             self.names.insert(secret.to_owned(), name);
         })

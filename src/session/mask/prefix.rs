@@ -74,11 +74,20 @@ impl Prefix {
         let body = &bytes[from..judged];
         // What was cut off is still most of a secret.
         let least = if bytes[judged..].starts_with("…".as_bytes()) { self.least.min(CUT) } else { self.least };
-        if body.len() < least || !is_mixed(body, 1) || allow::is_example(body) || allow::is_name(body) {
+        if body.len() < least
+            || !is_mixed(body, 1)
+            || allow::is_example(body)
+            || (is_divided(body) && allow::is_name(body))
+        {
             return None;
         }
         Some(at..self.bytes.run(bytes, judged))
     }
+}
+
+/// Whether it may be words: `sk-fading-circle12`.
+fn is_divided(body: &[u8]) -> bool {
+    body.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Whether letters and at least `digits` digits are in it: what names and words are not.
