@@ -34,7 +34,7 @@ pub fn fold_whitespace(text: &str) -> String {
 ///
 /// Everything that comes from a transcript goes through here before it reaches a note or a terminal.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| !is_unsafe(c)) {
+    if is_plain(text) || text.chars().all(|c| !is_unsafe(c)) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
@@ -49,6 +49,12 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(clean)
+}
+
+/// Whether it is ASCII without control characters: told many bytes at a time.
+fn is_plain(text: &str) -> bool {
+    let odd = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') | (byte >= 0x7f);
+    text.as_bytes().chunks(64).all(|chunk| !chunk.iter().fold(false, |found, &byte| found | odd(byte)))
 }
 
 fn is_unsafe(c: char) -> bool {

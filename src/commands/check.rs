@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let targets = targets(args, cx)?;
+    let targets = targets(&args.paths, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
     let checked: Vec<Result<Checked>> = targets
         .par_iter()
@@ -70,16 +70,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// A note to look at: its path as shown, and where it is.
-struct Target {
-    shown: String,
-    path: PathBuf,
+pub(super) struct Target {
+    pub(super) shown: String,
+    pub(super) path: PathBuf,
 }
 
-fn targets(args: &Args, cx: &Context<'_>) -> Result<Vec<Target>> {
+/// The notes that `paths` name: files anywhere, folders and patterns of the vault; all of it where none is named.
+pub(super) fn targets(paths: &[PathBuf], cx: &Context<'_>) -> Result<Vec<Target>> {
     let plain = |path: &Path| Target { shown: path.display().to_string(), path: cx.absolute(path) };
     // Single notes may be checked anywhere; only folders and patterns need a vault.
-    if !args.paths.is_empty() && args.paths.iter().all(|path| cx.absolute(path).is_file()) {
-        return Ok(args.paths.iter().map(|path| plain(path)).collect());
+    if !paths.is_empty() && paths.iter().all(|path| cx.absolute(path).is_file()) {
+        return Ok(paths.iter().map(|path| plain(path)).collect());
     }
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let walk = Walk::of(&vault);
@@ -88,11 +89,11 @@ fn targets(args: &Args, cx: &Context<'_>) -> Result<Vec<Target>> {
     }
     let all = || walk.notes.iter();
     let of = |path: &VaultPath| Target { shown: path.text().into_owned(), path: vault.file(path) };
-    if args.paths.is_empty() {
+    if paths.is_empty() {
         return Ok(all().map(of).collect());
     }
     let mut chosen: Vec<&VaultPath> = Vec::new();
-    for path in &args.paths {
+    for path in paths {
         let absolute = cx.absolute(path);
         let inside = vault.relative(&absolute);
         let before = chosen.len();

@@ -24,6 +24,7 @@ pub mod output;
 mod query;
 mod reading;
 mod search;
+mod secrets;
 pub mod session;
 mod stats;
 mod status;
@@ -96,6 +97,9 @@ pub enum Command {
     Files(files::Args),
     Status(status::Args),
     Check(check::Args),
+    /// Look for keys and passwords
+    #[command(subcommand)]
+    Secrets(secrets::Command),
     Index(index::Args),
     Hook(hook::Args),
     /// Connect agents: have their hooks call `cru`
@@ -139,6 +143,7 @@ impl Command {
             Self::Files(args) => files::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Secrets(command) => command.run(cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),

@@ -11,7 +11,6 @@ mod git;
 mod intake;
 mod lenient;
 pub(crate) mod lines;
-pub mod mask;
 mod out;
 mod pi;
 mod place;

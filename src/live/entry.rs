@@ -11,9 +11,25 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::session::SubagentMode;
+use crate::session::mask::Masks;
 use crate::session::time;
 
 pub use rule::{STATES, TASK_STATES};
+
+impl Entry {
+    /// The same without the secrets in its texts.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        let mut masks = Masks::unnumbered();
+        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+        masks.value(&mut value);
+        if masks.counts().is_empty() {
+            return self;
+        }
+        // What was written is read back, as from the journal.
+        Self::parse(&value.to_string()).unwrap_or(self)
+    }
+}
 
 /// An entry that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

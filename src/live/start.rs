@@ -6,6 +6,7 @@ use super::log::Target;
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::base::{Error, Result, files};
 use crate::session::cursor::Cursor;
+use crate::session::mask;
 use crate::session::source::Consumed;
 use crate::session::{Agent, Link, Meta, Session, Status, render};
 use crate::vault::naming::{Names, child_name, session_name};
@@ -73,7 +74,8 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
             return Ok(Started { target: Target::of(head), created: false });
         }
     }
-    let title = start.title.as_deref().map(|title| fold_whitespace(&sanitise(title))).filter(|title| !title.is_empty());
+    let line = |title: &str| mask::mask(&fold_whitespace(&sanitise(title))).into_owned();
+    let title = start.title.as_deref().map(line).filter(|title| !title.is_empty());
     let folder = start.project.as_deref().and_then(|path| path.rsplit(['/', '\\']).next()).filter(|name| *name != "~");
     let title = title.unwrap_or_else(|| match folder {
         Some(folder) if !folder.is_empty() => format!("Session in {folder}"),

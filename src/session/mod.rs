@@ -12,6 +12,7 @@ mod field;
 pub mod file_ref;
 pub mod fix;
 pub mod fold;
+pub mod mask;
 pub mod model;
 pub mod op;
 pub mod read;

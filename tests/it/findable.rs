@@ -342,7 +342,7 @@ fn the_middle_of_what_tools_said_is_found() {
     }
     let texts = || all.iter().flat_map(|(_, entries, _)| entries).map(|entry| entry.text.as_str());
     assert!(texts().all(|text| !text.contains(&key) && !text.contains(&picture)));
-    assert!(texts().any(|text| text.contains("[masked: github-token]")));
+    assert!(texts().any(|text| text.contains("[secret:github-token]")));
 
     // What is long is cut; what is gone is gone.
     std::fs::remove_dir_all(world.input().join("s")).unwrap();

@@ -36,6 +36,7 @@ mod relevance;
 mod replay;
 mod resume;
 mod search;
+mod secrets;
 mod toon;
 mod transcripts;
 mod unreadable;

@@ -42,6 +42,7 @@ impl Output for Account {
         let grown = report.with(Outcome::Grown);
         self.list(&mut text, "Left as they are", grown.map(|session| row(session, session.detail.as_deref())));
         self.records(&mut text);
+        self.masked(&mut text);
         let without = report.files.iter().filter_map(|file| {
             let reason = paint(style::DIM, file.reason.as_deref()?);
             Some(format!("{}  {reason}", self.short(&file.path)))
@@ -70,6 +71,21 @@ impl Account {
         for (reason, count) in skipped {
             let _ =
                 writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  left out: {reason}", thousands(*count))));
+        }
+    }
+
+    /// What was taken out, by rule: never the values.
+    fn masked(&self, text: &mut String) {
+        let masked = &self.report.masked;
+        if masked.is_empty() {
+            return;
+        }
+        let verb = if self.report.dry_run { "would be masked" } else { "masked" };
+        let _ = writeln!(text, "\n{} {verb}", plural(masked.values().sum(), "secret"));
+        let mut rules: Vec<_> = masked.iter().collect();
+        rules.sort_by_key(|(rule, count)| (Reverse(**count), **rule));
+        for (rule, count) in rules {
+            let _ = writeln!(text, "  {:>8}  {rule}", thousands(*count));
         }
     }
 

@@ -83,11 +83,19 @@ impl Grower<'_> {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
         });
-        let last = || -> Result<_, Grown> {
-            let (ids, session) = self.again(old, bundle, &now, &there)?;
+        let again = |ids: Option<Ids>| -> Result<_, Grown> {
+            let (ids, session) = self.again(old, bundle, &now, &there, ids)?;
             Ok((ids, render::note(&session)))
         };
-        let (mut ids, base) = kept.map_or_else(last, Ok)?;
+        // Where it was freed of secrets by other rules, or not at all, the difference would tell of nothing but that; what
+        // a note says already stays as it is.
+        let rules = self.reading.rules();
+        let (mut ids, base) = match kept {
+            Some(kept) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => kept,
+            Some((ids, text)) => again(Some(ids.clone())).unwrap_or((ids, text)),
+            None => again(None)?,
+        };
+        ids.rules = rules;
         let (last, _) = read::session(&Note::parse(base.as_str()));
         let mut new = old.draft.session.clone();
         ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
@@ -121,7 +129,14 @@ impl Grower<'_> {
     }
 
     /// What was generated last, made again from the records behind the cursor.
-    fn again(&self, old: &Old, bundle: &Bundle, cursor: &Cursor, there: &Session) -> Result<(Ids, Session), Grown> {
+    fn again(
+        &self,
+        old: &Old,
+        bundle: &Bundle,
+        cursor: &Cursor,
+        there: &Session,
+        ids: Option<Ids>,
+    ) -> Result<(Ids, Session), Grown> {
         const GONE: Grown = Grown::Refused("the transcript is another one than it was");
         let mut draft = self.reading.again(bundle, &old.draft.key).ok_or(GONE)?;
         if draft.consumed.records != cursor.records || !cursor.is_of(&draft.consumed.hash) {
@@ -144,7 +159,7 @@ impl Grower<'_> {
         session.meta.parent.clone_from(&there.meta.parent);
         session.meta.status.clone_from(&there.meta.status);
         session.meta.ended = there.meta.ended;
-        let ids = Ids::found(&session, there);
+        let ids = ids.unwrap_or_else(|| Ids::found(&session, there));
         ids.apply(&mut session);
         carry(there, &mut session);
         Ok((ids, session))

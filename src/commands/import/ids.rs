@@ -14,10 +14,15 @@ use crate::session::{Item, Link, Session, Step};
 /// What the line that is kept begins with.
 const HEAD: &str = "ids:";
 
+/// In that line: the rules by which secrets were taken out of the text below. No id is called so.
+const RULES: &str = "mask";
+
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ids {
     changed: BTreeMap<String, String>,
+    /// By which rules the text that is kept was freed of secrets; none where it was not.
+    pub(super) rules: Option<u32>,
 }
 
 impl Ids {
@@ -27,15 +32,19 @@ impl Ids {
             return (Self::default(), text);
         };
         let pairs = line.split_whitespace().filter_map(|pair| pair.split_once('='));
-        (Self { changed: pairs.map(|(id, new)| (id.to_owned(), new.to_owned())).collect() }, rest)
+        let mut changed: BTreeMap<String, String> = pairs.map(|(id, new)| (id.to_owned(), new.to_owned())).collect();
+        let rules = changed.remove(RULES).and_then(|version| version.parse().ok());
+        (Self { changed, rules }, rest)
     }
 
     /// A text to be kept.
     pub(super) fn pack(&self, text: String) -> String {
-        if self.changed.is_empty() {
+        if self.changed.is_empty() && self.rules.is_none() {
             return text;
         }
-        let pairs: Vec<String> = self.changed.iter().map(|(id, new)| format!("{id}={new}")).collect();
+        let rules = self.rules.map(|version| format!("{RULES}={version}"));
+        let changed = self.changed.iter().map(|(id, new)| format!("{id}={new}"));
+        let pairs: Vec<String> = rules.into_iter().chain(changed).collect();
         format!("{HEAD} {}\n{text}", pairs.join(" "))
     }
 

@@ -54,6 +54,9 @@ pub struct Args {
     /// Keep the agent's thinking, as folded callouts
     #[arg(long)]
     thinking: bool,
+    /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
+    #[arg(long)]
+    no_redact: bool,
     /// Make notes again that you deleted
     #[arg(long)]
     restore: bool,
@@ -73,7 +76,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let machine = Machine { state: State::of(&vault, cx.env)?, now: cx.env.now() };
     let options = Options {
         dry_run: args.dry_run,
-        fold: fold::Options { thinking: args.thinking },
+        fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact },
         restore: args.restore,
         machine: Some(machine),
     };

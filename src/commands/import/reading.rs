@@ -12,6 +12,7 @@ use super::facts::HookFacts;
 use crate::session::Status;
 use crate::session::event::StreamKey;
 use crate::session::fold::{Draft, Options};
+use crate::session::mask;
 use crate::session::source::{Bounds, Bundle, Importer};
 
 /// How bundles are read.
@@ -65,6 +66,11 @@ impl Reading<'_> {
             let waits = draft.key.agent.is_some() && runs && !started.contains(&draft.key);
             !waits || self.existing.of_stream(&draft.key).is_some()
         });
+    }
+
+    /// The rules by which secrets are taken out; none where they stay.
+    pub(super) fn rules(&self) -> Option<u32> {
+        (!self.fold.no_redact).then_some(mask::VERSION)
     }
 
     /// The draft of `key` as its note last told it: of the records up to the notes' cursors.

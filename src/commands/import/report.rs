@@ -88,6 +88,9 @@ pub struct SessionReport {
     /// More about the outcome, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// How many secrets each rule took out of it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub masked: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     key: StreamKey,
 }
@@ -104,6 +107,7 @@ impl SessionReport {
             started: draft.start(),
             subagent: draft.agent.is_some(),
             detail: None,
+            masked: draft.masked.clone(),
             key: draft.key.clone(),
         }
     }
@@ -140,6 +144,8 @@ pub struct Report {
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Records that notes which were there got.
     pub new_records: u64,
+    /// How many secrets each rule took out of what was written, each counted once in a session.
+    pub masked: BTreeMap<&'static str, u64>,
     /// All records together.
     pub records: Account,
     /// Every session, in order of start.
@@ -179,8 +185,29 @@ impl Report {
         });
         files.extend(refused);
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        let (schema, importer, title) = (1, importer.id, importer.title);
-        Self { schema, importer, title, dry_run, outcomes, new_records: 0, records, sessions, files }
+        let mut report = Self {
+            schema: 1,
+            importer: importer.id,
+            title: importer.title,
+            dry_run,
+            outcomes,
+            new_records: 0,
+            masked: BTreeMap::new(),
+            records,
+            sessions,
+            files,
+        };
+        report.count_masked();
+        report
+    }
+
+    /// Counts again what was taken out of the sessions that were written.
+    pub(super) fn count_masked(&mut self) {
+        self.masked.clear();
+        let written = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
+        for (rule, count) in self.sessions.iter().filter(written).flat_map(|session| &session.masked) {
+            *self.masked.entry(rule).or_default() += count;
+        }
     }
 
     /// How many sessions had `outcome`.

@@ -34,6 +34,9 @@ pub struct Args {
     /// When it happened, if not now: `2026-11-20T09:31:04Z`
     #[arg(long, global = true, value_name = "TIME")]
     at: Option<String>,
+    /// Write secrets as they are; else `[secret:github-token]` takes the place of each
+    #[arg(long, global = true)]
+    no_redact: bool,
     #[command(subcommand)]
     kind: Option<Kind>,
 }
@@ -47,7 +50,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
-    let log = Log::new(&vault, &state, cx.env.now())?;
+    let log = Log::new(&vault, &state, cx.env.now())?.keeping_secrets(args.no_redact);
     let target = super::flush::up_to_date(args.session.as_deref(), &vault, &state, cx)?;
     let kind = match args.kind {
         Some(Kind::Json) | None => return stream::run(&log, &target, at, cx),
@@ -61,6 +64,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         entry.set_at(at);
     }
     entry.check().map_err(Error::usage)?;
+    let entry = log.masked(entry);
     if let Some(missing) = log.missing(&target, std::slice::from_ref(&entry)).into_iter().flatten().next() {
         return Err(Error::usage(missing.message).with_hint(missing.hint));
     }

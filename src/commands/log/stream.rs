@@ -29,7 +29,7 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
                 if let Some(at) = at {
                     entry.set_at(at);
                 }
-                read.push((number, entry));
+                read.push((number, log.masked(entry)));
             }
             Err(bad) => logged.refuse(number, bad.column, &bad.message, cx),
         }

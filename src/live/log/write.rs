@@ -102,6 +102,8 @@ pub struct Log<'a> {
     /// When this is.
     pub now: Timestamp,
     defaults: Defaults,
+    /// Whether entries keep their secrets.
+    no_redact: bool,
 }
 
 impl<'a> Log<'a> {
@@ -118,7 +120,20 @@ impl<'a> Log<'a> {
             }
         };
         let agent = config.agent.as_deref().map(Agent::parse).filter(|agent| !agent.name.is_empty());
-        Ok(Self { vault, state, now, defaults: Defaults { agent, mode } })
+        Ok(Self { vault, state, now, defaults: Defaults { agent, mode }, no_redact: false })
+    }
+
+    /// The same; with `no_redact` entries keep their secrets.
+    #[must_use]
+    pub const fn keeping_secrets(mut self, no_redact: bool) -> Self {
+        self.no_redact = no_redact;
+        self
+    }
+
+    /// An entry as it may be written.
+    #[must_use]
+    pub fn masked(&self, entry: Entry) -> Entry {
+        if self.no_redact { entry } else { entry.masked() }
     }
 
     /// How sub-agents are shown where nobody says.
@@ -138,7 +153,7 @@ impl<'a> Log<'a> {
 
     /// Puts an entry into the journal: from here on it is safe. Its id.
     pub fn add(&self, target: &Target, entry: &Entry) -> Result<String> {
-        self.journal(target).append(entry, self.now)
+        self.journal(target).append(&self.masked(entry.clone()), self.now)
     }
 
     /// The first thing that each of `entries` names and the session does not have. Nothing where the note cannot be

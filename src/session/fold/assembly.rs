@@ -23,7 +23,7 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, entries, steps, tasks, facts, last, steps_at_reply, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, .. } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -112,6 +112,7 @@ impl Fold {
             Session { meta, heading: title, preface: page.preface, phases: page.phases, ..Session::default() };
         Draft {
             slug: facts.slug.or(facts.command_slug).unwrap_or_else(|| "session".to_owned()),
+            masked: masks.counts().clone(),
             empty: !(facts.asked && facts.worked),
             key: header.key,
             parent: header.parent,

@@ -1,6 +1,6 @@
 //! A folded session on its way to a note: all but its name and its links to other notes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -29,6 +29,8 @@ pub struct Draft {
     pub slug: String,
     /// Why it is worth no note: it has no prompt of a person (or task) or no turn of an agent.
     pub empty: bool,
+    /// How many secrets each rule took out of it.
+    pub masked: BTreeMap<&'static str, u64>,
     /// How far the transcript was read.
     pub consumed: Consumed,
 }

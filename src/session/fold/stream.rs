@@ -15,6 +15,7 @@ use super::{part, place, title};
 use crate::base::text::{fold_whitespace, sanitise, slug};
 use crate::session::correction;
 use crate::session::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
+use crate::session::mask::Masks;
 use crate::session::source::Header;
 use crate::session::{Item, Link, Task};
 
@@ -29,6 +30,8 @@ const SLUG_WORDS: usize = 6;
 pub struct Options {
     /// Keep the agent's thinking, as folded callouts.
     pub thinking: bool,
+    /// Leave secrets as they are.
+    pub no_redact: bool,
 }
 
 /// A stream of events on its way to a [`super::Draft`].
@@ -37,6 +40,7 @@ pub struct Fold {
     pub(super) header: Header,
     pub(super) host: String,
     options: Options,
+    pub(super) masks: Masks,
     pub(super) entries: Vec<Entry>,
     pub(super) steps: Steps,
     /// Record that each phase begins with, and its title.
@@ -121,11 +125,16 @@ pub(super) struct Tasks {
 
 impl Fold {
     /// A stream that begins. `host` is the importer's, `claude-code`.
-    pub fn new(header: Header, host: &str, options: Options) -> Self {
+    pub fn new(mut header: Header, host: &str, options: Options) -> Self {
+        let mut masks = Masks::default();
+        if !options.no_redact {
+            masks.header(&mut header);
+        }
         Self {
             header,
             host: host.to_owned(),
             options,
+            masks,
             entries: Vec::new(),
             steps: Steps::default(),
             phases: Vec::new(),
@@ -153,8 +162,11 @@ impl Fold {
         self.steps.index_of(call).map(super::step::step_id)
     }
 
-    /// Takes in the next event.
-    pub fn event(&mut self, event: Event<'_>) {
+    /// Takes in the next event. Here all that an importer tells passes on its way to a note, so here it loses its secrets.
+    pub fn event(&mut self, mut event: Event<'_>) {
+        if !self.options.no_redact {
+            self.masks.event(&mut event);
+        }
         let Event { record, time, kind } = event;
         if let Some(time) = time {
             self.facts.first.get_or_insert(time);

@@ -46,7 +46,7 @@ fn each_rule_finds_its_secret() {
         let found = find(&text);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert_eq!((found[0].rule, &text[found[0].range.clone()]), (rule, secret.as_str()), "{text}");
-        assert_eq!(mask(&text), text.replace(&secret, &format!("[masked: {rule}]")));
+        assert_eq!(mask(&text), text.replace(&secret, &format!("[secret:{rule}]")));
     }
 }
 
@@ -73,7 +73,7 @@ fn code_and_prose_stay() {
         "eyJ is how a JWT begins; eyJhbGciOiJIUzI1NiJ9 is its head",
         "tokens: 1234567890123",
         "Bearer of bad news",
-        "[masked: password] and password=[masked: password]",
+        "[secret:password] and password=[secret:password]",
     ] {
         assert_eq!(find(text), [], "{text}");
     }
@@ -82,7 +82,7 @@ fn code_and_prose_stay() {
 #[test]
 fn an_open_key_block_is_masked_as_far_as_it_goes() {
     let text = "a\n-----BEGIN OPENSSH PRIVATE KEY-----\nabcd1234\nefgh5678\n\n[cut]";
-    assert_eq!(mask(text), "a\n[masked: private-key][cut]");
+    assert_eq!(mask(text), "a\n[secret:private-key][cut]");
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! Secrets in text: where they stand, and the text without them.
+//!
+//! What a transcript holds may be shown, indexed or written only when keys and passwords are out of it. The rules are
+//! one table ([`table`]); each names what it finds, and `[secret:github-token]` takes its place, numbered within a session
+//! ([`Masks`]). One scan for the keywords of all rules tells where a rule is asked at all, and a rule looks at a bounded
+//! number of bytes around a place, so the time is linear in the text, whatever the text is. What only looks like a
+//! secret (`$TOKEN`, `<password>`, the examples of handbooks) stays.
+
+mod allow;
+mod assignment;
+mod event;
+mod masks;
+mod prefix;
+mod scan;
+mod shape;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use masks::Masks;
+pub use scan::find;
+
+/// Raised when the rules find other secrets than before, or write something else in their place.
+pub const VERSION: u32 = 1;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Name of the rule, `github-token`.
+    pub rule: &'static str,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+/// `text` without its secrets. What stands in their place has no number: nothing is known of the session.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    let found = find(text);
+    replaced(text, &found, |found, out| {
+        out.push_str("[secret:");
+        out.push_str(found.rule);
+        out.push(']');
+    })
+}
+
+/// `text` with something else in place of what was found in it.
+fn replaced<'a>(text: &'a str, found: &[Found], mut put: impl FnMut(&Found, &mut String)) -> Cow<'a, str> {
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for found in found {
+        out.push_str(text.get(at..found.range.start).unwrap_or_default());
+        // `[[` would begin a link.
+        if out.ends_with('[') {
+            out.push(' ');
+        }
+        put(found, &mut out);
+        at = found.range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Cow::Owned(out)
+}

@@ -1,0 +1,157 @@
+//! One scan for the keywords of all rules; where one stands, its rules are asked.
+
+use std::cell::{Cell, OnceCell};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::Found;
+use super::assignment::Assignment;
+use super::table::{By, RULES, Rule};
+
+/// A text that is looked through.
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) whole: &'a str,
+    /// Where the last private key ends; no block can end behind it.
+    pub(super) last_end: OnceCell<Option<usize>>,
+    /// Up to where no token of three parts begins.
+    pub(super) no_jwt: Cell<usize>,
+    /// Where what was found last ends: nothing begins before it.
+    pub(super) floor: Cell<usize>,
+}
+
+/// What a keyword is to a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The beginning of a word.
+    Word,
+    /// A part of what is found.
+    Around,
+    /// The end of a name.
+    Name,
+}
+
+/// The keywords of all rules.
+struct Keywords {
+    search: Option<AhoCorasick>,
+    roles: Vec<Role>,
+    /// The rules that a word is asked for, by its first byte.
+    words: Vec<Vec<&'static Rule>>,
+}
+
+static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
+    let mut known: Vec<(String, Role)> = Vec::new();
+    let mut words = vec![Vec::new(); 256];
+    for rule in RULES {
+        let (keywords, role) = match &rule.by {
+            By::Prefix(prefix) => (prefix.starts, Role::Word),
+            By::Word(starts, _) => (*starts, Role::Word),
+            By::Around(parts, _) => (*parts, Role::Around),
+            By::Value(ends, _) => (*ends, Role::Name),
+        };
+        for keyword in keywords {
+            let entry = (keyword.to_ascii_lowercase(), role);
+            if !known.contains(&entry) {
+                known.push(entry);
+            }
+            for first in keyword.bytes().take(1).filter(|_| role == Role::Word) {
+                for first in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+                    let rules: &mut Vec<&'static Rule> = &mut words[usize::from(first)];
+                    if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
+                        rules.push(rule);
+                    }
+                }
+            }
+        }
+    }
+    let search = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(known.iter().map(|(keyword, _)| keyword))
+        .ok();
+    Keywords { search, roles: known.into_iter().map(|(_, role)| role).collect(), words }
+});
+
+/// Every secret of `text`, in order, none touching another.
+pub fn find(text: &str) -> Vec<Found> {
+    let keywords = &*KEYWORDS;
+    let mut found: Vec<Found> = Vec::new();
+    // The keywords are constants; a test shows that they can be searched for.
+    let Some(search) = &keywords.search else { return found };
+    let text = Text {
+        bytes: text.as_bytes(),
+        whole: text,
+        last_end: OnceCell::new(),
+        no_jwt: Cell::new(0),
+        floor: Cell::new(0),
+    };
+    for hit in search.find_overlapping_iter(text.whole) {
+        if hit.start() < text.floor.get() {
+            continue;
+        }
+        let hit = match keywords.roles[hit.pattern().as_usize()] {
+            Role::Word if text.starts_word(hit.start()) => text.word(hit.start()),
+            Role::Word => None,
+            Role::Around => text.around(hit.start()),
+            Role::Name => text.behind(hit.end()),
+        };
+        if let Some(hit) = hit.filter(|hit| hit.range.start >= text.floor.get() && !hit.range.is_empty()) {
+            text.floor.set(hit.range.end);
+            found.push(hit);
+        }
+    }
+    found
+}
+
+impl Text<'_> {
+    /// What a rule finds at the start of a word.
+    fn word(&self, at: usize) -> Option<Found> {
+        let first = usize::from(*self.bytes.get(at)?);
+        KEYWORDS.words[first].iter().find_map(|rule| {
+            let range = match &rule.by {
+                By::Prefix(prefix) => prefix.find(self.bytes, at),
+                By::Word(starts, find) if starts.iter().any(|start| self.has(at, start)) => find(self, at),
+                _ => None,
+            };
+            range.map(|range| Found { rule: rule.name, range })
+        })
+    }
+
+    /// What stands around the keyword at `at`.
+    fn around(&self, at: usize) -> Option<Found> {
+        RULES.iter().find_map(|rule| {
+            let By::Around(parts, find) = &rule.by else { return None };
+            let range = if parts.iter().any(|part| self.has(at, part)) { find(self, at) } else { None };
+            range.map(|range| Found { rule: rule.name, range })
+        })
+    }
+
+    /// The value of the name that ends at `end`.
+    fn behind(&self, end: usize) -> Option<Found> {
+        let named = Assignment::at(self, end)?;
+        let (rule, range) = RULES.iter().find_map(|rule| {
+            let By::Value(ends, find) = &rule.by else { return None };
+            let range = if named.is_one_of(ends) { find(self, &named) } else { None };
+            range.map(|range| (rule, range))
+        })?;
+        // A value that says itself what it is, is called so.
+        let own = self.word(range.start).filter(|own| own.range.end <= range.end);
+        Some(Found { rule: own.map_or(rule.name, |own| own.rule), range })
+    }
+
+    /// Whether `keyword` stands at `at`, in capitals or not.
+    fn has(&self, at: usize, keyword: &str) -> bool {
+        let part: Option<Range<usize>> = at.checked_add(keyword.len()).map(|end| at..end);
+        part.and_then(|part| self.bytes.get(part)).is_some_and(|part| part.eq_ignore_ascii_case(keyword.as_bytes()))
+    }
+
+    /// Whether a word can start at `at`: no letter or digit stands before it, or only that of `\n` in a quoted text.
+    fn starts_word(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).and_then(|at| self.bytes.get(at)) else { return true };
+        let escaped = matches!(before, b'n' | b't' | b'r') && at >= 2 && self.bytes[at - 2] == b'\\';
+        !before.is_ascii_alphanumeric() || escaped
+    }
+}

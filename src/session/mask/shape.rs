@@ -1,0 +1,171 @@
+//! Secrets that are known by their shape: key blocks, signed tokens, `Bearer`, passwords in addresses.
+
+use std::ops::Range;
+
+use super::allow;
+use super::prefix::{Bytes, is_mixed};
+use super::scan::Text;
+
+/// The longest user and password in an address.
+const AUTHORITY: usize = 256;
+
+const END: &[u8] = b"PRIVATE KEY-----";
+
+/// `-----BEGIN … PRIVATE KEY-----` to the line that ends it; without one, as far as it looks like a key.
+pub(super) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    const LABEL: usize = 64;
+    let rest = text.bytes[at..].strip_prefix(BEGIN)?;
+    let label = rest.get(..LABEL.min(rest.len()))?;
+    let begun = memchr::memmem::find(label, END).or_else(|| {
+        let block = b"PRIVATE KEY BLOCK-----";
+        memchr::memmem::find(label, block).map(|at| at + block.len() - END.len())
+    })?;
+    if label[..begun.min(label.len())].contains(&b'\n') {
+        return None;
+    }
+    let from = at + BEGIN.len() + begun + END.len();
+    let last = *text.last_end.get_or_init(|| memchr::memmem::rfind(text.bytes, b"-----END "));
+    if let Some(last) = last.filter(|&last| last >= from)
+        && let Some(end) = memchr::memmem::find(&text.bytes[from..last + 9], b"-----END ")
+    {
+        let end = from + end;
+        let inner = &text.bytes[from..end];
+        let line = &text.bytes[end + 9..text.bytes.len().min(end + 9 + LABEL)];
+        if memchr::memmem::find(inner, BEGIN).is_none() {
+            let tail = memchr::memmem::find(line, b"-----").map_or(0, |at| at + 5);
+            return Some(at..end + 9 + tail);
+        }
+    }
+    let body = text.bytes[from..].iter();
+    Some(at..from + body.take_while(|byte| is_key(**byte)).count())
+}
+
+/// What is left of a key block whose beginning was cut off: the lines above the one that ends it.
+pub(super) fn private_key_tail(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const MARK: usize = 9;
+    const LABEL: usize = 64;
+    const LEAST: usize = 16;
+    let line = text.bytes.get(at + MARK..text.bytes.len().min(at + MARK + LABEL))?;
+    let end = memchr::memmem::find(line, END)?;
+    if line[..end].contains(&b'\n') {
+        return None;
+    }
+    let before = text.bytes.get(text.floor.get()..at)?;
+    let len = before.iter().rev().take_while(|byte| is_key(**byte)).count();
+    (len >= LEAST).then_some(at - len..at + MARK + end + END.len())
+}
+
+const fn is_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\')
+}
+
+/// `eyJ….….…`
+pub(super) fn jwt(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if at < text.no_jwt.get() || !text.bytes[at..].starts_with(b"eyJ") {
+        return None;
+    }
+    let header = Bytes::Dashed.run(text.bytes, at);
+    let dot = |at: usize| text.bytes.get(at) == Some(&b'.');
+    let payload = if dot(header) { Bytes::Dashed.run(text.bytes, header + 1) } else { header };
+    // Head and body begin as JSON does; what was cut off behind them is not needed.
+    let cut = text.bytes.get(payload..).is_some_and(|rest| rest.starts_with("…".as_bytes()));
+    if cut && payload >= header + 10 && header >= at + 10 {
+        return Some(at..payload);
+    }
+    if !dot(payload) || payload < header + 10 || header < at + 10 {
+        // Whatever begins in this run ends where it ends.
+        text.no_jwt.set(header);
+        return None;
+    }
+    let end = Bytes::Dashed.run(text.bytes, payload + 1);
+    // The body of one that was made unreadable.
+    (!allow::is_example(&text.bytes[header..payload])).then_some(at..end)
+}
+
+/// What stands behind `Bearer`.
+pub(super) fn bearer(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const LEAST: usize = 16;
+    const JUDGED: usize = 256;
+    let word = text.bytes.get(at..at + 7)?;
+    if !word[..6].eq_ignore_ascii_case(b"bearer") || !matches!(word[6], b' ' | b'\t') {
+        return None;
+    }
+    let from = at + 7;
+    let is_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._~+/=-".contains(byte);
+    let judged = text.bytes[from..].iter().take(JUDGED).take_while(is_token).count();
+    let value = &text.bytes[from..from + judged];
+    if judged < LEAST || !is_mixed(value, 1) || allow::is_example(value) || allow::is_name(value) {
+        return None;
+    }
+    Some(from..from + text.bytes[from..].iter().take_while(is_token).count())
+}
+
+/// What stands where a password would.
+const PLAIN: &[&[u8]] = &[b"password", b"pass", b"passwd", b"pwd", b"pw", b"secret", b"token"];
+
+/// The password in `scheme://user:password@host`; asked at the first colon.
+pub(super) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if !text.bytes[at..].starts_with(b"://") || at == 0 || !text.bytes[at - 1].is_ascii_alphanumeric() {
+        return None;
+    }
+    let from = at + 3;
+    let rest = &text.bytes[from..text.bytes.len().min(from + AUTHORITY)];
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(byte);
+    let rest = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+    let host = memchr::memrchr(b'@', rest)?;
+    let colon = memchr::memchr(b':', &rest[..host])?;
+    let password = &rest[colon + 1..host];
+    // `user:$PASSWORD@`, `user:***@` and `user:{password}@` show nothing.
+    let shown = !allow::is_placeholder(password) && !PLAIN.iter().any(|word| password.eq_ignore_ascii_case(word));
+    shown.then_some(from + colon + 1..from + host)
+}
+
+/// `MTk4….….…`: a number in Base64, a time, a signature.
+pub(super) fn discord(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const NUMBER: std::ops::RangeInclusive<usize> = 23..=28;
+    const TIME: std::ops::RangeInclusive<usize> = 6..=7;
+    const SIGNATURE: std::ops::RangeInclusive<usize> = 27..=45;
+    const MOST: usize = 96;
+    if !text.bytes.get(at..at + 2).is_some_and(|start| matches!(start, [b'M' | b'N' | b'O', b'D' | b'T' | b'j' | b'z']))
+    {
+        return None;
+    }
+    let bytes = &text.bytes[..text.bytes.len().min(at + MOST)];
+    let dot = |at: usize| bytes.get(at) == Some(&b'.');
+    let number = Bytes::Dashed.run(bytes, at);
+    if !dot(number) || !NUMBER.contains(&(number - at)) {
+        return None;
+    }
+    let time = Bytes::Dashed.run(bytes, number + 1);
+    if !dot(time) || !TIME.contains(&(time - number - 1)) {
+        return None;
+    }
+    let end = Bytes::Dashed.run(bytes, time + 1);
+    SIGNATURE.contains(&(end - time - 1)).then_some(at..end)
+}
+
+/// `123456789:AA…`, asked at the colon.
+pub(super) fn telegram(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const NUMBER: std::ops::RangeInclusive<usize> = 8..=10;
+    const LEN: usize = 35;
+    let digits = text.bytes[..at].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+    let body = text.bytes.get(at + 1..at + 1 + LEN)?;
+    let ends = text.bytes.get(at + 1 + LEN).is_none_or(|byte| !Bytes::Dashed.has(*byte));
+    let is_one =
+        NUMBER.contains(&digits) && ends && body.starts_with(b"AA") && body.iter().all(|&b| Bytes::Dashed.has(b));
+    is_one.then_some(at - digits..at + 1 + LEN)
+}
+
+/// `abc8Q~…`, asked at the `Q`.
+pub(super) fn azure_secret(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const BEFORE: usize = 4;
+    const BEHIND: std::ops::RangeInclusive<usize> = 31..=34;
+    let start = at.checked_sub(BEFORE)?;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'~' | b'.' | b'-');
+    let head = text.bytes.get(start..at)?;
+    let tail = text.bytes.get(at + 2..)?.iter().take(BEHIND.end() + 1).take_while(|byte| is_part(byte)).count();
+    let bounded = start.checked_sub(1).is_none_or(|at| !text.bytes[at].is_ascii_alphanumeric());
+    let is_one = text.bytes[at] == b'Q' && head[3].is_ascii_digit() && head.iter().all(is_part);
+    (is_one && bounded && BEHIND.contains(&tail)).then_some(start..at + 2 + tail)
+}
