@@ -18,7 +18,9 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         sessions.entry(head.session).or_default().push((head.time, path));
     }
     let mut bundles: Vec<_> = sessions.into_values().collect();
-    bundles.iter_mut().for_each(|files| files.sort());
+    for files in &mut bundles {
+        files.sort();
+    }
     bundles.sort();
     Ok(bundles.into_iter().map(|files| Bundle::of(files.into_iter().map(|(_, path)| path).collect())).collect())
 }

@@ -54,7 +54,7 @@ impl Head {
             }
         }
         if head.session.is_empty() || head.session == "REDACTED" {
-            head.session = path.file_stem().and_then(|stem| stem.to_str()).map_or("", id_in).to_owned();
+            path.file_stem().and_then(|stem| stem.to_str()).map_or("", id_in).clone_into(&mut head.session);
         }
         Ok(head)
     }
@@ -79,7 +79,7 @@ fn id_in(stem: &str) -> &str {
 /// written there is of the machine it was written on, and any text may stand there.
 fn beside(path: &Path, origin: &str) -> Option<PathBuf> {
     let mut parts = origin.rsplit(['/', '\\']);
-    let name = parts.next().filter(|name| name.ends_with(".jsonl"))?;
+    let name = parts.next().filter(|name| name.strip_suffix(".jsonl").is_some())?;
     let folder = parts.next().filter(|folder| !matches!(*folder, "" | "." | ".."));
     let here = path.parent()?;
     let next = || Some(here.parent()?.join(folder?).join(name));

@@ -1,4 +1,4 @@
-//! pi: its sessions as events, with those of the programs that write the same format (OpenClaw, oh-my-pi).
+//! pi: its sessions as events, with those of the programs that write the same format (`OpenClaw`, oh-my-pi).
 //!
 //! A session is a file of JSON lines: a header, then entries that form a tree by the ids of their parents. A person who
 //! goes back leaves a branch behind in the same file; one who forks gets a new file that begins with a copy. Nothing

@@ -11,9 +11,8 @@ const LINES: usize = 20;
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
     for line in lines {
-        match with_record(&String::from_utf8_lossy(line), |record| sign(record)).flatten() {
-            Some(known) => return known,
-            None => {}
+        if let Some(known) = with_record(&String::from_utf8_lossy(line), |record| sign(record)).flatten() {
+            return known;
         }
     }
     false
