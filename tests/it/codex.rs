@@ -45,7 +45,9 @@ fn count(bytes: &[u8]) -> (String, Count) {
         let payload = &record["payload"];
         match (text(&record, &["type"]), text(payload, &["type"])) {
             ("session_meta", _) if session.is_empty() => text(payload, &["id"]).clone_into(&mut session),
-            ("event_msg", "user_message") => count.prompts.push(sanitise(text(payload, &["message"])).trim().to_owned()),
+            ("event_msg", "user_message") => {
+                count.prompts.push(sanitise(text(payload, &["message"])).trim().to_owned())
+            }
             ("event_msg", "token_count") => {
                 let sum = &payload["info"]["total_token_usage"];
                 let of = |key: &str| sum[key].as_u64().unwrap_or(0);
@@ -95,9 +97,9 @@ fn is_failure(output: &str) -> bool {
         return whole["metadata"]["exit_code"].as_i64().is_some_and(|code| code != 0);
     }
     let head = output.split("\nOutput:").next().unwrap_or("");
-    let code = head.lines().find_map(|line| {
-        line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code "))
-    });
+    let code = head
+        .lines()
+        .find_map(|line| line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code ")));
     code.is_some_and(|code| code.trim() != "0")
         || ["failed in sandbox", "error: ", "aborted by user"].iter().any(|start| output.starts_with(start))
 }
@@ -188,7 +190,10 @@ fn every_record_is_accounted_for() {
     let report = import(vault.path(), &sources);
     let mut lines = 0;
     for file in &report.files {
-        let wanted = String::from_utf8_lossy(&fs::read(&file.path).unwrap()).lines().filter(|line| !line.trim().is_empty()).count();
+        let wanted = String::from_utf8_lossy(&fs::read(&file.path).unwrap())
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .count();
         assert!(file.account.balances(), "{}", file.path.display());
         assert_eq!(file.account.records as usize, wanted, "{}", file.path.display());
         let unknown: Vec<_> = file.account.skipped.keys().filter(|reason| reason.contains("unknown")).collect();

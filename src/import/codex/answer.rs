@@ -124,8 +124,7 @@ fn headed(text: &str) -> Option<Answer<'_>> {
     const LINES: usize = 8;
     let mut answer = Answer::default();
     let mut rest = text;
-    let mut known = 0;
-    for _ in 0..LINES {
+    for known in 0..LINES {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         let line = line.trim_end();
         if line == "Output:" {
@@ -145,7 +144,6 @@ fn headed(text: &str) -> Option<Answer<'_>> {
         {
             return None;
         }
-        known += 1;
         rest = after;
     }
     None

@@ -139,7 +139,8 @@ impl Stream {
         };
         if let Deed::Shell { .. } = &deed {
             // What it is called while it runs.
-            let shown = args.lines().next().unwrap_or("").to_owned();
+            const SHOWN: usize = 50;
+            let shown = crate::base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();
             self.running.insert(format!("call {id}"), (id.clone(), shown));
         }
         self.deeds.insert(id.clone(), deed);

@@ -28,7 +28,7 @@ impl Stream {
         let Some(call) = self.calls.close(&host_id, ["", ""]) else { return self.orphan(&host_id) };
         let deed = self.deeds.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
-        let shown = self.running.remove(&format!("call {}", call.id));
+        let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(item.output));
         let Answer { text, exit, duration_ms, denied, stopped, running, attachments, .. } = told;
         let exit = exit.or(hint.exit);
@@ -38,7 +38,7 @@ impl Stream {
         match &deed {
             Deed::Shell { .. } if running.is_some() => {
                 brief = Some("still running".into());
-                if let (Some(number), Some((_, shown))) = (running, shown) {
+                if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
                     self.deeds.insert(format!("run {number}"), deed.clone());
                 }
@@ -78,7 +78,7 @@ impl Stream {
             attachments,
         }));
         match deed {
-            _ if denied => out.emit(EventKind::Decision(refused(&call.tool, &call.id))),
+            _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
             Deed::Shell { commits: true, .. } if !failed => {
                 if let Some(sha) = commit_in(&text) {
                     out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
@@ -198,9 +198,9 @@ pub(super) fn tasks(plan: &Value) -> Vec<Task> {
 }
 
 /// A call that a person refused.
-fn refused(tool: &str, call: &str) -> DecisionEvent<'static> {
+fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
-        title: format!("Refused: {tool}").into(),
+        title: format!("Refused: {what}").into(),
         text: Cow::Borrowed(""),
         why: None,
         rejected: Vec::new(),

@@ -244,7 +244,7 @@ impl Stream {
     /// Tells a compaction of which only the event is there.
     pub(super) fn settle_compaction(&mut self, out: &mut Out<'_>) {
         if let Compaction::Event(record, time) = std::mem::take(&mut self.compaction) {
-            let tokens_before = self.counter.context();
+            let tokens_before = self.counter.compact();
             out.emit_at(record, time, EventKind::Compaction { trigger: None, tokens_before, summary: None });
             self.untwinned += 1;
         }
@@ -255,7 +255,7 @@ impl Stream {
         self.settle_agent(out);
         // The event came first, or it comes again.
         self.compaction = Compaction::Told;
-        let tokens_before = self.counter.context();
+        let tokens_before = self.counter.compact();
         out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: payload.message.take() });
         Fate::Shown
     }

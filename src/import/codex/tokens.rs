@@ -64,9 +64,9 @@ impl Counter {
         (new != Sum::default()).then(|| new.usage())
     }
 
-    /// Tokens of the context before it is compacted.
-    pub(super) const fn context(&self) -> Option<u64> {
-        self.context
+    /// Tokens of the context before it is compacted; afterwards they are not known until they are counted again.
+    pub(super) const fn compact(&mut self) -> Option<u64> {
+        self.context.take()
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), usage(40, 10, 60));
         assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), None);
         assert_eq!(counter.count(&info([250, 160, 15], [150, 100, 5])), usage(50, 5, 100));
-        assert_eq!(counter.context(), Some(155));
+        assert_eq!((counter.compact(), counter.compact()), (Some(155), None));
         assert_eq!(counter.count(&info([30, 0, 2], [30, 0, 2])), usage(30, 2, 0));
         assert_eq!(counter.count(&Info::default()), None);
     }
