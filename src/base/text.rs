@@ -53,7 +53,7 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
 
 /// Whether it is ASCII without control characters: told many bytes at a time.
 fn is_plain(text: &str) -> bool {
-    let odd = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') | (byte >= 0x7f);
+    let odd = |byte: u8| !matches!(byte, b'\t' | b'\n' | 0x20..=0x7e);
     text.as_bytes().chunks(64).all(|chunk| !chunk.iter().fold(false, |found, &byte| found | odd(byte)))
 }
 

@@ -101,7 +101,8 @@ fn shapes(seed: usize) -> Vec<(&'static str, String, String)> {
         bare("twilio-key", format!("{}{}", "SK", hex(seed, 32))),
         bare("sendgrid-key", format!("{}{}.{}", "SG.", r(22), r(43))),
         bare("telegram-token", format!("{}{}:AA{}", 1_234_567 + seed, 8, r(33))),
-        bare("discord-token", format!("{}{}.{}.{}", "MTk4", r(20), r(6), r(32))),
+        with("discord-token", format!("{}{}.{}.{}", "MTk4", r(20), r(6), r(32)), "client.login('", "')"),
+        with("discord-token", format!("{}{}.{}.{}", "MTk4", r(20), r(6), r(32)), "DISCORD_TOKEN=", ""),
         bare("digitalocean-token", format!("{}{}", "dop_v1_", hex(seed, 64))),
         bare("docker-token", format!("{}{}", "dckr_pat_", r(27))),
         with("docker-auth", "dGlkZTptb29uLXBoYXNlLTc=".to_owned(), "{\"auths\": {\"x\": {\"auth\": \"", "\"}}}"),
@@ -281,10 +282,12 @@ fn nothing_of_a_secret_is_left_anywhere() {
     assert!(evidence > 5 * shapes.len(), "{evidence}");
     let exports = world.temp.path().join("out");
     for args in [
-        &["--format", "json", "query", "select=steps"][..],
+        &["--format", "json", "query", "steps"][..],
+        &["--format", "json", "query", "user"],
         &["--format", "json", "session", "list"],
         &["--format", "json", "decisions"],
-        &["session", "learn", "--out", exports.to_str().unwrap()],
+        &["session", "learn", "--export", "jsonl", "-o", exports.to_str().unwrap()],
+        &["session", "learn", "--export", "markdown"],
     ] {
         texts.insert(args.join(" "), cru(&world, args));
     }
@@ -452,4 +455,19 @@ fn logs_stay() {
         assert_eq!(mask::find(line), [], "{line}");
     }
     assert_eq!(mask::find(text), []);
+}
+
+#[test]
+fn what_is_logged_is_masked_unless_somebody_says_otherwise() {
+    let world = World::new();
+    let token = format!("{}{}", "ghp_", random(3, 36));
+    cru(&world, &["session", "start", &format!("Try {token}")]);
+    cru(&world, &["log", "phase", &format!("Look at {token}")]);
+    cru(&world, &["log", "tool", "Bash", &format!("echo {token}"), "--result", &token]);
+    let note = || world.notes().into_iter().next().unwrap();
+    let (path, text) = note();
+    assert!(!text.contains(&token) && !path.to_str().unwrap().contains(&token.to_lowercase()[4..20]), "{text}");
+    assert_eq!(text.matches("[secret:github-token]").count(), 5, "{text}");
+    cru(&world, &["log", "--no-redact", "tool", "Bash", &format!("echo {token}")]);
+    assert_eq!(note().1.matches(token.as_str()).count(), 1, "{}", note().1);
 }

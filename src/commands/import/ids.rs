@@ -280,4 +280,13 @@ mod tests {
             "[[#^n-012]] [[#^n-0021]] [[x#^n-002]] [[#^n-012|é"
         );
     }
+
+    #[test]
+    fn what_is_kept_says_by_which_rules() {
+        let ids = Ids { changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]), rules: Some(3) };
+        assert_eq!(ids.pack("text".to_owned()), "ids: mask=3 n-001=n-002\ntext");
+        assert_eq!(Ids::unpack("ids: mask=3 n-001=n-002\ntext"), (ids, "text"));
+        assert_eq!(Ids::unpack("text"), (Ids::default(), "text"));
+        assert_eq!(Ids::default().pack("text".to_owned()), "text");
+    }
 }

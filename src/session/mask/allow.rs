@@ -43,7 +43,7 @@ pub(super) fn is_example(value: &[u8]) -> bool {
         let word = word.as_bytes();
         value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
     };
-    WORDS.iter().any(|word| holds(word)) || holds(&"abcdefghij") || holds(&"1234567890")
+    WORDS.iter().any(holds) || holds(&"abcdefghij") || holds(&"1234567890")
 }
 
 /// `0b5e1c1a-7a4c-4c5e-9d1f-000000000000`

@@ -58,7 +58,9 @@ impl Masks {
                 self.cow(title);
                 self.cow(text);
                 self.cow_of(why);
-                rejected.iter_mut().for_each(|text| self.cow(text));
+                for text in rejected {
+                    self.cow(text);
+                }
             }
             EventKind::Tasks(tasks) => tasks.iter_mut().for_each(|task| self.task(task)),
             EventKind::Task(task) => self.task(task),
@@ -134,7 +136,9 @@ impl Masks {
     }
 
     fn cow_of(&mut self, text: &mut Option<Cow<'_, str>>) {
-        text.iter_mut().for_each(|text| self.cow(text));
+        if let Some(text) = text {
+            self.cow(text);
+        }
     }
 
     fn string(&mut self, text: &mut String) {
@@ -144,6 +148,8 @@ impl Masks {
     }
 
     fn string_of(&mut self, text: &mut Option<String>) {
-        text.iter_mut().for_each(|text| self.string(text));
+        if let Some(text) = text {
+            self.string(text);
+        }
     }
 }

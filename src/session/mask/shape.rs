@@ -121,8 +121,18 @@ pub(super) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     shown.then_some(from + colon + 1..from + host)
 }
 
-/// `MTk4….….…`: a number in Base64, a time, a signature.
+/// `MTk4….….…`, a number in Base64, a time and a signature, behind a word that such a token stands behind. By itself it
+/// begins like too many words to be looked for.
 pub(super) fn discord(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const NAME: usize = 48;
+    const SIGNS: usize = 6;
+    let rest = text.bytes.get(at..)?;
+    let name = rest.iter().take(NAME).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'_').count();
+    let signs = rest[name..].iter().take(SIGNS).take_while(|byte| b" :=(\"'`\\".contains(byte)).count();
+    if signs == 0 { None } else { discord_at(text, at + name + signs) }
+}
+
+fn discord_at(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const NUMBER: std::ops::RangeInclusive<usize> = 23..=28;
     const TIME: std::ops::RangeInclusive<usize> = 6..=7;
     const SIGNATURE: std::ops::RangeInclusive<usize> = 27..=45;
@@ -160,7 +170,7 @@ pub(super) fn telegram(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 /// `abc8Q~…`, asked at the `Q`.
 pub(super) fn azure_secret(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const BEFORE: usize = 4;
-    const BEHIND: std::ops::RangeInclusive<usize> = 31..=34;
+    const BEHIND: std::ops::RangeInclusive<usize> = 31..=40;
     let start = at.checked_sub(BEFORE)?;
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'~' | b'.' | b'-');
     let head = text.bytes.get(start..at)?;

@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         Bytes::Path,
         40,
     ),
-    word("discord-token", &["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"], shape::discord),
+    Rule { name: "discord-token", by: By::Around(&["login(", "bot ", "discord"], shape::discord) },
     token("stripe-key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_"], Bytes::Letters, 16),
     token("stripe-key", &["whsec_"], Bytes::Path, 24),
     token("google-api-key", &["AIza"], Bytes::Dashed, 35),
