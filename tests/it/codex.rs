@@ -46,7 +46,7 @@ fn count(bytes: &[u8]) -> (String, Count) {
         match (text(&record, &["type"]), text(payload, &["type"])) {
             ("session_meta", _) if session.is_empty() => text(payload, &["id"]).clone_into(&mut session),
             ("event_msg", "user_message") => {
-                count.prompts.push(sanitise(text(payload, &["message"])).trim().to_owned())
+                count.prompts.push(sanitise(text(payload, &["message"])).trim().to_owned());
             }
             ("event_msg", "token_count") => {
                 let sum = &payload["info"]["total_token_usage"];
@@ -157,7 +157,7 @@ fn prompts_calls_failures_and_tokens_are_those_of_the_records() {
         .collect();
     let vault = tempfile::tempdir().unwrap();
     let report = import(vault.path(), &sources);
-    assert_eq!(report.count(Outcome::Created) as usize, sources.len());
+    assert_eq!(report.count(Outcome::Created), sources.len() as u64);
     let notes = notes(vault.path());
     let mut wrong = Vec::new();
     for path in &sources {
@@ -195,7 +195,7 @@ fn every_record_is_accounted_for() {
             .filter(|line| !line.trim().is_empty())
             .count();
         assert!(file.account.balances(), "{}", file.path.display());
-        assert_eq!(file.account.records as usize, wanted, "{}", file.path.display());
+        assert_eq!(file.account.records, wanted as u64, "{}", file.path.display());
         let unknown: Vec<_> = file.account.skipped.keys().filter(|reason| reason.contains("unknown")).collect();
         assert!(unknown.is_empty(), "{}: {unknown:?}", file.path.display());
         lines += wanted;

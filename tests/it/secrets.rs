@@ -276,7 +276,7 @@ fn nothing_of_a_secret_is_left_anywhere() {
         let path = VaultPath::new(path.strip_prefix(world.vault.root()).unwrap().to_str().unwrap()).unwrap();
         for (at, entry) in supplier.entries(&path, &note, &session).into_iter().enumerate() {
             evidence += 1;
-            texts.insert(format!("evidence {path} {at}"), entry.text.to_string());
+            texts.insert(format!("evidence {path} {at}"), entry.text.clone());
         }
     }
     assert!(evidence > 5 * shapes.len(), "{evidence}");
@@ -298,7 +298,7 @@ fn nothing_of_a_secret_is_left_anywhere() {
     }
     let codified = world.sessions()["s0"].1.meta.session_id.clone().unwrap();
     texts.insert("codify".to_owned(), cru(&world, &["session", "codify", &codified]));
-    for (rule, secret, _) in shapes.iter() {
+    for (rule, secret, _) in &shapes {
         for (place, text) in &texts {
             // Half of it would be too much as well.
             let half = &secret[secret.len() / 3..];
@@ -308,7 +308,7 @@ fn nothing_of_a_secret_is_left_anywhere() {
     for (rule, secret, _) in shapes.iter().filter(|(_, secret, _)| on_one_line(secret)) {
         let output = cru(&world, &["--format", "json", "search", &format!("\"{secret}\"")]);
         let hits: Value = serde_json::from_str(&output).unwrap_or_default();
-        assert!(!hits["hits"].as_array().is_some_and(|hits| !hits.is_empty()), "{rule}: {hits}");
+        assert!(hits["hits"].as_array().is_none_or(Vec::is_empty), "{rule}: {hits}");
     }
     let scanned = cru(&world, &["secrets", "scan"]);
     assert!(scanned.contains("no secrets found"), "{scanned}");

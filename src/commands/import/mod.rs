@@ -42,6 +42,7 @@ use ingest::{Machine, Options, Watch, ingest};
 /// deleted in it stays so; a note that a person deleted is not made again. At the end stands the account of every
 /// record: in a note, or left out for a named reason.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     /// Whose transcripts
     #[arg(value_parser = agents())]

@@ -85,7 +85,9 @@ impl<'a> Table<'a> {
         self.line(&head, &widths, view, &mut out);
         let lines = self.rows.par_chunks(TOGETHER).map(|rows| {
             let mut out = String::new();
-            rows.iter().for_each(|row| self.line(row, &widths, view, &mut out));
+            for row in rows {
+                self.line(row, &widths, view, &mut out);
+            }
             out
         });
         out.push_str(&lines.collect::<Vec<_>>().concat());
@@ -103,9 +105,9 @@ impl<'a> Table<'a> {
                 out.extend(pad.clone());
             }
             if cell.style.is_plain() {
-                out.push_str(&text)
+                out.push_str(&text);
             } else {
-                out.push_str(&paint(cell.style, text))
+                out.push_str(&paint(cell.style, text));
             }
             if *align == Align::Left && !last {
                 out.extend(pad);

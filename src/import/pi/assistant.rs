@@ -34,7 +34,7 @@ impl Session {
         if stopped {
             out.emit(EventKind::Interrupt { call: None });
         } else if failed {
-            let text = message.error_message.filled().unwrap_or("The model service failed.");
+            let text = message.error.filled().unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));
         }
         match (out.told, unknown) {

@@ -105,8 +105,8 @@ mod tests {
             std::fs::create_dir(folder).unwrap();
         }
         let fork = one.join("fork.jsonl");
-        std::fs::write(two.join("a.jsonl"), "x").unwrap();
-        std::fs::write(temp.path().join("b.jsonl"), "x").unwrap();
+        crate::base::files::create(&two.join("a.jsonl"), b"x").unwrap();
+        crate::base::files::create(&temp.path().join("b.jsonl"), b"x").unwrap();
         assert_eq!(beside(&fork, "/home/mia/two/a.jsonl"), Some(two.join("a.jsonl")));
         assert_eq!(beside(&fork, "C:\\s\\two\\a.jsonl"), Some(two.join("a.jsonl")));
         assert_eq!(beside(&fork, "/home/mia/one/a.jsonl"), None);

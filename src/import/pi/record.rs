@@ -88,8 +88,8 @@ pub(super) struct Message<'a> {
     pub(super) usage: Maybe<Tokens>,
     #[serde(borrow, default)]
     pub(super) stop_reason: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) error_message: Text<'a>,
+    #[serde(borrow, default, rename = "errorMessage")]
+    pub(super) error: Text<'a>,
 
     // toolResult
     #[serde(borrow, default)]

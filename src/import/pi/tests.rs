@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::IMPORTER;
+use crate::base::files;
 use crate::session::event::{Event, EventKind, Meta, StreamKey, Usage};
 use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Sink};
 
@@ -107,6 +108,7 @@ fn header() -> Value {
     json!({"type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-01T10:00:00Z", "cwd": "/home/mia/api"})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what is written in place")]
 fn entry(id: &str, parent: Option<&str>, message: Value) -> Value {
     json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-01T10:00:01Z", "message": message})
 }
@@ -276,13 +278,13 @@ fn a_fork_tells_what_is_its_own_where_the_other_is_at_hand() {
     let temp = tempfile::tempdir().unwrap();
     let (old, new) = (temp.path().join("1_s1.jsonl"), temp.path().join("2_s2.jsonl"));
     let mut lines = session();
-    std::fs::write(&old, text(&lines)).unwrap();
+    files::put(&old, text(&lines).as_ref()).unwrap();
     lines[0] = json!({"type": "session", "version": 3, "id": "s2", "timestamp": "2026-01-02T10:00:00Z",
         "cwd": "/home/mia/api", "parentSession": "/elsewhere/1_s1.jsonl"});
     let mut own = user("u9", Some("a2"), "another way");
     own["timestamp"] = json!("2026-01-02T10:00:05Z");
     lines.push(own);
-    std::fs::write(&new, text(&lines)).unwrap();
+    files::put(&new, text(&lines).as_ref()).unwrap();
     let bundles = (IMPORTER.bundle)(vec![new.clone(), old.clone()]).unwrap();
     assert_eq!(bundles.iter().map(|bundle| bundle.files.len()).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(bundles[1].files, [new]);
@@ -297,7 +299,7 @@ fn a_fork_tells_what_is_its_own_where_the_other_is_at_hand() {
     assert_eq!(told.headers[0].parent.as_ref().unwrap().to_string(), "s1");
     assert!(told.usage.is_empty() && told.cost == 0.0, "tokens count where they were used");
 
-    std::fs::remove_file(old).unwrap();
+    files::remove(&old).unwrap();
     let mut alone = Told::default();
     (IMPORTER.read)(&bundles[1], &mut alone).unwrap();
     assert!(alone.text.contains("Typed fix the tests") && alone.skipped("copied from another session") == 0);
@@ -325,7 +327,7 @@ fn a_file_cut_at_any_byte_is_told_to_there() {
         let partial = told.skipped("partial last line");
         let lines = all[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() as u64;
         assert_eq!(told.accounts[0].records, lines);
-        assert!(partial <= 1 && told.accounts[0].skipped.get("broken line").is_none());
+        assert!(partial <= 1 && !told.accounts[0].skipped.contains_key("broken line"));
     }
 }
 

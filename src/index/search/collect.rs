@@ -76,9 +76,13 @@ fn segments<T: Send>(
 ) -> tantivy::Result<Vec<T>> {
     let statistics = Statistics(search.snapshot);
     let parts = search.snapshot.parts();
-    let weight = |part: &Part| match scoring {
-        true => query.weight(EnableScoring::enabled_from_statistics_provider(&statistics, part.searcher())),
-        false => query.weight(EnableScoring::disabled_from_searcher(part.searcher())),
+    let weight = |part: &Part| {
+        let searcher = part.searcher();
+        query.weight(if scoring {
+            EnableScoring::enabled_from_statistics_provider(&statistics, searcher)
+        } else {
+            EnableScoring::disabled_from_searcher(searcher)
+        })
     };
     let weights = parts.iter().map(weight).collect::<tantivy::Result<Vec<_>>>()?;
     let places = parts
