@@ -40,6 +40,8 @@ fn count(bytes: &[u8]) -> (String, Count) {
     let mut failed: BTreeSet<String> = BTreeSet::new();
     let mut running: HashMap<String, String> = HashMap::new();
     let mut waits: HashMap<String, String> = HashMap::new();
+    // Calls without an answer; a note says that none is recorded, and shows them as failed.
+    let mut open: BTreeSet<String> = BTreeSet::new();
     for line in String::from_utf8_lossy(bytes).lines() {
         let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
         let payload = &record["payload"];
@@ -61,14 +63,17 @@ fn count(bytes: &[u8]) -> (String, Count) {
                     continue;
                 }
                 count.calls += 1;
+                open.insert(text(payload, &["call_id"]).to_owned());
                 if text(payload, &["name"]) == "write_stdin" {
                     let given: Value = serde_json::from_str(text(payload, &["arguments"])).unwrap();
                     waits.insert(text(payload, &["call_id"]).to_owned(), given["session_id"].to_string());
                 }
             }
             ("response_item", "web_search_call") => count.calls += 1,
+            ("response_item", "tool_search_output") => drop(open.remove(text(payload, &["call_id"]))),
             ("response_item", "function_call_output" | "custom_tool_call_output") => {
                 let id = text(payload, &["call_id"]);
+                open.remove(id);
                 let output = text(payload, &["output"]);
                 let word = "session ID ";
                 if let Some(at) = output.find(word).filter(|_| output.starts_with("Chunk ID: ")) {
@@ -87,6 +92,7 @@ fn count(bytes: &[u8]) -> (String, Count) {
         }
     }
     count.tokens = total;
+    failed.append(&mut open);
     count.failures = failed.len() as u64;
     (session, count)
 }

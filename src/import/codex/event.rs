@@ -35,6 +35,7 @@ impl Stream {
             "token_count" => self.tokens(event, out),
             "task_started" | "turn_started" => {
                 self.in_turn = false;
+                self.tells_turns = true;
                 Fate::Skipped("beginning or end of a turn")
             }
             "task_complete" | "turn_complete" => {

@@ -51,6 +51,8 @@ pub(super) struct Stream {
     pub(super) prompts: Vec<u64>,
     /// Whether the agent works on something and was already told what.
     pub(super) in_turn: bool,
+    /// Whether the host tells where turns begin; old ones do not, and then nobody can tell what was queued.
+    pub(super) tells_turns: bool,
     /// Results of the web search that was just told.
     pub(super) found: Option<u64>,
     pub(super) compaction: Compaction,
@@ -185,7 +187,7 @@ impl Stream {
     ) -> Fate {
         let (words, origin) = match said::read(text) {
             Said::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
-            Said::Words(words) if self.in_turn => (words, PromptOrigin::Queued),
+            Said::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
             Said::Words(words) => (words, PromptOrigin::Typed),
             Said::Shell(command) => (command, PromptOrigin::Shell),
             Said::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
