@@ -15,6 +15,8 @@ mod out;
 mod pi;
 mod place;
 mod shell;
+#[cfg(test)]
+mod told;
 mod unpack;
 
 use std::collections::BTreeSet;
@@ -60,7 +62,7 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
                 // A folder that cannot be opened hides its files, no others.
                 let Ok(entry) = entry else { continue };
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && is_named_so(entry.path()) {
+                if is_file && is_named_so(importer, entry.path()) {
                     files.insert(entry.into_path());
                 }
             }
@@ -82,10 +84,10 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
     Ok(found)
 }
 
-/// Whether a file has the name of a transcript, plain or compressed.
-fn is_named_so(path: &Path) -> bool {
+/// Whether a file has the name of a transcript.
+fn is_named_so(importer: &Importer, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
+    importer.names.iter().any(|end| name.ends_with(end))
 }
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {

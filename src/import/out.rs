@@ -1,4 +1,4 @@
-//! Where the events of one record go.
+//! Where the events of one record go, and what became of the record.
 
 use std::rc::Rc;
 
@@ -6,6 +6,15 @@ use jiff::Timestamp;
 
 use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::source::Sink;
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// A note shows or uses it.
+    Shown,
+    /// It is left out, for this reason.
+    Skipped(&'static str),
+}
 
 /// Tells the events of one record of a stream.
 pub(super) struct Out<'s> {

@@ -24,6 +24,8 @@ pub struct Importer {
     pub host: &'static str,
     /// Where its transcripts lie, `~` for home; several are all searched.
     pub places: &'static [&'static str],
+    /// How the names of its transcripts end; only such files are looked at in a folder.
+    pub names: &'static [&'static str],
     /// Whether a file is one of its transcripts, by path and first bytes (up to 64 KiB).
     pub recognise: fn(&Path, &[u8]) -> bool,
     /// Puts recognised files together that must be read as one: a session, its slices and its sub-agents. The result

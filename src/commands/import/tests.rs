@@ -19,6 +19,7 @@ const INVENTED: Importer = Importer {
     title: "Invented",
     host: "invented",
     places: &[],
+    names: &[".jsonl"],
     recognise: |_, head| head.starts_with(b"session "),
     bundle: |mut files| {
         files.sort();

@@ -6,14 +6,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Fate;
 use super::agents::Agents;
 use super::argument;
 use super::record::{Block, Content, Message, Record, Tokens};
 use super::said::reason;
 use super::stream::Stream;
 use crate::import::calls::OpenCall;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::import::shell;
 use crate::session::event::{Call, EventKind, Meta, Usage};
 

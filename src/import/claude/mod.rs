@@ -38,18 +38,10 @@ pub(super) const IMPORTER: Importer = Importer {
     title: "Claude Code",
     host: "claude-code",
     places: &["~/.claude/projects"],
+    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,
     beside: bundle::beside,
     hooked: Some(hook::transcripts),
 };
-
-/// What became of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// A note shows or uses it.
-    Shown,
-    /// It is left out, for this reason.
-    Skipped(&'static str),
-}

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 
 use super::agents::Agents;
+use super::describe;
 use super::head::Head;
 use super::record::{Envelope, Record, with_record};
 use super::said::reason;
 use super::stream::Stream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, Node, Tree};
-use super::{Fate, describe};
 use crate::base::{Error, Result};
 use crate::import::intake::LATER;
 use crate::import::lines::{Line, Lines, MAX_LINE, trim};
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{StreamKey, TitleRank};
 use crate::session::source::{Account, Bundle, Header, Sink};
 

@@ -9,10 +9,10 @@ use super::denial::{self, Denial};
 use super::detail::Detail;
 use super::record::{Block, Part, Parts, Record};
 use super::stream::Stream;
-use super::{Fate, brief, decision, proof};
+use super::{brief, decision, proof};
 use crate::import::calls::OpenCall;
 use crate::import::git::commit_in;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use crate::session::{FileRef, Task};
 

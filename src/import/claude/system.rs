@@ -1,12 +1,11 @@
 //! System, attachment and session-level lines.
 
-use super::Fate;
 use super::agents::Agents;
 use super::record::Record;
 use super::said::reason;
 use super::stream::{Compaction, Stream};
 use super::user::Gathered;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{EventKind, TitleRank};
 
 /// Session-level lines that only serve the host.

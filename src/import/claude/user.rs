@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::Fate;
 use super::agents::Agents;
 use super::decision;
 use super::record::{Block, Content, Record};
@@ -10,7 +9,7 @@ use super::said::{Notice, Said, reason, tell, tell_queued};
 use super::stream::Stream;
 use super::tree::Node;
 use crate::import::lenient::Text;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
 /// The name under which a person's own shell line is told.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::reason;
 use super::record::{Payload, is_error, parts, picture, strings, words};
 use super::stream::{Compaction, Hint, Stream};
-use super::{Fate, reason};
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Name of the model where no record says it.

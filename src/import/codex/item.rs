@@ -6,12 +6,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::call::{self, Deed};
+use super::reason;
 use super::record::{Payload, parts, string, words};
 use super::said::{self, Said};
 use super::stream::Stream;
-use super::{Fate, reason};
 use crate::import::calls::OpenCall;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{Call, CallResult, EventKind};
 
 impl Stream {

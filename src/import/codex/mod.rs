@@ -33,21 +33,13 @@ pub(super) const IMPORTER: Importer = Importer {
     title: "Codex",
     host: "codex",
     places: &["~/.codex/sessions", "~/.codex/archived_sessions"],
+    names: &[".jsonl", ".jsonl.zst"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,
     beside: bundle::beside,
     hooked: None,
 };
-
-/// What became of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// A note shows or uses it.
-    Shown,
-    /// It is left out, for this reason.
-    Skipped(&'static str),
-}
 
 /// Reasons that several parts of the importer give.
 mod reason {

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::Fate;
 use super::answer::{self, Answer};
 use super::call::Deed;
 use super::patch::{self, Change};
 use super::record::Payload;
 use super::stream::{Hint, Stream};
 use crate::import::git::commit_in;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
 use crate::session::{FileRef, Task};
 

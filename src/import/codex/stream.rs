@@ -10,14 +10,14 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use super::call::Deed;
+use super::reason;
 use super::record::{Envelope, Payload};
 use super::said::{self, Said};
 use super::tokens::Counter;
 use super::twin::Twins;
-use super::{Fate, reason};
 use crate::import::calls::Calls;
 use crate::import::intake::Intake;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::import::place::Place;
 use crate::session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
 use crate::session::source::{Bounds, Consumed};

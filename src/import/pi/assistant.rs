@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::reason;
 use super::record::{Message, Tokens};
 use super::session::Session;
-use super::{Fate, reason};
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::{EventKind, Meta, Usage};
 
 impl Session {

@@ -28,21 +28,13 @@ pub(super) const IMPORTER: Importer = Importer {
     title: "pi",
     host: "pi",
     places: &["~/.pi/agent/sessions", "~/.omp/agent/sessions", "~/.openclaw/agents"],
+    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,
     beside: bundle::beside,
     hooked: None,
 };
-
-/// What became of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// A note shows or uses it.
-    Shown,
-    /// It is left out, for this reason.
-    Skipped(&'static str),
-}
 
 /// Why records are left out, where more than one place says so.
 mod reason {

@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::head::Head;
+use super::reason;
 use super::record::{Record, with_record};
 use super::session::Session;
-use super::{Fate, reason};
 use crate::base::{Error, Result};
 use crate::import::intake::LATER;
 use crate::import::lines::{Line, Lines, MAX_LINE, trim};
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::event::StreamKey;
 use crate::session::source::{Account, Bundle, Header, Sink};
 

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::brief;
 use super::call::is_shell;
 use super::record::{Block, Message};
 use super::session::{Session, attachment};
-use super::{Fate, brief};
 use crate::import::calls::OpenCall;
 use crate::import::git::commit_in;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::session::FileRef;
 use crate::session::event::{Attachment, CallResult, EventKind, Meta};
 

@@ -8,12 +8,12 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use super::head::Head;
+use super::reason;
 use super::record::{Block, Message, Parent as Said, Record};
 use super::said::{self, tell};
-use super::{Fate, reason};
 use crate::import::calls::Calls;
 use crate::import::intake::Intake;
-use crate::import::out::Out;
+use crate::import::out::{Fate, Out};
 use crate::import::place::Place;
 use crate::session::boundary::{Boundary, Entry, Kind, Parent, Tracker, What};
 use crate::session::event::{

@@ -1,6 +1,11 @@
 //! One session's own records.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::*;
+use crate::session::event::{Event, EventKind, StreamKey, Usage};
+use crate::session::source::{Account, Consumed, Header, Sink};
 
 #[test]
 fn usage_counts_once_for_a_message_and_the_last_line_wins() {

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{answers, asks, bytes, calls, event, item, meta, read_bytes, says, session};
+use super::{answers, asks, calls, event, item, meta, read_bytes, says, session};
+use crate::import::told::lines as jsonl;
 
 fn sample() -> Vec<Value> {
     let mut all = vec![meta("s", json!({ "git": { "branch": "main" } }))];
@@ -16,7 +17,7 @@ fn sample() -> Vec<Value> {
 
 #[test]
 fn cut_at_every_byte() {
-    let text = bytes(&sample());
+    let text = jsonl(&sample());
     let whole = read_bytes(&[("s.jsonl", text.clone())]);
     for cut in 0..text.len() {
         let told = read_bytes(&[("s.jsonl", text[..cut].to_vec())]);
@@ -55,15 +56,15 @@ fn doubled_ids_ids_that_are_paths_and_missing_answers() {
 
 #[test]
 fn a_session_named_like_a_path_is_only_a_name() {
-    let text = bytes(&[meta("../../etc/x", json!({})), asks("go")[1].clone()]);
+    let text = jsonl(&[meta("../../etc/x", json!({})), asks("go")[1].clone()]);
     assert!(read_bytes(&[("s.jsonl", text)]).stream("../../etc/x").contains("go"));
 }
 
 #[test]
 fn odd_bytes_and_unknown_records() {
-    let mut text = bytes(&sample()[..3]);
+    let mut text = jsonl(&sample()[..3]);
     text.extend(b"\0\0\0\n{\"broken\n\xff\xfe\n[1]\n\"x\"\n");
-    text.extend(bytes(&[
+    text.extend(jsonl(&[
         json!({ "timestamp": "t", "type": "new_thing", "payload": {} }),
         event(json!({ "type": "new_event" })),
         item(json!({ "type": "new_item" })),
@@ -93,14 +94,14 @@ fn fields_of_any_type_are_taken() {
             }
         }
         let count = records.len() as u64;
-        assert_eq!(read_bytes(&[("s.jsonl", bytes(&records))]).records(), count);
+        assert_eq!(read_bytes(&[("s.jsonl", jsonl(&records))]).records(), count);
     }
 }
 
 proptest! {
     #[test]
     fn flipped_bytes_break_nothing(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
-        let mut text = bytes(&sample());
+        let mut text = jsonl(&sample());
         for (at, byte) in flips {
             let at = at.index(text.len());
             text[at] = byte;

@@ -43,7 +43,7 @@ fn sub_agents_stand_in_files_of_their_own() {
     insta::assert_snapshot!(told.stream("a"), @r#"
     3 prompt (typed) review
     4 call c1 spawn_agent Look at clock.rs
-    5 result c1 {"agent_id":"b"} agent reviewer a/agent-b
+    5 result c1 {"agent_id":"b"} agent reviewer a/agent-b background
     6 call c2 wait b
     7 result c2 {"status":{"b":{"completed":"All good."}},"timed_out":false}
     7 done a/agent-b All good. false

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{answers, asks, bytes, calls, event, item, read_bytes, says, session};
+use super::{answers, asks, calls, event, item, read_bytes, says, session};
+use crate::import::told::lines as jsonl;
 
 fn concat(parts: &[&[serde_json::Value]]) -> Vec<serde_json::Value> {
     parts.iter().flat_map(|part| part.to_vec()).collect()
@@ -40,7 +41,7 @@ fn a_turn_is_told_once() {
     9 call c2 Edit src/clock.rs
     11 result c2 exit 0 +2 −1 reads src/clock.rs writes src/clock.rs
     12 call c3 update_plan 1 task
-    12 tasks Test in_progress
+    12 tasks 1 Test in_progress
     13 result c3 Plan updated
     15 reply Done.
     ");
@@ -60,7 +61,7 @@ fn the_oldest_files_have_items_alone() {
         json!({ "type": "function_call_output", "call_id": "c1", "output": "{\"output\":\"a\\n\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}" }),
         json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "One." }] }),
     ];
-    let told = read_bytes(&[("rollout.jsonl", bytes(&lines))]);
+    let told = read_bytes(&[("rollout.jsonl", jsonl(&lines))]);
     insta::assert_snapshot!(told.stream("old"), @r"
     4 prompt (typed) List files
     5 thinking Looking
@@ -103,10 +104,11 @@ fn going_back_and_compacting() {
     10 rewind to 6
     12 prompt (typed) three
     14 reply third
-    16 compaction 110 What was done.
+    16 compaction - 110 What was done.
     18 rewind to 2
     ");
-    assert_eq!((told.usage["s"].input, told.usage["s"].cache_read, told.usage["s"].output), (40, 60, 10));
+    let tokens = told.tokens("s");
+    assert_eq!((tokens.input, tokens.cache_read, tokens.output), (40, 60, 10));
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn what_only_one_record_tells_is_told() {
     3 prompt (typed) go
     4 reply from the item
     5 reply from the event
-    6 compaction 0 -
+    6 compaction - 0 -
     ");
     assert_eq!(told.skipped("said twice: its other record is used"), 1);
 }
@@ -150,7 +152,7 @@ fn refusals_answers_and_stops() {
     7 decision Store: Memory rejected ["Disk"]
     8 call c3 Bash sleep 99
     9 result c3 failed aborted by user after 3.0s
-    10 interrupt
+    10 interrupt -
     11 failure no service
     "#);
 }
@@ -180,7 +182,7 @@ fn a_command_that_runs_on_fails_where_it_was_called() {
 #[test]
 fn packed_files_are_read() {
     let all = concat(&[&[super::meta("s", json!({}))], &asks("go"), &says("done")]);
-    let text = bytes(&all);
+    let text = jsonl(&all);
     let packed = ruzstd::encoding::compress_to_vec(text.as_slice(), ruzstd::encoding::CompressionLevel::Fastest);
     let plain = read_bytes(&[("s.jsonl", text.clone())]);
     let told = read_bytes(&[("s.jsonl.zst", packed.clone())]);
