@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::boundary::{self, Placed};
 use super::component::{self, Components};
 use super::draft::Draft;
 use super::edge::Edges;
@@ -27,6 +28,8 @@ pub struct Graph<'a> {
     dependencies: Components,
     /// Sessions that another one names as its sub-agent's.
     subagents: HashSet<u32>,
+    /// In the order of their phases.
+    breaks: Vec<Placed>,
     findings: Vec<Finding>,
 }
 
@@ -43,9 +46,10 @@ impl<'a> Graph<'a> {
             relation::add(&mut draft, session);
         }
         draft.add_parents();
+        boundary::add(&mut draft);
         let accesses = std::mem::take(&mut draft.accesses);
         draft.edges.extend(flow::edges(&accesses, &draft.nodes, sessions));
-        let Draft { nodes, edges, index, files, mut findings, claims, parents, .. } = draft;
+        let Draft { nodes, edges, index, files, mut findings, claims, parents, breaks, .. } = draft;
         let edges = Edges::new(edges, nodes.len());
         let next = |node: u32| {
             let edges = edges.out(NodeId(node)).iter();
@@ -67,6 +71,7 @@ impl<'a> Graph<'a> {
             index,
             files,
             dependencies,
+            breaks,
             findings: Vec::new(),
         };
         check::duplicate_ids(sessions, &mut findings);
@@ -143,6 +148,25 @@ impl<'a> Graph<'a> {
     /// Whether another session names this one as its sub-agent's.
     pub fn is_subagent(&self, session: u32) -> bool {
         self.subagents.contains(&session)
+    }
+
+    /// The phases of a session and their sub-phases, in the order of the page.
+    pub fn phases(&self, session: NodeId) -> impl Iterator<Item = NodeId> {
+        let own = self.node(session).session;
+        let nodes = (session.0..).map(NodeId).take_while(move |id| {
+            self.nodes.get(id.index()).is_some_and(|node| node.session.is_some() && node.session == own)
+        });
+        nodes.filter(|id| matches!(self.node(*id).body, Body::Phase(_)))
+    }
+
+    /// Where sessions broke, in the order of the phases behind.
+    pub fn breaks(&self) -> &[Placed] {
+        &self.breaks
+    }
+
+    /// The boundary before a phase.
+    pub fn break_before(&self, phase: NodeId) -> Option<&Placed> {
+        self.breaks.binary_search_by_key(&phase, |it| it.phase).ok().map(|at| &self.breaks[at])
     }
 
     /// The sessions that came out of a node: sub-agents of a callout, forks and sub-agents of a session; in the order

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::boundary::Placed;
 use super::file;
 use super::index::{Index, World};
 use super::node::{Body, Node, NodeId};
@@ -44,6 +45,7 @@ pub(super) struct Draft<'a> {
     /// The node that each session's frontmatter names as its parent.
     pub(super) parents: Vec<(u32, NodeId)>,
     pub(super) findings: Vec<Finding>,
+    pub(super) breaks: Vec<Placed>,
     /// One past the last node that stands in a session.
     pub(super) last_in_session: u32,
     pub(super) files: HashMap<Cow<'a, str>, NodeId>,
@@ -63,6 +65,7 @@ impl<'a> Draft<'a> {
             parents: Vec::new(),
             last_in_session: 0,
             findings: Vec::new(),
+            breaks: Vec::new(),
             files: HashMap::new(),
             others: HashMap::new(),
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::NodeId;
 use crate::base::Span;
+use crate::session::boundary::Kind;
 
 /// What an edge says. An edge goes from the one that depends, comes later, contains or points, to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -33,11 +34,36 @@ pub enum EdgeKind {
     Embeds,
     /// The first points at the second in any other way.
     LinksTo,
+    /// The first began when a branch was left that ended with the second, and a summary of it was taken along.
+    Branch,
+    /// The first begins a session that has a copy of another, which ended with the second.
+    Fork,
+    /// The first went back to an earlier place, away from the second.
+    TreeJump,
+    /// The context was compacted between the second and the first.
+    Compaction,
+    /// The first went on after a pause behind the second.
+    Resume,
+    /// The first begins with the request to hand over what ended with the second.
+    Handoff,
+}
+
+impl From<Kind> for EdgeKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Branch => Self::Branch,
+            Kind::Fork => Self::Fork,
+            Kind::TreeJump => Self::TreeJump,
+            Kind::Compaction => Self::Compaction,
+            Kind::Resume => Self::Resume,
+            Kind::Handoff => Self::Handoff,
+        }
+    }
 }
 
 impl EdgeKind {
     /// All of them, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 17] = [
         Self::Contains,
         Self::Prev,
         Self::After,
@@ -49,6 +75,12 @@ impl EdgeKind {
         Self::Replays,
         Self::Embeds,
         Self::LinksTo,
+        Self::Branch,
+        Self::Fork,
+        Self::TreeJump,
+        Self::Compaction,
+        Self::Resume,
+        Self::Handoff,
     ];
 
     /// Its name.
@@ -65,12 +97,24 @@ impl EdgeKind {
             Self::Replays => "replays",
             Self::Embeds => "embeds",
             Self::LinksTo => "links-to",
+            Self::Branch => "branch",
+            Self::Fork => "fork",
+            Self::TreeJump => "tree-jump",
+            Self::Compaction => "compaction",
+            Self::Resume => "resume",
+            Self::Handoff => "handoff",
         }
     }
 
     /// Whether the first of an edge is founded on the second: these carry staleness.
     pub const fn is_dependency(self) -> bool {
         matches!(self, Self::After | Self::RestsOn)
+    }
+
+    /// Whether the session broke between the second and the first: the edge stands for a boundary, of which
+    /// [`super::Graph::break_before`] tells more.
+    pub const fn is_boundary(self) -> bool {
+        matches!(self, Self::Branch | Self::Fork | Self::TreeJump | Self::Compaction | Self::Resume | Self::Handoff)
     }
 }
 

@@ -4,6 +4,7 @@
 //! apart: order on the page (`prev`), dependency (`after`) and origin (`from`). Everything here is computed from the
 //! notes in linear time and nothing is stored; it reads no file and knows no terminal.
 
+pub mod boundary;
 pub mod build;
 pub mod component;
 pub mod edge;

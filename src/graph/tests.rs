@@ -147,6 +147,7 @@ fn relations_of_a_family() {
     a#p-02 links-to a#n-001
     a#p-02 links-to b#p-01
     a#p-02 links-to lesson.md
+    a#p-02 resume* a#p-01
     a#n-004 after* b#n-001
     a#n-004 reads file:/w/src/a.rs
     a#n-004 resolves a#p-01.6

@@ -17,17 +17,18 @@ use crate::session::time;
 pub use rule::{STATES, TASK_STATES};
 
 impl Entry {
-    /// The same without the secrets in its texts.
-    #[must_use]
-    pub fn masked(self) -> Self {
+    /// The same without the secrets in its texts. Error: one stands where its placeholder cannot (a number, a state), so
+    /// that the entry is not to be written at all.
+    pub fn masked(self) -> Result<Self, Bad> {
+        let bad = |message: String| Bad { message, column: 0 };
         let mut masks = Masks::unnumbered();
-        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+        let mut value = serde_json::to_value(&self).map_err(|error| bad(error.to_string()))?;
         masks.value(&mut value);
         if masks.counts().is_empty() {
-            return self;
+            return Ok(self);
         }
         // What was written is read back, as from the journal.
-        Self::parse(&value.to_string()).unwrap_or(self)
+        Self::parse(&value.to_string()).map_err(|error| bad(format!("without its secret: {}", error.message)))
     }
 }
 

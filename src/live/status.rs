@@ -48,10 +48,9 @@ pub fn change(log: &Log<'_>, target: &Target, status: &Status, reason: Option<&s
     }
     let unfinished = if *status == Status::Active { 0 } else { end_open_steps(log, target)? };
     let reason = reason.map(str::to_owned);
-    log.add(
-        target,
-        &Entry::Status(entry::Status { status: status.as_str().to_owned(), reason, ..Default::default() }),
-    )?;
+    let entry = Entry::Status(entry::Status { status: status.as_str().to_owned(), reason, ..Default::default() });
+    let entry = log.masked(entry).map_err(|bad| Error::usage(bad.message))?;
+    log.add(target, &entry)?;
     let label = format!("session {}", status.as_str());
     let written = log.flush(target, &label);
     Ok(Changed { before, after: status.clone(), changed: true, unfinished, written })

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 pub const GAP: i64 = 600;
 
 /// What breaks a session; the order is the priority, and the first kind names the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A branch was left, and a summary of it taken along.
     Branch,
@@ -25,6 +26,13 @@ pub enum Kind {
     Resume,
     /// A person asked to hand over.
     Handoff,
+}
+
+/// Whether a person's words ask to hand the work over to another session.
+pub fn asks_to_hand_over(words: &str) -> bool {
+    let words = words.trim_start();
+    let name = words.split_whitespace().next().unwrap_or("");
+    matches!(name, "/handoff" | "/hand-off" | "/skill:handoff") || words.starts_with("<skill name=\"handoff\"")
 }
 
 /// What an entry says of its parent.

@@ -19,6 +19,7 @@ pub mod read;
 pub mod render;
 #[cfg(test)]
 mod round_trip;
+pub mod segment;
 pub mod source;
 pub mod step_line;
 pub mod time;

@@ -22,6 +22,7 @@ mod format_doc;
 mod frontmatter;
 mod generated;
 mod growth;
+mod grown_edited;
 mod hooked;
 mod hooks;
 mod import;

@@ -11,12 +11,15 @@ use unicode_width::UnicodeWidthStr as _;
 use super::count::Count;
 use super::row::{self, Row};
 
-use crate::base::text::{fold_whitespace, plural, sanitise, truncate};
+use crate::base::text::{fold_whitespace, plural, sanitise, thousands, truncate};
 use crate::commands::View;
+use crate::commands::output::duration;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{amount, minute};
 use crate::graph::export::mark;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
+use crate::session::boundary::Kind;
+use crate::session::segment::Break;
 use crate::session::{Status, StepStatus};
 
 /// How many files the list at the end names.
@@ -275,6 +278,9 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         let unseen = |arrow: &&&Arrow| {
             self.picture.outside.contains(&arrow.to) || self.graph().node(id).kind() == NodeKind::Phase
         };
+        if let Some(broke) = self.graph().break_before(id) {
+            say("↳", vec![boundary(&broke.is)]);
+        }
         say("from", of(EdgeKind::From).filter(unseen).map(|it| named(&it)).collect());
         // A session that stands below this line in the tree needs no link to it.
         let is_child = |arrow: &&&Arrow| {
@@ -362,7 +368,12 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
                 EdgeKind::Replays => "runs again",
                 EdgeKind::Embeds => "shows",
                 EdgeKind::LinksTo => "points at",
+                EdgeKind::Fork => "is a fork of",
                 EdgeKind::Contains | EdgeKind::Prev | EdgeKind::Reads | EdgeKind::Writes => continue,
+                // These stay within one session.
+                EdgeKind::Branch | EdgeKind::TreeJump | EdgeKind::Compaction | EdgeKind::Resume | EdgeKind::Handoff => {
+                    continue;
+                }
             };
             let to = graph.node(arrow.to);
             let name = match &to.body {
@@ -393,4 +404,20 @@ fn status(status: &Status) -> String {
         Status::Active | Status::Paused | Status::Other(_) => style::WARN,
     };
     paint(look, clean(status.as_str()))
+}
+
+/// What broke before a phase: `compaction of 167,000 tokens, pause of 3 h`.
+fn boundary(is: &Break) -> String {
+    let word = |kind: &Kind| match (kind, is.tokens_before, is.gap) {
+        (Kind::Branch, ..) => "branch left".to_owned(),
+        (Kind::Fork, ..) => "fork".to_owned(),
+        (Kind::TreeJump, ..) => "went back".to_owned(),
+        (Kind::Compaction, Some(tokens), _) => format!("compaction of {} tokens", thousands(tokens)),
+        (Kind::Compaction, None, _) => "compaction".to_owned(),
+        (Kind::Resume, _, gap) => {
+            format!("pause of {}", duration(gap.unwrap_or(0).unsigned_abs()))
+        }
+        (Kind::Handoff, ..) => "asked to hand over".to_owned(),
+    };
+    is.kinds.iter().map(word).collect::<Vec<_>>().join(", ")
 }

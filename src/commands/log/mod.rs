@@ -64,7 +64,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         entry.set_at(at);
     }
     entry.check().map_err(Error::usage)?;
-    let entry = log.masked(entry);
+    let entry = log.masked(entry).map_err(|bad| Error::usage(bad.message))?;
     if let Some(missing) = log.missing(&target, std::slice::from_ref(&entry)).into_iter().flatten().next() {
         return Err(Error::usage(missing.message).with_hint(missing.hint));
     }

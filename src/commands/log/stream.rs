@@ -24,12 +24,12 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
     };
     let mut read = Vec::new();
     for (number, line) in lines.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
-        match Entry::parse(line) {
+        match Entry::parse(line).and_then(|entry| log.masked(entry)) {
             Ok(mut entry) => {
                 if let Some(at) = at {
                     entry.set_at(at);
                 }
-                read.push((number, log.masked(entry)));
+                read.push((number, entry));
             }
             Err(bad) => logged.refuse(number, bad.column, &bad.message, cx),
         }

@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use crate::base::Span;
-use crate::graph::{Body, Depth, EdgeKind, NodeKind, Picture};
+use crate::graph::boundary::Placed;
+use crate::graph::{Body, Depth, EdgeKind, Graph, NodeKind, Picture};
+use crate::session::boundary::Kind;
+use crate::session::segment::{self, Break};
 use crate::session::{Status, StepStatus};
 use crate::vault::{Finding, VaultPath};
 
@@ -17,6 +20,8 @@ struct Document<'p> {
     depth: Depth,
     nodes: Vec<NodeRow<'p>>,
     edges: Vec<EdgeRow>,
+    boundaries: Vec<BoundaryRow<'p>>,
+    segments: Vec<SegmentRow>,
     findings: Vec<&'p Finding>,
 }
 
@@ -55,6 +60,40 @@ struct EdgeRow {
     written: bool,
     #[serde(skip_serializing_if = "is_one")]
     count: u32,
+}
+
+/// Where a session broke.
+#[derive(Serialize)]
+struct BoundaryRow<'p> {
+    /// By priority; the first one is the kind of its edge.
+    kinds: &'p [Kind],
+    /// The phase that it stands before.
+    phase: String,
+    /// What was left: a phase, the parent of a fork.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<jiff::Timestamp>,
+    /// The pause before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_before: Option<u64>,
+}
+
+/// A run of phases between boundaries.
+#[derive(Serialize)]
+struct SegmentRow {
+    id: String,
+    session: String,
+    phases: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<jiff::Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<jiff::Timestamp>,
+    steps: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ended_by: Vec<Kind>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -109,8 +148,46 @@ pub fn export(picture: &Picture<'_, '_>) -> serde_json::Result<serde_json::Value
         depth: picture.depth,
         nodes: picture.nodes.iter().map(row).collect(),
         edges: picture.arrows.iter().map(edge).collect(),
+        boundaries: graph.breaks().iter().filter(|it| picture.shows(it.phase)).map(|it| boundary(graph, it)).collect(),
+        segments: segments(picture),
         findings: graph.findings().iter().filter(|finding| inside.contains(&finding.path)).collect(),
     })
+}
+
+fn boundary<'p>(graph: &Graph<'_>, it: &'p Placed) -> BoundaryRow<'p> {
+    BoundaryRow {
+        kinds: &it.is.kinds,
+        phase: graph.key(it.phase),
+        previous: it.previous.map(|previous| graph.key(previous)),
+        time: graph.node(it.phase).time(),
+        gap_seconds: it.is.gap,
+        tokens_before: it.is.tokens_before,
+    }
+}
+
+/// The segments of the sessions whose phases are shown.
+fn segments(picture: &Picture<'_, '_>) -> Vec<SegmentRow> {
+    let graph = picture.graph;
+    let mut rows = Vec::new();
+    if picture.depth == Depth::Session {
+        return rows;
+    }
+    for &root in picture.nodes.iter().filter(|id| !picture.outside.contains(id)) {
+        let Body::Session(loaded) = &graph.node(root).body else { continue };
+        let phases: Vec<String> = graph.phases(root).map(|phase| graph.key(phase)).collect();
+        let breaks: Vec<Break> =
+            graph.phases(root).filter_map(|it| graph.break_before(it)).map(|it| it.is.clone()).collect();
+        rows.extend(segment::segments(&loaded.session, &breaks).into_iter().map(|segment| SegmentRow {
+            id: segment.id,
+            session: graph.key(root),
+            phases: phases.get(segment.phases).map(<[String]>::to_vec).unwrap_or_default(),
+            started: segment.started,
+            ended: segment.ended,
+            steps: segment.steps,
+            ended_by: segment.ended_by,
+        }));
+    }
+    rows
 }
 
 const fn step_status(status: StepStatus) -> &'static str {

@@ -220,6 +220,7 @@ fn a_session_as_mermaid() {
       phase_a_p_04 -. links-to .-> lesson_lesson_md
       session_b -. after .-> step_kid_n_001
       session_b -. from .-> session_a
+      session_b -. fork .-> phase_a_p_04
       session_kid -. from .-> subagent_a_p_01_6
       step_kid_n_001 -. writes .-> file_file__w_f
       classDef failed fill:#fde2e1,stroke:#c0392b,color:#4a1310
@@ -266,6 +267,7 @@ fn a_session_as_mermaid() {
       session_b -. from .-> session_a
       phase_b_p_01 -. after .-> phase_kid_p_01
       phase_b_p_01 -. reads .-> file_file__w_f
+      phase_b_p_01 -. fork .-> phase_a_p_04
       session_kid -. from .-> phase_a_p_01
       phase_kid_p_01 -. writes .-> file_file__w_f
       classDef lesson fill:#efe4f7,stroke:#7d3c98,color:#2e1539
@@ -320,6 +322,7 @@ fn a_vault_as_dot() {
       "b" -> "a" [label="from", style=dashed, constraint=false]
       "b#p-01" -> "kid#p-01" [label="after", style=dashed, constraint=false]
       "b#p-01" -> "file:/w/f" [label="reads", style=dashed, constraint=false]
+      "b#p-01" -> "a#p-04" [label="fork", style=dashed, constraint=false]
       "kid" -> "a#p-01" [label="from", style=dashed, constraint=false]
       "kid#p-01" -> "file:/w/f" [label="writes", style=dashed, constraint=false]
     }

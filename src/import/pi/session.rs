@@ -15,7 +15,7 @@ use crate::import::calls::Calls;
 use crate::import::intake::Intake;
 use crate::import::out::{Fate, Out};
 use crate::import::place::Place;
-use crate::session::boundary::{Boundary, Entry, Kind, Parent, Tracker, What};
+use crate::session::boundary::{Boundary, Entry, Kind, Parent, Tracker, What, asks_to_hand_over};
 use crate::session::event::{
     Attachment, Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank,
 };
@@ -234,9 +234,7 @@ impl Session {
 /// Whether a person asks to hand over to another session.
 fn is_handoff(message: &Message<'_>) -> bool {
     let blocks = message.blocks();
-    let text = blocks.iter().find_map(|block| block.text.filled()).unwrap_or("").trim_start();
-    let name = text.split_whitespace().next().unwrap_or("");
-    matches!(name, "/handoff" | "/hand-off" | "/skill:handoff") || text.starts_with("<skill name=\"handoff\"")
+    asks_to_hand_over(blocks.iter().find_map(|block| block.text.filled()).unwrap_or(""))
 }
 
 fn compaction(tokens_before: Option<u64>, summary: Option<Cow<'_, str>>, out: &mut Out<'_>) -> Fate {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::missing::Missing;
 use super::page::{Defaults, Page};
 use crate::base::{Env, Error, Result, files};
-use crate::live::entry::Entry;
+use crate::live::entry::{Bad, Entry};
 use crate::note::Note;
 use crate::session::{Agent, Meta, SubagentMode};
 use crate::vault::state::key;
@@ -130,10 +130,9 @@ impl<'a> Log<'a> {
         self
     }
 
-    /// An entry as it may be written.
-    #[must_use]
-    pub fn masked(&self, entry: Entry) -> Entry {
-        if self.no_redact { entry } else { entry.masked() }
+    /// An entry as it may be written: whatever is logged goes through here first, before anything is made of it.
+    pub fn masked(&self, entry: Entry) -> std::result::Result<Entry, Bad> {
+        if self.no_redact { Ok(entry) } else { entry.masked() }
     }
 
     /// How sub-agents are shown where nobody says.
@@ -151,9 +150,9 @@ impl<'a> Log<'a> {
         Journal::at(self.state.journal(&target.key()))
     }
 
-    /// Puts an entry into the journal: from here on it is safe. Its id.
+    /// Puts an entry into the journal as [`Self::masked`] gave it: from here on it is safe. Its id.
     pub fn add(&self, target: &Target, entry: &Entry) -> Result<String> {
-        self.journal(target).append(&self.masked(entry.clone()), self.now)
+        self.journal(target).append(entry, self.now)
     }
 
     /// The first thing that each of `entries` names and the session does not have. Nothing where the note cannot be

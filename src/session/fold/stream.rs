@@ -13,14 +13,12 @@ use super::step::{Steps, step_link};
 use super::talk::Talk;
 use super::{part, place, title};
 use crate::base::text::{fold_whitespace, sanitise, slug};
+use crate::session::boundary::GAP;
 use crate::session::correction;
 use crate::session::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
 use crate::session::mask::Masks;
 use crate::session::source::Header;
 use crate::session::{Item, Link, Task};
-
-/// A pause before a prompt that starts a phase, in seconds.
-const GAP: i64 = 600;
 
 /// Words of a prompt in a file name.
 const SLUG_WORDS: usize = 6;
