@@ -58,7 +58,27 @@ fn session() -> Vec<Value> {
 #[test]
 fn a_session_is_told() {
     let told = told_of(&IMPORTER, "x/events.jsonl", lines(&session()));
-    insta::assert_snapshot!(told.stream("s1"), @"");
+    insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Commit("0123456789"))
+    4 prompt (typed) fix the tests +a.ts 0
+    5 thinking hm
+    5 reply I look.
+    7 call c1 bash npm test > out.txt
+    9 result c1 failed exit 1 2 failed
+    10 call c2 edit src/a.ts
+    11 result c2 +1 −1 writes src/a.ts
+    12 call c3 create b.ts
+    13 prompt (denial of c3) not there
+    14 result c3 failed denied The user rejected this tool call.
+    15 call c4 ask_user Which?
+    16 result c4 User selected: blue
+    16 decision blue rejected ["red"]
+    18 reply Done.
+    19 title Host Tests
+    20 prompt (shell) ls
+    20 call c5 Shell ls
+    21 result c5 src
+    "#);
     assert_eq!(told.tokens("s1").output, 10);
     assert_eq!((told.skipped("hook"), told.skipped("line of state"), told.skipped("text of a skill")), (1, 2, 1));
     assert_eq!(told.consumed["s1"].last.as_deref(), Some("e21"));
@@ -96,8 +116,19 @@ fn a_sub_agent_is_a_stream_of_its_own() {
         event(10, "abort", json!({"reason": "user initiated"})),
     ];
     let told = told_of(&IMPORTER, "x.jsonl", lines(&all));
-    insta::assert_snapshot!(told.stream("s1"), @"");
-    insta::assert_snapshot!(told.stream("s1/agent-c1"), @"");
+    insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Commit("0123456789"))
+    2 prompt (typed) look around
+    3 call c1 task find it
+    6 result c1 It is in a.ts. agent explorer s1/agent-c1
+    7 interrupt -
+    "#);
+    insta::assert_snapshot!(told.stream("s1/agent-c1"), @r"
+    1 prompt (task) Find the bug.
+    1 call c2 view ~/api/a.ts
+    2 result c2 2 lines reads ~/api/a.ts
+    3 reply It is in a.ts.
+    ");
     assert_eq!(told.parents["s1/agent-c1"], "s1");
     assert_eq!(told.headers[1].agent.as_deref(), Some("explorer"));
 }
@@ -119,7 +150,11 @@ fn damage_is_named_and_the_rest_told() {
     bytes.extend(lines(&[done(3, "never", true, "x"), call(4, "../../x", "", json!([1])), call(4, "../../x", "", json!(1))]));
     bytes.extend(br#"{"type":"user.message","type":"assistant.message","data":{"content":5,"toolRequests":{}}}"#);
     let told: Told = told_of(&IMPORTER, "x.jsonl", bytes);
-    insta::assert_snapshot!(told.stream("s1"), @"");
+    insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Commit("0123456789"))
+    2 prompt (typed) one
+    9 call ../../x tool
+    "#);
     assert_eq!(told.skipped("broken line"), 3);
     assert_eq!((told.skipped("unknown record type"), told.skipped("no record type")), (1, 1));
     assert_eq!((told.skipped("answer without its call"), told.skipped("repeated call")), (1, 1));

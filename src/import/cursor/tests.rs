@@ -35,7 +35,25 @@ fn session() -> Vec<Value> {
 #[test]
 fn a_transcript_is_told() {
     let told = told_of(&IMPORTER, "9f/9f.jsonl", lines(&session()));
-    insta::assert_snapshot!(told.stream("9f"), @"");
+    insta::assert_snapshot!(told.stream("9f"), @r#"
+    1 prompt (typed) list them
+    2 reply I look.
+    2 call shell#2.0 shell ls -la
+    2 result shell#2.0 answer not recorded
+    3 call Read#3.1 Read /srv/a.ts:3-4
+    3 result Read#3.1 answer not recorded
+    3 tasks 1 mend pending
+    3 call TodoWrite#3.2 TodoWrite {"merge":false,"todos":"1 item"}
+    3 result TodoWrite#3.2 answer not recorded
+    4 reply Two files.
+    6 prompt (typed) and now?
+    7 thinking hm
+    7 call read_file#7.0 read_file b.log
+    7 result read_file#7.0 answer not recorded
+    7 reply Words.
+    8 result read_file#7.0 2 lines reads b.log
+    9 interrupt -
+    "#);
     assert_eq!(told.skipped("end of a turn"), 1);
 }
 
@@ -59,7 +77,14 @@ fn damage_is_named_and_the_rest_told() {
         message("tool", json!([{"type": "tool_result", "tool_use_id": "../x", "content": "failed", "is_error": true}])),
     ]));
     let told = told_of(&IMPORTER, "9f.jsonl", bytes);
-    insta::assert_snapshot!(told.stream("9f"), @"");
+    insta::assert_snapshot!(told.stream("9f"), @r"
+    1 prompt (typed) one
+    11 call ../x tool 
+    11 result ../x answer not recorded
+    11 call ../x@11 tool 
+    11 result ../x@11 answer not recorded
+    12 result ../x failed failed
+    ");
     let named = ["broken line", "no record type", "unknown record type", "unknown role", "unknown block", "context of the host", "empty message"];
     assert_eq!(named.map(|name| told.skipped(name)), [2, 1, 1, 1, 1, 1, 2]);
 }
