@@ -4,19 +4,25 @@
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
 mod argument;
+mod bundles;
 mod calls;
 mod claude;
 mod codex;
+mod copilot;
+mod cursor;
 mod git;
 mod intake;
+mod jsonl;
 mod lenient;
 pub(crate) mod lines;
 mod out;
+mod patch;
 mod pi;
 mod place;
 mod shell;
 #[cfg(test)]
 mod told;
+mod tools;
 mod unpack;
 
 use std::collections::BTreeSet;
@@ -27,7 +33,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

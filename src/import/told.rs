@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::session::event::{Event, EventKind, Meta, PromptOrigin, StreamKey, Usage};
-use crate::session::source::{Account, Consumed, Header, Importer, Sink};
+use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle was read as.
 #[derive(Default)]
@@ -173,4 +173,36 @@ pub(super) fn told(importer: &Importer, files: &[(&str, Vec<u8>)]) -> Told {
         (importer.read)(bundle, &mut all).unwrap();
     }
     all
+}
+
+/// Reads one file from memory, by its own bundle.
+pub(super) fn told_of(importer: &Importer, name: &str, bytes: Vec<u8>) -> Told {
+    let path = PathBuf::from(name);
+    let bundle = Bundle { files: vec![path.clone()], memory: BTreeMap::from([(path, bytes)]) };
+    let mut told = Told::default();
+    (importer.read)(&bundle, &mut told).unwrap();
+    assert_eq!(told.accounts.len(), 1);
+    assert_eq!(told.consumed.len(), told.streams.len());
+    told
+}
+
+/// A file that ends at any byte is read to there, and what it tells is how the whole begins where `prefix` says so.
+pub(super) fn survives_cuts(importer: &Importer, name: &str, bytes: &[u8], prefix: bool) {
+    let whole = told_of(importer, name, bytes.to_vec()).streams;
+    for end in 0..bytes.len() {
+        let told = told_of(importer, name, bytes[..end].to_vec());
+        for (key, text) in &told.streams {
+            assert!(!prefix || whole.get(key).is_some_and(|whole| whole.starts_with(text)), "{end}: {text}");
+        }
+    }
+}
+
+/// A file with bytes changed at random places is read.
+pub(super) fn survives_flips(importer: &Importer, name: &str, bytes: &[u8], flips: &[(proptest::sample::Index, u8)]) {
+    let mut bytes = bytes.to_vec();
+    for (at, byte) in flips {
+        let at = at.index(bytes.len());
+        bytes[at] = *byte;
+    }
+    told_of(importer, name, bytes);
 }

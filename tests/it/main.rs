@@ -11,6 +11,7 @@
 )]
 
 mod cmd;
+mod agents;
 mod codex;
 mod corpus;
 mod crowd;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::patch::{self, Change};
+use crate::import::patch::{self, Change};
 use super::script::{self, Run};
 use crate::base::text;
 use crate::import::argument::compact;

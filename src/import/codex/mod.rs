@@ -11,7 +11,6 @@ mod call;
 mod event;
 mod head;
 mod item;
-mod patch;
 mod read;
 mod recognise;
 mod record;

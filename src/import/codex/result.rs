@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, Answer};
 use super::call::Deed;
-use super::patch::{self, Change};
+use crate::import::patch::{self, Change};
 use super::record::Payload;
 use super::stream::{Hint, Stream};
 use crate::import::git::commit_in;

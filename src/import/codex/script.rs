@@ -66,8 +66,8 @@ fn patch_in(script: &str) -> Option<String> {
     if !starts(script) && !after_cd().is_some_and(starts) {
         return None;
     }
-    let from = script.find(super::patch::BEGIN)?;
-    let to = script.rfind(super::patch::END).map_or(script.len(), |at| at + super::patch::END.len());
+    let from = script.find(crate::import::patch::BEGIN)?;
+    let to = script.rfind(crate::import::patch::END).map_or(script.len(), |at| at + crate::import::patch::END.len());
     script.get(from..to).map(str::to_owned)
 }
 

@@ -1,4 +1,4 @@
-//! The host's patches: which files they make, change, move and delete, and by how many lines.
+//! Patches as the models of some hosts write them: which files they make, change, move and delete, and by how many lines.
 
 /// First line of a patch.
 pub(super) const BEGIN: &str = "*** Begin Patch";

@@ -1,0 +1,150 @@
+//! The importers of smaller hosts on invented files, with the real binary: the note that each makes, that nothing
+//! changes the second time, that a file which grew ends up as if it had been imported at once, and that notes are sound.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cru::base::files;
+use serde_json::{Value, json};
+
+use crate::growth::without_cursor;
+
+/// A vault, a home and a folder of transcripts.
+struct Place {
+    temp: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { temp: tempfile::tempdir().unwrap() };
+        files::create(&place.path("vault/.cru/config.toml"), b"").unwrap();
+        files::create_dir(&place.path("home")).unwrap();
+        place
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.temp.path().join(path)
+    }
+
+    fn run(&self, args: &[&str]) -> (bool, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
+        command.args(args).current_dir(self.path("home")).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.path("home")).env("XDG_STATE_HOME", self.path("state"));
+        command.env("CRU_VAULT", self.path("vault")).env("CRU_NOW", "2036-01-01T00:00:00Z").env("NO_COLOR", "1");
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    fn import(&self, agent: &str) -> String {
+        let (good, text) = self.run(&["import", agent, self.path("in").to_str().unwrap()]);
+        assert!(good, "{text}");
+        text
+    }
+
+    /// The notes by name, in order, without what names this machine.
+    fn notes(&self) -> Vec<(String, String)> {
+        let Ok(entries) = fs::read_dir(self.path("vault/sessions")) else { return Vec::new() };
+        let mut notes: Vec<_> = entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| {
+                let text = fs::read_to_string(&path).unwrap().replace(self.temp.path().to_str().unwrap(), "…");
+                (path.file_stem().unwrap().to_str().unwrap().to_owned(), text)
+            })
+            .collect();
+        notes.sort();
+        notes
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        files::put(&self.path("in").join(name), bytes).unwrap();
+    }
+}
+
+/// All notes of one file, as one text.
+fn notes_of(agent: &str, name: &str, bytes: &[u8]) -> String {
+    let place = Place::new();
+    place.put(name, bytes);
+    place.import(agent);
+    let before = place.notes();
+    let again = place.import(agent);
+    assert_eq!(place.notes(), before, "{again}");
+    let (sound, said) = place.run(&["check"]);
+    assert!(sound && said.contains("nothing wrong"), "{said}");
+    before.into_iter().map(|(name, text)| format!("=== {name}\n{}", without_cursor(&text))).collect()
+}
+
+/// What a file is at `ends` imported one after the other, against the last at once.
+fn grows(agent: &str, name: &str, bytes: &[u8], ends: &[usize]) {
+    let place = Place::new();
+    for &end in ends.iter().chain([&bytes.len()]) {
+        place.put(name, &bytes[..end]);
+        let said = place.import(agent);
+        assert!(!said.contains("another one than it was"), "at {end}:\n{said}");
+    }
+    let plain = |text: &str| without_cursor(text);
+    let grown: Vec<_> = place.notes().into_iter().map(|(_, text)| plain(&text)).collect();
+    let whole = Place::new();
+    whole.put(name, bytes);
+    whole.import(agent);
+    let whole: Vec<_> = whole.notes().into_iter().map(|(_, text)| plain(&text)).collect();
+    assert_eq!(grown, whole);
+}
+
+/// The ends of lines, `count` of them spread over the file.
+fn ends(bytes: &[u8], count: usize) -> Vec<usize> {
+    let all: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).collect();
+    let step = (all.len() / (count + 1)).max(1);
+    all.into_iter().skip(step).step_by(step).take(count).collect()
+}
+
+fn lines(records: &[Value]) -> Vec<u8> {
+    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
+}
+
+fn copilot() -> Vec<u8> {
+    let event = |second: u64, kind: &str, data: Value| {
+        json!({"type": kind, "data": data, "id": format!("e{second}"), "timestamp": format!("2026-03-01T10:00:{second:02}Z")})
+    };
+    lines(&[
+        event(1, "session.start", json!({"sessionId": "5e55", "copilotVersion": "1.2.3", "selectedModel": "gpt-9",
+            "context": {"cwd": "/home/mia/tides", "branch": "main"}})),
+        event(2, "user.message", json!({"content": "why does `tides.ts` fail?"})),
+        event(3, "assistant.message", json!({"content": "I run the tests.", "outputTokens": 12, "toolRequests": []})),
+        event(4, "tool.execution_start", json!({"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "npm test"}})),
+        event(6, "tool.execution_complete", json!({"toolCallId": "c1", "success": true,
+            "result": {"content": "error: no tide\n<exited with exit code 1>"}})),
+        event(7, "tool.execution_start", json!({"toolCallId": "c2", "toolName": "edit",
+            "arguments": {"path": "/home/mia/tides/tides.ts", "old_str": "a", "new_str": "b\nc"}})),
+        event(8, "tool.execution_complete", json!({"toolCallId": "c2", "success": true, "result": {"content": "ok"}})),
+        event(9, "tool.execution_start", json!({"toolCallId": "c3", "toolName": "bash", "arguments": {"command": "npm test"}})),
+        event(12, "tool.execution_complete", json!({"toolCallId": "c3", "success": true,
+            "result": {"content": "3 passed\n<exited with exit code 0>"}})),
+        event(13, "assistant.message", json!({"content": "Mended.\n\n# What was wrong\n\nA word.", "outputTokens": 8})),
+        event(14, "user.message", json!({"content": "no, keep the old name"})),
+        event(15, "assistant.message", json!({"content": "Kept.", "outputTokens": 2})),
+        event(16, "session.shutdown", json!({"modelMetrics": {"gpt-9": {"usage": {"inputTokens": 900, "outputTokens": 22,
+            "cacheReadTokens": 400, "cacheWriteTokens": 0}}}})),
+    ])
+}
+
+#[test]
+fn copilot_becomes_a_note() {
+    insta::assert_snapshot!(notes_of("copilot", "5e55/events.jsonl", &copilot()));
+    grows("copilot", "5e55/events.jsonl", &copilot(), &ends(&copilot(), 6));
+}
+
+#[test]
+fn every_importer_knows_its_own_files_only() {
+    let Some(folder) = crate::transcripts::transcripts() else { return };
+    let names = ["claude", "codex", "pi", "copilot", "cursor", "aider", "specstory", "gemini", "opencode"];
+    for agent in ["copilot"] {
+        for name in names {
+            let place: &Path = &folder.join(name);
+            if name != agent && place.is_dir() {
+                let found = cru::import::search(cru::import::find(agent).unwrap(), &[place.to_owned()]).unwrap();
+                assert!(found.bundles.is_empty(), "{agent} takes files of {name}: {:?}", found.bundles);
+            }
+        }
+    }
+}
