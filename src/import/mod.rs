@@ -10,6 +10,8 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
+#[cfg(test)]
+mod example;
 mod git;
 mod intake;
 mod jsonl;
@@ -33,7 +35,8 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
+pub const IMPORTERS: &[Importer] =
+    &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
