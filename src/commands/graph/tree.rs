@@ -278,9 +278,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         let unseen = |arrow: &&&Arrow| {
             self.picture.outside.contains(&arrow.to) || self.graph().node(id).kind() == NodeKind::Phase
         };
-        if let Some(broke) = self.graph().break_before(id) {
-            say("↳", vec![boundary(&broke.is)]);
-        }
+        say("↳", self.graph().break_before(id).and_then(|broke| boundary(&broke.is)).into_iter().collect());
         say("from", of(EdgeKind::From).filter(unseen).map(|it| named(&it)).collect());
         // A session that stands below this line in the tree needs no link to it.
         let is_child = |arrow: &&&Arrow| {
@@ -406,18 +404,19 @@ fn status(status: &Status) -> String {
     paint(look, clean(status.as_str()))
 }
 
-/// What broke before a phase: `compaction of 167,000 tokens, pause of 3 h`.
-fn boundary(is: &Break) -> String {
+/// What broke before a phase: `compaction of 167,000 tokens, pause of 3 h`. A fork is told where its session begins.
+fn boundary(is: &Break) -> Option<String> {
     let word = |kind: &Kind| match (kind, is.tokens_before, is.gap) {
         (Kind::Branch, ..) => "branch left".to_owned(),
-        (Kind::Fork, ..) => "fork".to_owned(),
         (Kind::TreeJump, ..) => "went back".to_owned(),
         (Kind::Compaction, Some(tokens), _) => format!("compaction of {} tokens", thousands(tokens)),
         (Kind::Compaction, None, _) => "compaction".to_owned(),
         (Kind::Resume, _, gap) => {
             format!("pause of {}", duration(gap.unwrap_or(0).unsigned_abs()))
         }
+        (Kind::Fork, ..) => "fork".to_owned(),
         (Kind::Handoff, ..) => "asked to hand over".to_owned(),
     };
-    is.kinds.iter().map(word).collect::<Vec<_>>().join(", ")
+    let words: Vec<String> = is.kinds.iter().filter(|kind| **kind != Kind::Fork).map(word).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
