@@ -7,6 +7,7 @@ mod argument;
 mod calls;
 mod claude;
 mod codex;
+mod document;
 mod git;
 mod intake;
 mod lenient;
@@ -15,6 +16,7 @@ mod out;
 mod pi;
 mod place;
 mod shell;
+mod steno;
 #[cfg(test)]
 mod told;
 mod unpack;
@@ -27,7 +29,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
