@@ -14,7 +14,9 @@ mod lenient;
 pub(crate) mod lines;
 mod out;
 mod pi;
+mod pibrain;
 mod place;
+mod rlm;
 mod shell;
 mod steno;
 #[cfg(test)]
@@ -29,7 +31,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER, rlm::IMPORTER, pibrain::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

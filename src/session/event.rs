@@ -244,6 +244,8 @@ pub struct Remark<'a> {
     pub folded: bool,
     /// The call it is about: the callout links to its step.
     pub about: Option<Cow<'a, str>>,
+    /// Its id in the note: letters, digits and dashes.
+    pub id: Option<Cow<'a, str>>,
 }
 
 /// Something about the whole session; the last of its kind wins unless said otherwise.

@@ -80,7 +80,7 @@ fn a_graph_is_told_node_by_node() {
     3 Detail { call: "n_003", name: "raw", value: "pca:^ +scale" }
     3 Detail { call: "n_003", name: "node", value: "n_003" }
     3 result n_003 2 components hold 81 %
-    3 Remark(Remark { kind: "bookmark", title: "baseline-pca", text: "", fields: [], folded: false, about: Some("n_003") })
+    3 Remark(Remark { kind: "bookmark", title: "baseline-pca", text: "", fields: [], folded: false, about: Some("n_003"), id: None })
     "#);
     insta::assert_snapshot!(all.stream("sess_20260107_080000"), @r#"
     1 Phase("ch ^ +filter")

@@ -118,7 +118,7 @@ impl Fold {
         Draft {
             slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
-            empty: !(facts.asked && facts.worked),
+            empty: !(facts.kept || (facts.asked && facts.worked)),
             key: header.key,
             parent: header.parent,
             agent: subagent,
@@ -219,5 +219,5 @@ fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
 fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
     let given = facts.title.as_ref().map(|(_, text)| text.clone());
     let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-    given.or_else(task).or_else(|| facts.prompt.clone()).or_else(|| facts.command.clone())
+    given.or_else(task).or_else(|| facts.prompt.clone()).or_else(|| facts.command.clone()).or_else(|| facts.phase.clone())
 }

@@ -92,8 +92,7 @@ mod tests {
           - true
           - a:
               b:
-                c:
-                  - 1
+                c: "[1]"
         "#);
     }
 

@@ -113,7 +113,8 @@ pub(super) struct Facts {
     /// The same of the first command.
     pub(super) command: Option<String>,
     pub(super) command_slug: Option<String>,
-    /// File name part of the first phase that the record names.
+    /// The first phase that the record names, and its part of a file name.
+    pub(super) phase: Option<String>,
     pub(super) phase_slug: Option<String>,
     /// Tokens of which it is not said what kind they are.
     pub(super) tokens: Option<u64>,
@@ -122,6 +123,8 @@ pub(super) struct Facts {
     pub(super) properties: Properties,
     pub(super) asked: bool,
     pub(super) worked: bool,
+    /// Whether the record holds something ready-made: that is worth a note by itself.
+    pub(super) kept: bool,
 }
 
 /// The task list as it now is.
@@ -225,11 +228,11 @@ impl Fold {
             EventKind::Phase(title) => self.phase(&title, time, record),
             EventKind::Remark(remark) => {
                 let step = remark.about.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
-                (self.facts.asked, self.facts.worked) = (true, true);
+                self.facts.kept = true;
                 self.set_down(Entry::Item(part::remark(&remark, step)));
             }
             EventKind::Meta(Meta::Memory { key, value }) => {
-                (self.facts.asked, self.facts.worked) = (true, true);
+                self.facts.kept = true;
                 self.facts.memory.add(&key, &value);
             }
             EventKind::Meta(meta) => self.facts.meta(meta),
@@ -289,6 +292,7 @@ impl Fold {
         self.facts.asked = true;
         let title = title::given(title).unwrap_or_else(|| self.continued());
         self.facts.phase_slug = self.facts.phase_slug.take().or_else(|| name_part(&title));
+        self.facts.phase.get_or_insert_with(|| title.clone());
         self.open_phase(title, std::iter::empty(), time, record);
         self.active = self.active.max(time);
     }

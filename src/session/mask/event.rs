@@ -67,7 +67,7 @@ impl Masks {
             EventKind::SubagentDone { stream: _, summary, failed: _ } => self.cow_of(summary),
             EventKind::Phase(title) => self.cow(title),
             EventKind::Detail { call: _, name: _, value } => self.cow(value),
-            EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _ }) => {
+            EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _, id: _ }) => {
                 self.cow(title);
                 self.cow(text);
                 fields.iter_mut().for_each(|(_, value)| self.cow(value));
