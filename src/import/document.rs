@@ -216,7 +216,7 @@ impl<'a> Where<'a> {
     pub(super) fn line(&mut self, piece: &str) -> u64 {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if let Some(passed) = self.text.as_bytes().get(self.at..offset) {
-            self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.line += passed.split(|byte| *byte == b'\n').skip(1).map(|_| 1).sum::<u64>();
             self.at = offset;
         }
         self.line

@@ -31,7 +31,8 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER, rlm::IMPORTER, pibrain::IMPORTER];
+pub const IMPORTERS: &[Importer] =
+    &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER, rlm::IMPORTER, pibrain::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

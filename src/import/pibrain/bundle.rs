@@ -35,7 +35,8 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 pub(super) fn session(node: &Piece<'_>) -> String {
     let node = members(node.text);
     let source = member(&node, "source").map(|source| members(source.text)).unwrap_or_default();
-    let named = told(&source, &["sessionId"]).or_else(|| told(&source, &["sessionFile"]).map(|path| id_in(&path).to_owned()));
+    let named =
+        told(&source, &["sessionId"]).or_else(|| told(&source, &["sessionFile"]).map(|path| id_in(&path).to_owned()));
     named.or_else(|| told(&node, &["id"])).unwrap_or_default()
 }
 

@@ -26,7 +26,8 @@ pub(super) fn tell(node: &Value, out: &mut Out<'_>) {
     }
     for quirk in objects(field(node, "observations", "modelQuirks")) {
         let Some(observation) = text(quirk, &["observation"]) else { continue };
-        let fields = fields(quirk, &[("Frequency", "frequency"), ("Severity", "severity"), ("Workaround", "workaround")]);
+        let fields =
+            fields(quirk, &[("Frequency", "frequency"), ("Severity", "severity"), ("Workaround", "workaround")]);
         remark("quirk", text(quirk, &["model"]).unwrap_or("").to_owned(), observation.to_owned(), fields, out);
     }
 }
@@ -34,7 +35,8 @@ pub(super) fn tell(node: &Value, out: &mut Out<'_>) {
 fn lesson(level: &str, lesson: &Value, out: &mut Out<'_>) {
     let summary = lesson.as_str().or_else(|| text(lesson, &["summary"]));
     let details = text(lesson, &["details"]);
-    let claim: Vec<&str> = summary.into_iter().chain(details.filter(|details| summary != Some(details))).map(str::trim).collect();
+    let claim: Vec<&str> =
+        summary.into_iter().chain(details.filter(|details| summary != Some(details))).map(str::trim).collect();
     if claim.is_empty() {
         return;
     }

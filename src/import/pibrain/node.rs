@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::lesson;
+use crate::base::text::thousands;
 use crate::import::document::{count, moment, objects, strings, text};
 use crate::import::out::Out;
 use crate::import::place::Place;
@@ -26,7 +27,8 @@ pub(super) fn began(node: &Value) -> Option<Timestamp> {
 
 /// When its segment ended.
 pub(super) fn ended(node: &Value) -> Option<Timestamp> {
-    let minutes = field(node, "metadata", "durationMinutes")?.as_f64().filter(|minutes| (0.0..1e7).contains(minutes))?;
+    let minutes =
+        field(node, "metadata", "durationMinutes")?.as_f64().filter(|minutes| (0.0..1e7).contains(minutes))?;
     began(node)?.checked_add(SignedDuration::try_from_secs_f64((minutes * 60.0).round()).ok()?).ok()
 }
 
@@ -75,11 +77,14 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
     put("Duration", minutes.map(|minutes| format!("{minutes} min")));
     put("Entries", segment(node));
     let none = Value::Null;
-    put("Segment tokens", count(node.get("daemonMeta").unwrap_or(&none), &["segmentTokenCount"]).map(|count| count.to_string()));
+    put("Segment tokens", count(node.get("daemonMeta").unwrap_or(&none), &["segmentTokenCount"]).map(thousands));
     put("RLM", flag("daemonMeta", "rlmUsed").filter(|is| *is).map(|_| "used".to_owned()));
     put("Version", version(node));
     put("Analyzed", analyzed(node));
-    put("Log", word(node, "daemonMeta", "analysisLog").map(|path| format!("`{}`", place.tilde(path).replace('`', "'"))));
+    put(
+        "Log",
+        word(node, "daemonMeta", "analysisLog").map(|path| format!("`{}`", place.tilde(path).replace('`', "'"))),
+    );
     fields
 }
 
@@ -87,7 +92,8 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
 fn segment(node: &Value) -> Option<String> {
     let segment = node.get("source")?.get("segment")?;
     let ends = [text(segment, &["startEntryId"]), text(segment, &["endEntryId"])];
-    let mut ends = ends.into_iter().flatten().map(|id| format!("`{}`", id.replace('`', "'"))).collect::<Vec<_>>().join(" … ");
+    let mut ends =
+        ends.into_iter().flatten().map(|id| format!("`{}`", id.replace('`', "'"))).collect::<Vec<_>>().join(" … ");
     if let Some(count) = count(segment, &["entryCount"]) {
         let gap = if ends.is_empty() { "" } else { " " };
         ends = format!("{ends}{gap}({count})");
@@ -132,7 +138,13 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         let title = text(error, &["type"]).unwrap_or("Error");
         let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
         let fields = if resolved { vec![("Resolution", "resolved in this segment".into())] } else { Vec::new() };
-        out.emit(EventKind::Remark(Remark { kind: "error", title: title.into(), text: message.into(), fields, ..Remark::default() }));
+        out.emit(EventKind::Remark(Remark {
+            kind: "error",
+            title: title.into(),
+            text: message.into(),
+            fields,
+            ..Remark::default()
+        }));
     }
     for error in objects(field(node, "observations", "toolUseErrors")) {
         let parts = [text(error, &["tool"]), text(error, &["errorType"])];
@@ -143,7 +155,12 @@ fn errors(node: &Value, out: &mut Out<'_>) {
             said.push("It was tried again.".to_owned());
         }
         let title = if title.is_empty() { "Tool error" } else { &title };
-        out.emit(EventKind::Remark(Remark { kind: "error", title: title.into(), text: said.join("\n").into(), ..Remark::default() }));
+        out.emit(EventKind::Remark(Remark {
+            kind: "error",
+            title: title.into(),
+            text: said.join("\n").into(),
+            ..Remark::default()
+        }));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::import::document::{self, BROKEN, canonical, count, text};
 use crate::import::intake::{Intake, LATER};
 use crate::import::out::Out;
 use crate::import::place::Place;
-use crate::session::event::{EventKind, Meta, Remark, StreamKey};
+use crate::session::event::{EventKind, Meta, StreamKey};
 use crate::session::source::{Account, Bundle, Header, Sink};
 
 /// Another reading of the same segment counts.
@@ -119,7 +119,9 @@ fn tell(
     sink: &mut dyn Sink,
 ) {
     if key.is_empty() {
-        nodes.iter().for_each(|node| accounts[node.file].1.skip("node without a name"));
+        for node in &nodes {
+            accounts[node.file].1.skip("node without a name");
+        }
         return;
     }
     nodes.sort_by(|a, b| (&a.id, b.version, a.file).cmp(&(&b.id, a.version, b.file)));
@@ -137,7 +139,12 @@ fn tell(
     let parent = from("parentSession").map(|path| StreamKey { session: id_in(path).to_owned(), agent: None });
     let key = StreamKey { session: key, agent: None };
     let file = from("sessionFile").map_or_else(|| accounts[first.file].0.clone(), PathBuf::from);
-    sink.open(Header { parent: parent.filter(|parent| *parent != key), transcript: file, key: key.clone(), ..Header::default() });
+    sink.open(Header {
+        parent: parent.filter(|parent| *parent != key),
+        transcript: file,
+        key: key.clone(),
+        ..Header::default()
+    });
     let mut intake = Intake::new(sink.bounds(&key));
     let key = Rc::new(key);
     let (mut place, mut totals) = (Place::default(), Totals::default());
@@ -156,14 +163,15 @@ fn tell(
             out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
         }
         node::tell(value, Some(id.as_str()).filter(|id| !id.is_empty()), &place, &mut out);
-        totals.add(value, number, &mut out);
+        totals.add(value, number, &place, &mut out);
         if let Some(edges) = related.remove(id) {
             let row = |(kind, to, why): &(String, String, String)| {
-                let to = if seen.contains(to) { format!("[[#^s-{to}]]") } else { format!("`{}`", to.replace('`', "'")) };
+                let to =
+                    if seen.contains(to) { format!("[[#^s-{to}]]") } else { format!("`{}`", to.replace('`', "'")) };
                 if why.is_empty() { format!("- {kind} {to}") } else { format!("- {kind} {to} ({why})") }
             };
             let rows: Vec<String> = edges.iter().map(row).collect();
-            out.emit(EventKind::Remark(Remark { kind: "context", title: "Related".into(), text: rows.join("\n").into(), ..Remark::default() }));
+            out.emit(EventKind::Reply(rows.join("\n").into()));
         }
         latest = latest.max(node::ended(value)).max(*began);
         account.represent();

@@ -12,7 +12,8 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
         let members = members(piece.text);
         names.iter().all(|name| member(&members, name).is_some())
     };
-    nodes.first().is_some_and(|node| is_node(node)) || edges.first().is_some_and(|edge| has(edge, &["sourceNodeId", "targetNodeId"]))
+    nodes.first().is_some_and(|node| is_node(node))
+        || edges.first().is_some_and(|edge| has(edge, &["sourceNodeId", "targetNodeId"]))
 }
 
 /// A node has a source, and a reading of it.
@@ -20,7 +21,11 @@ fn is_node(node: &Piece<'_>) -> bool {
     let members = members(node.text);
     let has = |name: &str| member(&members, name).is_some();
     // The source may be cut off, but then it is long, and nothing else begins so.
-    has("source") && (["classification", "content", "lessons", "semantic", "daemonMeta", "observations"].iter().any(|name| has(name)) || has("version"))
+    has("source")
+        && (["classification", "content", "lessons", "semantic", "daemonMeta", "observations"]
+            .iter()
+            .any(|name| has(name))
+            || has("version"))
 }
 
 /// The nodes and edges of a document: one node, a list, or both lists by name.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::node::field;
 use crate::import::document::{count, dollars, objects, strings, text};
 use crate::import::out::Out;
+use crate::import::place::Place;
 use crate::session::event::{EventKind, Meta, Usage};
 
 /// Sums and sets over nodes, in the order of their first mention.
@@ -30,9 +31,11 @@ const LISTS: &[(&str, &str, &str)] = &[
 
 impl Totals {
     /// Takes in a node and tells what it used. `number` is its record's.
-    pub(super) fn add(&mut self, node: &Value, number: u64, out: &mut Out<'_>) {
+    pub(super) fn add(&mut self, node: &Value, number: u64, place: &Place, out: &mut Out<'_>) {
         for (property, section, name) in LISTS {
             for word in strings(field(node, section, name)) {
+                let word = place.tilde(word);
+                let word = word.as_ref();
                 if self.known.insert((property, word.to_owned())) {
                     match self.lists.iter_mut().find(|(known, _)| known == property) {
                         Some((_, words)) => words.push(word.to_owned()),

@@ -62,7 +62,12 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
         (None, Some(said)) => place.show(said).into_owned(),
         (None, None) => argument::compact(input, place),
     };
-    out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: input.clone().into() }));
+    out.emit(EventKind::Call(Call {
+        id: id.into(),
+        tool: tool.into(),
+        args: args.into(),
+        input: input.clone().into(),
+    }));
     if let Some(cell) = text(value, &["cell_id"]) {
         out.emit(EventKind::Detail { call: id.into(), name: "cell", value: cell.into() });
     }
@@ -86,7 +91,12 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
 /// Tells an access that no output belongs to.
 pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
     let args = place.show(&access.path).into_owned();
-    out.emit(EventKind::Call(Call { id: id.into(), tool: access.tool().into(), args: args.into(), input: Value::Null }));
+    out.emit(EventKind::Call(Call {
+        id: id.into(),
+        tool: access.tool().into(),
+        args: args.into(),
+        input: Value::Null,
+    }));
     let (reads, writes) = files(access, place);
     let brief = match access.deed {
         Deed::Read => "read",
@@ -137,8 +147,14 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
     if let Some(last) = last {
         fields.push(("Asked", format!("\"{}\"", truncate(&last, LAST)).into()));
     }
-    let counts = [("Messages", messages.map_or(0, Vec::len)), ("Outputs", length("tool_outputs")), ("Files", length("files"))];
-    fields.extend(counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.to_string().into())));
+    let counts = [
+        ("Messages", messages.map_or(0, Vec::len)),
+        ("Tool outputs", length("tool_outputs")),
+        ("Files", length("files")),
+    ];
+    fields.extend(
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.to_string().into())),
+    );
     let memory = whole.get("working_memory").and_then(Value::as_object);
     let memory: Vec<&str> = memory.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     if !memory.is_empty() {
@@ -176,7 +192,13 @@ pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out
         fields.push(("Events", count.to_string().into()));
     }
     fields.push(("Record", format!("`{file}`").into()));
-    out.emit(EventKind::Remark(Remark { kind: "summary", title: "Trajectory".into(), text: words.into(), fields, ..Remark::default() }));
+    out.emit(EventKind::Remark(Remark {
+        kind: "summary",
+        title: "Trajectory".into(),
+        text: words.into(),
+        fields,
+        ..Remark::default()
+    }));
     Fate::Shown
 }
 

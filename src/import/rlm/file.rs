@@ -41,10 +41,10 @@ pub(super) fn kind(path: &Path, head: &str) -> Option<Kind> {
     if name == "rlm-config.json" || !matches!(begins, '{' | '[') {
         return None;
     }
-    if below(path, EXTERNALIZED).is_some() {
+    if below(path, EXTERNALIZED).0 {
         return Some(Kind::Backup);
     }
-    if below(path, TRAJECTORIES).is_some() {
+    if below(path, TRAJECTORIES).0 {
         return Some(Kind::Trajectory);
     }
     let root = members(head);
@@ -82,8 +82,8 @@ pub(super) fn session(kind: Kind, path: &Path, head: &str) -> Option<String> {
         Kind::State => Some(stem),
         Kind::Context => stem.strip_suffix("_context").map(str::to_owned).or_else(said),
         Kind::Access => stem.strip_prefix("file-access-").map(str::to_owned).or_else(folder),
-        Kind::Backup => below(path, EXTERNALIZED).flatten().or_else(said).or(Some(stem)),
-        Kind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).flatten()).or_else(|| Some(plain(&stem))),
+        Kind::Backup => below(path, EXTERNALIZED).1.or_else(said).or(Some(stem)),
+        Kind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).1).or_else(|| Some(plain(&stem))),
     };
     id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
 }
@@ -94,17 +94,20 @@ fn said(root: &[(Cow<'_, str>, Piece<'_>)]) -> Option<String> {
 }
 
 /// Whether a path lies below a folder of that name, and the folder in there that it lies in.
-fn below(path: &Path, folder: &str) -> Option<Option<String>> {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str()).collect();
-    let at = parts.iter().rposition(|part| *part == folder)?;
+fn below(path: &Path, folder: &str) -> (bool, Option<String>) {
+    let parts: Vec<_> = path.components().map(std::path::Component::as_os_str).collect();
+    let Some(at) = parts.iter().rposition(|part| *part == folder) else { return (false, None) };
     let inner = parts.get(at + 1).filter(|_| at + 2 < parts.len());
-    Some(inner.map(|part| part.to_string_lossy().into_owned()))
+    (true, inner.map(|part| part.to_string_lossy().into_owned()))
 }
 
 /// The id in the name of a summary.
 fn plain(stem: &str) -> String {
     let stem = ["trajectory-", "trajectory_"].iter().find_map(|word| stem.strip_prefix(word)).unwrap_or(stem);
-    let stem = ["-trajectory", "_trajectory", "-summary", "_summary"].iter().find_map(|word| stem.strip_suffix(word)).unwrap_or(stem);
+    let stem = ["-trajectory", "_trajectory", "-summary", "_summary"]
+        .iter()
+        .find_map(|word| stem.strip_suffix(word))
+        .unwrap_or(stem);
     stem.to_owned()
 }
 

@@ -43,7 +43,9 @@ impl Head {
         self.times(metadata);
         self.metadata(metadata);
         self.metadata(state);
-        for name in ["rlm_active", "activation_mode", "activation_reason", "complexity_score", "current_depth", "max_depth"] {
+        for name in
+            ["rlm_active", "activation_mode", "activation_reason", "complexity_score", "current_depth", "max_depth"]
+        {
             if let Some(value) = activation.get(name).or_else(|| state.get(name)) {
                 self.rlm.insert(name.to_owned(), value.clone());
             }
@@ -58,7 +60,7 @@ impl Head {
             (metadata, "rlm_version", "version"),
         ];
         for (from, name, key) in names {
-            if let Some(value) = from.get(name).filter(|value| !value.is_null()) {
+            if let Some(value) = from.get(name).filter(|value| !value.is_null() && **value != 0) {
                 self.rlm.insert(key.to_owned(), value.clone());
             }
         }
@@ -146,7 +148,8 @@ impl Head {
         }
         let most = self.max_calls.unwrap_or(MAX_CALLS);
         let calls = calls.map(|calls| format!("{} of {} recursive calls", thousands(calls), thousands(most)));
-        let title = tokens.map(|tokens| plural(tokens, "token")).into_iter().chain(calls).collect::<Vec<_>>().join(", ");
+        let title =
+            tokens.map(|tokens| plural(tokens, "token")).into_iter().chain(calls).collect::<Vec<_>>().join(", ");
         let mut table = String::new();
         if !self.models.is_empty() {
             table.push_str("| Model | Calls | Tokens | Cost |\n| --- | ---: | ---: | ---: |");

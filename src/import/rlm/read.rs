@@ -39,7 +39,8 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         kinds.push(kind);
     }
     // What lies in a folder of its own needs no other file to say whose it is.
-    session.known = key.is_some() && kinds.iter().flatten().any(|kind| !matches!(kind, Kind::Context | Kind::Shared | Kind::Access));
+    session.known = key.is_some()
+        && kinds.iter().flatten().any(|kind| !matches!(kind, Kind::Context | Kind::Shared | Kind::Access));
     session.logged = kinds.contains(&Some(Kind::Access));
     for (path, kind) in bundle.files.iter().zip(&kinds) {
         let file = session.files.len();
@@ -217,7 +218,9 @@ impl Session {
         if !self.known || (self.records.is_empty() && !self.head.says_something()) {
             for (_, account) in &mut self.files {
                 let count = account.represented;
-                (0..count).for_each(|_| account.skip("session without content"));
+                for _ in 0..count {
+                    account.skip("session without content");
+                }
                 account.records -= count;
                 account.represented = 0;
             }

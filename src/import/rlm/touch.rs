@@ -32,11 +32,15 @@ impl Access {
     /// Reads a line; `None` where it names no file.
     pub(super) fn of(value: &Value) -> Option<Self> {
         let path = text(value, &["path", "file_path", "file"])?.trim().to_owned();
-        let names = ["operation", "op", "access_type", "access", "type", "action", "mode", "event", "tool", "tool_name"];
+        let names =
+            ["operation", "op", "access_type", "access", "type", "action", "mode", "event", "tool", "tool_name"];
         let word = text(value, &names).unwrap_or("read").to_ascii_lowercase();
         let deed = if word.contains("creat") {
             Deed::Create
-        } else if ["write", "edit", "modif", "delet", "w"].iter().any(|part| word == *part || (part.len() > 1 && word.contains(part))) {
+        } else if ["write", "edit", "modif", "delet", "w"]
+            .iter()
+            .any(|part| word == *part || (part.len() > 1 && word.contains(part)))
+        {
             Deed::Write
         } else {
             Deed::Read
@@ -79,9 +83,9 @@ impl Waiting {
         let second = time?.as_second();
         let mut seconds: Vec<i64> = (-NEAR..=NEAR).collect();
         seconds.sort_by_key(|away| away.abs());
-        seconds.into_iter().find_map(|away| {
-            self.0.get_mut(&(access.deed == Deed::Read, second.saturating_add(away)))?.pop_front()
-        })
+        seconds
+            .into_iter()
+            .find_map(|away| self.0.get_mut(&(access.deed == Deed::Read, second.saturating_add(away)))?.pop_front())
     }
 }
 

@@ -100,7 +100,9 @@ impl Reader<'_> {
         let first = nodes.first().and_then(|node| told(&members(node.text), &["id"]));
         let named = told(&session, &["id", "sessionId"]).or_else(|| told(&session, &["created"]));
         let Some(id) = named.or(first) else {
-            nodes.iter().for_each(|_| account.skip("session without a name"));
+            for _ in &nodes {
+                account.skip("session without a name");
+            }
             return;
         };
         let index = self.open(path, id);

@@ -219,5 +219,9 @@ fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
 fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
     let given = facts.title.as_ref().map(|(_, text)| text.clone());
     let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-    given.or_else(task).or_else(|| facts.prompt.clone()).or_else(|| facts.command.clone()).or_else(|| facts.phase.clone())
+    given
+        .or_else(task)
+        .or_else(|| facts.prompt.clone())
+        .or_else(|| facts.command.clone())
+        .or_else(|| facts.phase.clone())
 }

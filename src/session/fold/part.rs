@@ -167,7 +167,8 @@ pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
         Some(step) => format!("{text}\n\n{step}"),
         None => text,
     };
-    let is_id = |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let is_id =
+        |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let id = remark.id.as_deref().filter(is_id).map(str::to_owned);
     Item::Callout(Callout { id, ..with_fields(remark.kind, &title, &text, fields, remark.folded.then_some(true)) })
 }

@@ -70,7 +70,9 @@ impl Masks {
             EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _, id: _ }) => {
                 self.cow(title);
                 self.cow(text);
-                fields.iter_mut().for_each(|(_, value)| self.cow(value));
+                for (_, value) in fields {
+                    self.cow(value);
+                }
             }
             EventKind::Meta(meta) => match meta {
                 Meta::Title { rank: _, text }
