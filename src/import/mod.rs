@@ -12,6 +12,7 @@ mod copilot;
 mod cursor;
 #[cfg(test)]
 mod example;
+mod document;
 mod git;
 mod intake;
 mod jsonl;
@@ -20,8 +21,11 @@ pub(crate) mod lines;
 mod out;
 mod patch;
 mod pi;
+mod pibrain;
 mod place;
+mod rlm;
 mod shell;
+mod steno;
 #[cfg(test)]
 mod told;
 mod tools;
@@ -37,6 +41,7 @@ use crate::session::source::{Bundle, Importer};
 /// Every importer.
 pub const IMPORTERS: &[Importer] =
     &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
+    &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER, rlm::IMPORTER, pibrain::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

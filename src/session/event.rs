@@ -93,6 +93,19 @@ pub enum EventKind<'a> {
         /// Whether it failed.
         failed: bool,
     },
+    /// The record itself begins a phase, of this title.
+    Phase(Cow<'a, str>),
+    /// A remark that the record holds ready-made: a lesson, a checkpoint, the reading of a segment.
+    Remark(Remark<'a>),
+    /// A line `name: value` below a step: what the host says of a call and nothing else tells.
+    Detail {
+        /// The call, which came before.
+        call: Cow<'a, str>,
+        /// Name of the line; none of those that every step has.
+        name: &'static str,
+        /// What stands in it.
+        value: Cow<'a, str>,
+    },
     /// Something about the whole session.
     Meta(Meta<'a>),
     /// A pull request was made or named.
@@ -216,6 +229,25 @@ pub struct DecisionEvent<'a> {
     pub call: Option<Cow<'a, str>>,
 }
 
+/// A callout that the record holds ready-made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remark<'a> {
+    /// Kind of the callout: `lesson`. Decisions, the words of a person and sub-agents have events of their own.
+    pub kind: &'static str,
+    /// Title behind the kind.
+    pub title: Cow<'a, str>,
+    /// What it says, markdown.
+    pub text: Cow<'a, str>,
+    /// Lines `Name: value` below the text. An `error` has `Resolution` alone.
+    pub fields: Vec<(&'static str, Cow<'a, str>)>,
+    /// Whether it is closed at first.
+    pub folded: bool,
+    /// The call it is about: the callout links to its step.
+    pub about: Option<Cow<'a, str>>,
+    /// Its id in the note: letters, digits and dashes.
+    pub id: Option<Cow<'a, str>>,
+}
+
 /// Something about the whole session; the last of its kind wins unless said otherwise.
 #[derive(Clone, Debug)]
 pub enum Meta<'a> {
@@ -236,6 +268,24 @@ pub enum Meta<'a> {
     HostVersion(Cow<'a, str>),
     /// Cost in US dollars that the record stores for one message; summed.
     Cost(f64),
+    /// All tokens, where the record does not say of which kind they are.
+    Tokens(u64),
+    /// A word to find it by; each is kept once.
+    Tag(Cow<'a, str>),
+    /// A key of the working memory.
+    Memory {
+        /// Its name.
+        key: Cow<'a, str>,
+        /// What is remembered.
+        value: Value,
+    },
+    /// A property of the note that no other event tells.
+    Property {
+        /// Its name; none of those that every note has.
+        key: Cow<'a, str>,
+        /// Its value.
+        value: Value,
+    },
 }
 
 /// Where a title came from, weakest first.

@@ -39,6 +39,7 @@ mod replay;
 mod resume;
 mod search;
 mod secrets;
+mod seeds;
 mod toon;
 mod transcripts;
 mod unreadable;

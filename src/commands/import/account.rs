@@ -50,6 +50,8 @@ impl Output for Account {
         self.list(&mut text, "Files without a note", without);
         if report.count(Outcome::Created) > 0 && !report.dry_run {
             text.push_str("\nNext: `cru session list` shows them.\n");
+        } else if report.dry_run {
+            text.push_str("\nDry run complete: nothing was written. Run it without --dry-run to import.\n");
         }
         text
     }

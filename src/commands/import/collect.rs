@@ -120,7 +120,11 @@ impl Sink for Collector<'_> {
     }
 
     fn account(&mut self, file: &Path, account: Account) {
-        let streams = std::mem::take(&mut self.touched);
+        let mut streams = std::mem::take(&mut self.touched);
+        // A session in several files is told in the order of its times: then all of them are its.
+        if streams.is_empty() && account.represented > 0 && self.open.len() == 1 {
+            streams.extend(self.open.keys().cloned());
+        }
         self.accounts.push(Read { path: file.to_owned(), account, streams, error: None });
     }
 }

@@ -12,7 +12,7 @@ use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::cursor::Cursor;
 use crate::session::event::Usage;
 use crate::session::source::Consumed;
-use crate::session::{Agent, Item, Meta, Phase, Session, Status, Tasks, usage};
+use crate::session::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
 
 /// `p-01` for the first.
 pub(super) fn phase_id(index: usize) -> String {
@@ -81,6 +81,7 @@ impl Fold {
             page.put(part::usage(&usage::title(&models), usage::table(&models)));
         }
 
+        let (more, memory) = (facts.properties.as_frontmatter(), facts.memory.as_yaml());
         let participants = page.participants();
         let cursor = Cursor::first(&consumed).to_string();
         let title = title(&facts, header.task.as_deref());
@@ -96,7 +97,7 @@ impl Fold {
             channel,
             participants,
             model: models.first().map(|(model, _)| model.clone()),
-            tokens_used: (!models.is_empty()).then(|| usage::total(&models).used()),
+            tokens_used: facts.tokens.or_else(|| (!models.is_empty()).then(|| usage::total(&models).used())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
             branch: facts.branch,
@@ -106,14 +107,18 @@ impl Fold {
             host_session: Some(sanitise(&header.key.to_string()).into_owned()),
             transcript: Some(place::shorten(&sanitise(&transcript), home)),
             cursor: Some(cursor),
+            tags: facts.tags,
+            extra: more.iter().map(|(key, _)| key.to_owned()).collect(),
+            more,
             ..Meta::default()
         };
+        let memory = memory.into_iter().map(|body| Fence { info: "yaml memory".to_owned(), body, ..Fence::default() });
         let session =
-            Session { meta, heading: title, preface: page.preface, phases: page.phases, ..Session::default() };
+            Session { meta, heading: title, preface: page.preface, phases: page.phases, memory: memory.collect() };
         Draft {
-            slug: facts.slug.or(facts.command_slug).unwrap_or_else(|| "session".to_owned()),
+            slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
-            empty: !(facts.asked && facts.worked),
+            empty: !(facts.kept || (facts.asked && facts.worked)),
             key: header.key,
             parent: header.parent,
             agent: subagent,
@@ -214,5 +219,9 @@ fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
 fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
     let given = facts.title.as_ref().map(|(_, text)| text.clone());
     let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-    given.or_else(task).or_else(|| facts.prompt.clone()).or_else(|| facts.command.clone())
+    given
+        .or_else(task)
+        .or_else(|| facts.prompt.clone())
+        .or_else(|| facts.command.clone())
+        .or_else(|| facts.phase.clone())
 }

@@ -11,6 +11,7 @@ mod outcome;
 mod part;
 mod phase_rule;
 mod place;
+mod property;
 mod step;
 mod stream;
 mod talk;

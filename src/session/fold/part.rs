@@ -3,7 +3,7 @@
 use super::draft::Linked;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise, thousands};
-use crate::session::event::{Attachment, DecisionEvent};
+use crate::session::event::{Attachment, DecisionEvent, Remark};
 use crate::session::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
 
 /// Characters above which a callout is folded.
@@ -146,6 +146,31 @@ pub(super) fn link_subagent(item: &mut Subagent, child: &Linked) {
     item.callout.fields = fields;
     item.mode = SubagentMode::Link;
     item.link = Some(link);
+}
+
+/// A remark that the record holds ready-made; `step` is the one that it is about.
+pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
+    let one_line = |text: &str| fold_whitespace(&sanitise(text));
+    let text = sanitise(&remark.text).trim().to_owned();
+    let title = title::cut(&one_line(&remark.title), TITLE);
+    if remark.kind == "error" {
+        let resolution = remark.fields.iter().find(|(name, _)| *name == "Resolution");
+        let resolution = resolution.map(|(_, value)| (one_line(value), Vec::new()));
+        return error(&title, &text, step, resolution);
+    }
+    let mut fields = Vec::new();
+    for (name, value) in &remark.fields {
+        push_field(&mut fields, name, Some(one_line(value)).filter(|value| !value.is_empty()).as_deref());
+    }
+    let text = match step {
+        Some(step) if text.is_empty() => step.to_string(),
+        Some(step) => format!("{text}\n\n{step}"),
+        None => text,
+    };
+    let is_id =
+        |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let id = remark.id.as_deref().filter(is_id).map(str::to_owned);
+    Item::Callout(Callout { id, ..with_fields(remark.kind, &title, &text, fields, remark.folded.then_some(true)) })
 }
 
 /// Tokens by model.

@@ -47,6 +47,12 @@ pub fn channel(path: &str) -> Option<String> {
     }
 }
 
+/// `text` as a tag of a note: letters, digits, `_`, `-` and `/`, not digits alone.
+pub(super) fn tag(text: &str) -> Option<String> {
+    let tag = squeeze(text.trim().trim_start_matches('#'), |c| c.is_alphanumeric() || matches!(c, '_' | '/'));
+    tag.chars().any(char::is_alphabetic).then_some(tag)
+}
+
 /// `name` as an agent may be called: a letter, then letters, digits, `_`, `.`, `-`.
 pub(super) fn agent_name(name: &str) -> String {
     let name = squeeze(name, |c| c.is_ascii_alphanumeric() || c == '_' || c == '.');

@@ -161,6 +161,15 @@ impl Steps {
         };
     }
 
+    /// A line below the step of a call.
+    pub(super) fn detail(&mut self, call: &str, name: &str, value: &str) {
+        let value = fold_whitespace(&sanitise(value));
+        let draft = self.index_of(call).and_then(|index| self.all.get_mut(index));
+        if let Some(draft) = draft.filter(|_| !value.is_empty()) {
+            draft.step.fields.push((name.to_owned(), value));
+        }
+    }
+
     /// The step of a call.
     pub(super) fn index_of(&self, call: &str) -> Option<usize> {
         self.by_call.get(call).copied()

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::name::Names;
 use super::phase_rule::{self, Verdict};
+use super::property::Properties;
 use super::step::{Steps, step_link};
 use super::talk::Talk;
 use super::{part, place, title};
@@ -110,8 +111,18 @@ pub(super) struct Facts {
     /// The same of the first command.
     pub(super) command: Option<String>,
     pub(super) command_slug: Option<String>,
+    /// The first phase that the record names, and its part of a file name.
+    pub(super) phase: Option<String>,
+    pub(super) phase_slug: Option<String>,
+    /// Tokens of which it is not said what kind they are.
+    pub(super) tokens: Option<u64>,
+    pub(super) tags: Vec<String>,
+    pub(super) memory: Properties,
+    pub(super) properties: Properties,
     pub(super) asked: bool,
     pub(super) worked: bool,
+    /// Whether the record holds something ready-made: that is worth a note by itself.
+    pub(super) kept: bool,
 }
 
 /// The task list as it now is.
@@ -211,6 +222,17 @@ impl Fold {
             EventKind::SubagentDone { stream, summary, failed } => {
                 self.steps.subagent_done(&stream, summary.as_deref(), failed);
             }
+            EventKind::Detail { call, name, value } => self.steps.detail(&call, name, &value),
+            EventKind::Phase(title) => self.phase(&title, time, record),
+            EventKind::Remark(remark) => {
+                let step = remark.about.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
+                self.facts.kept = true;
+                self.set_down(Entry::Item(part::remark(&remark, step)));
+            }
+            EventKind::Meta(Meta::Memory { key, value }) => {
+                self.facts.kept = true;
+                self.facts.memory.add(&key, &value);
+            }
             EventKind::Meta(meta) => self.facts.meta(meta),
             EventKind::PullRequest { url, number } => self.pull_request(&url, number, time, record),
         }
@@ -261,6 +283,16 @@ impl Fold {
         }
         self.active = self.active.max(time);
         self.talk.prompt();
+    }
+
+    /// The record names a phase.
+    fn phase(&mut self, title: &str, time: Option<Timestamp>, record: u64) {
+        self.facts.asked = true;
+        let title = title::given(title).unwrap_or_else(|| self.continued());
+        self.facts.phase_slug = self.facts.phase_slug.take().or_else(|| name_part(&title));
+        self.facts.phase.get_or_insert_with(|| title.clone());
+        self.open_phase(title, std::iter::empty(), time, record);
+        self.active = self.active.max(time);
     }
 
     /// Whether `words` correct the agent: said to stop or refuse it, or by their own beginning.
@@ -436,6 +468,11 @@ impl Fold {
     }
 }
 
+/// The part of a file name that `words` give.
+fn name_part(words: &str) -> Option<String> {
+    Some(slug(words, SLUG_WORDS)).filter(|part| !part.is_empty())
+}
+
 const CONTINUED: &str = "Continue";
 
 impl Facts {
@@ -459,13 +496,21 @@ impl Facts {
             Meta::Branch(branch) => self.branch = line(&branch).filter(|name| name != "HEAD").or(self.branch.take()),
             Meta::Commit(commit) => self.commit = line(&commit).or(self.commit.take()),
             Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
+            Meta::Tokens(tokens) => self.tokens = Some(tokens),
+            Meta::Tag(tag) => {
+                if let Some(tag) = place::tag(&tag).filter(|tag| !self.tags.contains(tag)) {
+                    self.tags.push(tag);
+                }
+            }
+            Meta::Memory { key, value } => self.memory.add(&key, &value),
+            Meta::Property { key, value } => self.properties.add(&key, &value),
             Meta::Cost(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
         }
     }
 
     /// Keeps what the session's name and title come from.
     fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        let part = || Some(slug(words, SLUG_WORDS)).filter(|part| !part.is_empty());
+        let part = || name_part(words);
         if *origin == PromptOrigin::Command {
             self.asked |= verdict != Verdict::Aside;
             if self.command.is_none() && verdict != Verdict::Aside {

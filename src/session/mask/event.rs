@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Masks;
 use crate::session::event::{
-    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, SubagentRun,
+    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, Remark, SubagentRun,
 };
 use crate::session::source::Header;
 use crate::session::{FileRef, Task};
@@ -65,13 +65,27 @@ impl Masks {
             EventKind::Tasks(tasks) => tasks.iter_mut().for_each(|task| self.task(task)),
             EventKind::Task(task) => self.task(task),
             EventKind::SubagentDone { stream: _, summary, failed: _ } => self.cow_of(summary),
+            EventKind::Phase(title) => self.cow(title),
+            EventKind::Detail { call: _, name: _, value } => self.cow(value),
+            EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _, id: _ }) => {
+                self.cow(title);
+                self.cow(text);
+                for (_, value) in fields {
+                    self.cow(value);
+                }
+            }
             EventKind::Meta(meta) => match meta {
                 Meta::Title { rank: _, text }
                 | Meta::Cwd(text)
                 | Meta::Branch(text)
                 | Meta::Commit(text)
-                | Meta::HostVersion(text) => self.cow(text),
-                Meta::Cost(_) => {}
+                | Meta::HostVersion(text)
+                | Meta::Tag(text) => self.cow(text),
+                Meta::Memory { key, value } | Meta::Property { key, value } => {
+                    self.cow(key);
+                    self.member(key, value);
+                }
+                Meta::Cost(_) | Meta::Tokens(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }
@@ -125,6 +139,23 @@ impl Masks {
             Value::String(text) => self.string(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(map) => map.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Every text below a name: a password is told by its name alone.
+    fn member(&mut self, name: &str, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let named = format!("{name}: {text}");
+                let masked = self.text(&named);
+                match masked.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")) {
+                    Some(masked) => *text = masked.to_owned(),
+                    None => self.string(text),
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.member(name, item)),
+            Value::Object(map) => map.iter_mut().for_each(|(name, value)| self.member(name, value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

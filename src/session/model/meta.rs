@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Link;
+use crate::note::frontmatter::Mapping;
 
 /// The frontmatter of a session, typed. Unknown keys stay in the note; [`Meta::extra`] names them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -58,6 +59,9 @@ pub struct Meta {
     pub export: Option<bool>,
     /// Names of the other keys, in order.
     pub extra: Vec<String>,
+    /// The other keys of a note that is to be written; what a note says of them is not read.
+    #[serde(skip)]
+    pub more: Mapping,
 }
 
 impl Meta {

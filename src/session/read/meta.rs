@@ -72,6 +72,7 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
             .filter(|key| !KEYS.contains(&key.as_str()))
             .cloned()
             .collect(),
+        more: frontmatter::Mapping::default(),
     };
     if let Some(Status::Other(word)) = &meta.status {
         let message = format!("unknown status `{word}`");

@@ -85,7 +85,11 @@ fn user(it: &User) -> String {
 
 /// A callout without fields of its own: its body holds them.
 fn other(it: &Callout) -> String {
-    let body = field::text(&it.body, None, &[]);
+    // A bookmark is nothing but its link.
+    let link = it.body.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+    let is_link = it.kind == "bookmark" && link.is_some_and(|inner| !inner.contains(['[', ']', '\n']));
+    let keep = if is_link { vec![it.body.trim().to_owned()] } else { Vec::new() };
+    let body = field::text(&it.body, None, &keep);
     let has_time = field::split(&body, None).fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("at"));
     at(body, it.at.filter(|_| !has_time))
 }
