@@ -7,10 +7,12 @@ mod argument;
 mod calls;
 mod claude;
 mod codex;
+mod document;
 mod git;
 mod intake;
 mod lenient;
 pub(crate) mod lines;
+mod opencode;
 mod out;
 mod pi;
 mod place;
@@ -18,6 +20,7 @@ mod shell;
 #[cfg(test)]
 mod told;
 mod unpack;
+mod value;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -27,7 +30,7 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, opencode::IMPORTER, pi::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
