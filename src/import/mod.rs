@@ -8,6 +8,7 @@ mod calls;
 mod claude;
 mod codex;
 mod document;
+mod gemini;
 mod git;
 mod intake;
 mod lenient;
@@ -30,7 +31,8 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, opencode::IMPORTER, pi::IMPORTER];
+pub const IMPORTERS: &[Importer] =
+    &[claude::IMPORTER, codex::IMPORTER, gemini::IMPORTER, opencode::IMPORTER, pi::IMPORTER];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

@@ -33,6 +33,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
         },
         "webfetch" => {
             let (_, kind) = text(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
+            let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
         "task" => answer(output).lines().map(plain).find(|line| !line.is_empty()).map(str::to_owned),

@@ -85,7 +85,7 @@ fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut A
         ids.push(id);
     }
     for id in ids {
-        let info = info(base, &id).map_err(failed)?;
+        let info = info(base, &id);
         let mut head = Head::of(info, &id);
         head.above = head.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
         let messages = message_ids(base, &id).map_err(failed)?;
@@ -94,35 +94,35 @@ fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut A
     Ok(())
 }
 
-/// A session's row, as an export writes it.
-fn info(base: &Connection, id: &str) -> rusqlite::Result<Value> {
-    let mut statement = base.prepare("SELECT * FROM session WHERE id = ?1")?;
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
-    statement.query_row([id], |row| {
-        let mut info = Map::new();
-        let mut time = Map::new();
-        for (index, name) in names.iter().enumerate() {
-            let value = match row.get_ref(index)? {
+/// A session's row, as an export writes it. A column that a version does not have says nothing; names of columns are
+/// never asked for, for those of a damaged file are no text.
+fn info(base: &Connection, id: &str) -> Value {
+    let get = |column: &str| -> Option<Value> {
+        let query = format!("SELECT session.{column} FROM session WHERE session.id = ?1");
+        let read = |row: &Row<'_>| {
+            Ok(match row.get_ref(0)? {
                 ValueRef::Integer(number) => Value::from(number),
-                ValueRef::Real(number) => Value::from(number),
-                ValueRef::Text(text) if matches!(name.as_str(), "revert" | "model" | "permission") => {
-                    serde_json::from_slice(text).unwrap_or(Value::Null)
-                }
                 ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
-                ValueRef::Null | ValueRef::Blob(_) => continue,
-            };
-            match name.as_str() {
-                "parent_id" => info.insert("parentID".to_owned(), value),
-                "time_created" => time.insert("created".to_owned(), value),
-                "time_updated" => time.insert("updated".to_owned(), value),
-                // What changed, as a whole: nothing of it is used.
-                name if name.starts_with("summary") => None,
-                name => info.insert(name.to_owned(), value),
-            };
-        }
-        info.insert("time".to_owned(), json!(time));
-        Ok(Value::Object(info))
-    })
+                _ => Value::Null,
+            })
+        };
+        base.query_row(&query, [id], read).ok()
+    };
+    let mut info = Map::new();
+    info.insert("id".to_owned(), id.into());
+    for (column, name) in [
+        ("parent_id", "parentID"),
+        ("directory", "directory"),
+        ("title", "title"),
+        ("version", "version"),
+        ("agent", "agent"),
+    ] {
+        info.extend(get(column).map(|value| (name.to_owned(), value)));
+    }
+    let undone = get("revert").and_then(|value| serde_json::from_str(value.as_str()?).ok());
+    info.extend(undone.map(|undone: Value| ("revert".to_owned(), undone)));
+    info.insert("time".to_owned(), json!({ "created": get("time_created"), "updated": get("time_updated") }));
+    Value::Object(info)
 }
 
 fn message_ids(base: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {

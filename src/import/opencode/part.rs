@@ -43,11 +43,8 @@ impl Session<'_> {
     /// Reads a part of the agent's message.
     pub(super) fn part(&mut self, record: u64, part: &Value, turn: &mut Turn) {
         let kind = text(part, "type");
-        if !matches!(kind, "patch" | "step-finish") {
-            let begins = kind == "step-start" || kind == "tool";
-            if begins && kind == "step-start" {
-                self.flush(&[]);
-            }
+        if kind == "step-start" {
+            self.flush(&[]);
         }
         let time = part.get("time").and_then(|time| millis(time, "start")).or(turn.time);
         match kind {

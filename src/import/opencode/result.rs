@@ -195,7 +195,8 @@ fn without_notes(output: &str) -> &str {
     let tags = ["<bash_metadata>", "<shell_metadata>", "<metadata>"];
     let at = tags.iter().filter_map(|tag| output.rfind(tag)).max();
     let ends = output.trim_end().ends_with("metadata>");
-    at.filter(|at| ends && *at > 0).map_or(output, |at| output[..at].trim_end())
+    let output = at.filter(|at| ends && *at > 0).map_or(output, |at| output[..at].trim_end());
+    if output.trim() == "(no output)" { "" } else { output }
 }
 
 fn attachment(file: &Value) -> Attachment<'static> {
