@@ -10,14 +10,17 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
+mod document;
 #[cfg(test)]
 mod example;
-mod document;
+mod gemini;
 mod git;
 mod intake;
 mod jsonl;
 mod lenient;
 pub(crate) mod lines;
+mod listed;
+mod opencode;
 mod out;
 mod patch;
 mod pi;
@@ -30,6 +33,7 @@ mod steno;
 mod told;
 mod tools;
 mod unpack;
+mod value;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -39,9 +43,18 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] =
-    &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
-    &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, steno::IMPORTER, rlm::IMPORTER, pibrain::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[
+    claude::IMPORTER,
+    codex::IMPORTER,
+    pi::IMPORTER,
+    opencode::IMPORTER,
+    gemini::IMPORTER,
+    copilot::IMPORTER,
+    cursor::IMPORTER,
+    steno::IMPORTER,
+    rlm::IMPORTER,
+    pibrain::IMPORTER,
+];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

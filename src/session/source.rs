@@ -124,6 +124,10 @@ pub struct Consumed {
 
 /// Receives the streams of a bundle.
 pub trait Sink {
+    /// Whether a stream is wanted at all. An importer that can pass over one without reading it asks before it opens it.
+    fn wants(&self, _key: &StreamKey) -> bool {
+        true
+    }
     /// A stream begins. Opening a key again goes on with it.
     fn open(&mut self, header: Header);
     /// How much of the stream is wanted; asked once, when it is opened.

@@ -5,6 +5,7 @@
 //! place: a reader sees the old file or the new one.
 
 mod append;
+mod aside;
 mod bulk;
 mod create;
 pub mod fault;
@@ -14,6 +15,7 @@ mod regular;
 mod replace;
 
 pub use append::{append_durable, append_line, read_at, remove_lines, sync};
+pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
     append, create, create_dir, is_writable, open_append, put, put_private, remove, remove_derived, sync_dir,

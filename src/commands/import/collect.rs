@@ -35,6 +35,8 @@ pub(super) struct Before<'a> {
     pub(super) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
     /// What hooks saw of the calls.
     pub(super) facts: Option<&'a HookFacts>,
+    /// The one stream that is wanted, where it is not all.
+    pub(super) only: Option<&'a StreamKey>,
 }
 
 /// Reads a bundle and folds its streams.
@@ -93,6 +95,10 @@ impl Collector<'_> {
 }
 
 impl Sink for Collector<'_> {
+    fn wants(&self, key: &StreamKey) -> bool {
+        self.before.only.is_none_or(|only| only == key)
+    }
+
     fn open(&mut self, header: Header) {
         let (host, options) = (self.host, self.options);
         self.touched.insert(header.key.clone());

@@ -28,7 +28,8 @@ impl Reading<'_> {
     /// Reads a bundle; `runs` says of a draft whether its session still runs.
     pub(super) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
         let mark = |key: &StreamKey| self.existing.mark(key);
-        let mut bundled = collect::read(self.importer, bundle, self.fold, Before { bounds: &mark, facts: self.facts });
+        let mut bundled =
+            collect::read(self.importer, bundle, self.fold, Before { bounds: &mark, facts: self.facts, only: None });
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
         if running.is_empty() {
@@ -44,7 +45,7 @@ impl Reading<'_> {
                 let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
                 Bounds { until, mark }
             };
-            let before = Before { bounds: &bounds, facts: self.facts };
+            let before = Before { bounds: &bounds, facts: self.facts, only: None };
             bundled = collect::read(self.importer, bundle, self.fold, before);
         }
         self.defer(&mut bundled.drafts, &running);
@@ -76,7 +77,7 @@ impl Reading<'_> {
     /// The draft of `key` as its note last told it: of the records up to the notes' cursors.
     pub(super) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
         let bounds = |key: &StreamKey| Bounds { until: self.existing.mark(key).mark, mark: None };
-        let before = Before { bounds: &bounds, facts: None };
+        let before = Before { bounds: &bounds, facts: None, only: Some(key) };
         let bundled = collect::read(self.importer, bundle, self.fold, before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }

@@ -161,6 +161,10 @@ struct Told {
 }
 
 impl Sink for Reading<'_> {
+    fn wants(&self, key: &StreamKey) -> bool {
+        key.to_string() == self.wanted
+    }
+
     fn open(&mut self, header: Header) {
         if self.fold.is_none() && header.key.to_string() == self.wanted {
             self.fold = Some((header.key.clone(), Fold::new(header, self.host, Options::default())));

@@ -1,0 +1,50 @@
+//! Whether a file is a session of this agent, by its beginning.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::import::listed::Document;
+use crate::import::value::{filled, text};
+
+/// Whether the file begins with a session's head, or with one of its messages.
+pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
+    let document = Document::of(head, "messages");
+    let has = |name: &str| document.field(name).is_some_and(|value| value.starts_with(b"\""));
+    if has("sessionId") && (has("projectHash") || has("startTime")) && !has("type") {
+        return true;
+    }
+    let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    if let Some(first) = document.members.first() {
+        return parsed(first).is_some_and(|value| is_message(&value));
+    }
+    let line = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+    line.and_then(parsed).is_some_and(|value| is_message(&value))
+}
+
+fn is_message(value: &Value) -> bool {
+    let kind = matches!(text(value, "type"), "user" | "gemini" | "info" | "error" | "warning");
+    let alone = value.get("content").is_some() && value.get("message").is_none() && value.get("uuid").is_none();
+    kind && alone && filled(value, "id").is_some() && filled(value, "timestamp").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(head: &str) -> bool {
+        recognise(Path::new("a.json"), head.as_bytes())
+    }
+
+    #[test]
+    fn by_content() {
+        assert!(is("{\n  \"sessionId\": \"s\",\n  \"projectHash\": \"p\",\n  \"messages\": ["));
+        assert!(is("{\"sessionId\":\"s\",\"projectHash\":\"p\"}\n{\"id\":\"1\""));
+        assert!(is("{\"messages\":[{\"id\":\"1\",\"timestamp\":\"t\",\"type\":\"user\",\"content\":\"x\"}"));
+        assert!(is("{\"id\":\"1\",\"timestamp\":\"t\",\"type\":\"gemini\",\"content\":\"x\"}\n"));
+        assert!(!is("{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\",\"timestamp\":\"t\"}\n"));
+        assert!(!is("{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"t\"}"));
+        assert!(!is("[{\"sessionId\":\"s\",\"messageId\":0,\"type\":\"user\",\"message\":\"x\"}]"));
+        assert!(!is("") && !is("{}") && !is("{\"info\":{\"id\":\"ses\"},\"messages\":[]}"));
+    }
+}

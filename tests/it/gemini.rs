@@ -1,0 +1,101 @@
+//! The notes of Gemini's sessions against a count made straight from the records, by none of the importer's code; and
+//! what happens to a session that grows.
+//!
+//! The transcripts are no part of the project; see `transcripts.rs` for where they are looked for.
+
+use std::path::Path;
+
+use cru::base::files;
+use serde_json::{Value, json};
+
+use crate::growth::World;
+use crate::opencode::{Count, below, compare, grow};
+use crate::transcripts::transcripts;
+
+/// The messages of a file of either form; none of the real ones says anything twice.
+fn messages(path: &Path) -> Vec<Value> {
+    let bytes = files::read(path).unwrap();
+    if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
+        return document["messages"].as_array().unwrap().clone();
+    }
+    String::from_utf8_lossy(&bytes).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of_records(path: &Path) -> Count {
+    let mut count = Count::default();
+    for message in messages(path) {
+        count.prompts += usize::from(message["type"] == "user" && message["content"] != "System: Please continue.");
+        let of = |key: &str| message["tokens"][key].as_u64().unwrap_or(0);
+        count.tokens += of("input") - of("cached") + of("tool") + of("output") + of("thoughts");
+        for call in message["toolCalls"].as_array().into_iter().flatten().filter(|call| call["name"] != "write_todos") {
+            count.calls += 1;
+            count.failures += usize::from(call["status"] != "success");
+        }
+    }
+    count
+}
+
+#[test]
+fn notes_say_what_the_records_say() {
+    let Some(folder) = transcripts().map(|folder| folder.join("gemini")).filter(|folder| folder.is_dir()) else {
+        println!("skipped: no transcripts");
+        return;
+    };
+    compare("gemini", &folder, 9, &of_records);
+}
+
+#[test]
+fn real_sessions_that_grow_message_by_message() {
+    let Some(folder) = transcripts().map(|folder| folder.join("gemini")) else { return };
+    for path in below(&folder) {
+        let all = messages(&path);
+        let head = json!({ "sessionId": "s", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z" });
+        let document = |end: usize| {
+            let mut document = head.clone();
+            document["messages"] = all[..end].into();
+            serde_json::to_vec_pretty(&document).unwrap()
+        };
+        let lines = |end: usize| {
+            let lines: Vec<String> = std::iter::once(&head).chain(&all[..end]).map(ToString::to_string).collect();
+            format!("{}\n", lines.join("\n")).into_bytes()
+        };
+        let ends: Vec<usize> = (2..=all.len()).collect();
+        grow("gemini", "session-1.json", &ends.iter().map(|end| document(*end)).collect::<Vec<_>>());
+        grow("gemini", "session-1.jsonl", &ends.iter().map(|end| lines(*end)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn lines_that_replace_and_rewind() {
+    let user = |id: &str, words: &str| json!({ "id": id, "timestamp": "2026-01-10T07:00:01.000Z", "type": "user", "content": words });
+    let agent = |id: &str, words: &str, calls: Value| {
+        json!({ "id": id, "timestamp": "2026-01-10T07:00:05.000Z", "type": "gemini", "content": words, "model": "flash",
+            "tokens": { "input": 900, "output": 20, "cached": 100, "thoughts": 5, "total": 925 }, "toolCalls": calls })
+    };
+    let write = json!([{ "id": "w1", "name": "write_file", "args": { "file_path": "port.txt", "content": "9000\n" }, "status": "success",
+        "timestamp": "2026-01-10T07:00:06.000Z", "result": [{ "functionResponse": { "response": {
+            "output": "Successfully created and wrote to new file: /home/mia/api/port.txt." } } }] }]);
+    let all = [
+        json!({ "sessionId": "s-1", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z", "kind": "main" }),
+        user("u1", "put the port into a file"),
+        agent("g1", "I write it.", json!([])),
+        agent("g1", "I write it.", write),
+        json!({ "$set": { "lastUpdated": "2026-01-10T07:00:07.000Z" } }),
+        user("u2", "now delete everything"),
+        agent("g2", "Are you sure?", json!([])),
+        json!({ "$rewindTo": "u2" }),
+        user("u3", "now the host"),
+        agent("g3", "Where is it kept?", json!([])),
+    ];
+    let lines = |end: usize| {
+        let lines: Vec<String> = all[..end].iter().map(ToString::to_string).collect();
+        format!("{}\n", lines.join("\n")).into_bytes()
+    };
+    let states: Vec<Vec<u8>> = (3..=all.len()).map(lines).collect();
+    grow("gemini", "session-1.jsonl", &states);
+    let world = World::new();
+    files::put(&world.input().join("session-1.jsonl"), states.last().unwrap()).unwrap();
+    world.import_of("gemini");
+    let note = world.notes().into_values().next().unwrap();
+    insta::assert_snapshot!("gemini_note", note.replace(world.temp.path().to_str().unwrap(), "~"));
+}
