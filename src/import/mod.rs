@@ -3,6 +3,7 @@
 //! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
+mod aider;
 mod argument;
 mod bundles;
 mod calls;
@@ -10,16 +11,19 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
+mod droid;
 mod git;
 mod intake;
 mod jsonl;
 mod lenient;
 pub(crate) mod lines;
+mod markdown;
 mod out;
 mod patch;
 mod pi;
 mod place;
 mod shell;
+mod specstory;
 #[cfg(test)]
 mod told;
 mod tools;
@@ -33,7 +37,16 @@ use crate::base::{Error, Result};
 use crate::session::source::{Bundle, Importer};
 
 /// Every importer.
-pub const IMPORTERS: &[Importer] = &[claude::IMPORTER, codex::IMPORTER, pi::IMPORTER, copilot::IMPORTER, cursor::IMPORTER];
+pub const IMPORTERS: &[Importer] = &[
+    claude::IMPORTER,
+    codex::IMPORTER,
+    pi::IMPORTER,
+    copilot::IMPORTER,
+    cursor::IMPORTER,
+    aider::IMPORTER,
+    droid::IMPORTER,
+    specstory::IMPORTER,
+];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
