@@ -135,8 +135,9 @@ fn cursor() {
 
 /// `7.7k` as a number.
 fn amount(word: &str) -> u64 {
-    let (number, factor) = word.strip_suffix('k').map_or((word, 1.0), |number| (number, 1000.0));
-    (number.parse::<f64>().unwrap() * factor).round() as u64
+    let Some(number) = word.strip_suffix('k') else { return word.parse().unwrap() };
+    let (whole, tenth) = number.split_once('.').unwrap_or((number, "0"));
+    whole.parse::<u64>().unwrap() * 1000 + tenth.parse::<u64>().unwrap() * 100
 }
 
 #[test]

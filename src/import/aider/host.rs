@@ -64,10 +64,10 @@ pub(super) fn tell(said: &str) -> Told<'_> {
     if let Some(path) = behind("Did not apply edit to ") {
         return Told::NotApplied(path.strip_suffix("(--dry-run)").map_or(path, str::trim), "not applied (--dry-run)");
     }
-    if let Some((sha, words)) = behind("Commit ").and_then(|rest| rest.split_once(' ')) {
-        if (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Told::Commit(sha, words.trim());
-        }
+    let is_sha = |sha: &str| (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let commit = behind("Commit ").and_then(|rest| rest.split_once(' '));
+    if let Some((sha, words)) = commit.filter(|(sha, _)| is_sha(sha)) {
+        return Told::Commit(sha, words.trim());
     }
     if said.starts_with("# ") && said.ends_with("failed to match!") {
         return Told::Report;

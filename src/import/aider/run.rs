@@ -22,6 +22,9 @@ use crate::session::source::{Account, Sink};
 /// What stands where the history does not say that an edit was made.
 const UNKNOWN: &str = "not recorded as applied";
 
+/// Edits that may still be settled; of more of them nothing is known.
+const MOST: usize = 1000;
+
 /// Lines that belong together.
 #[derive(Debug)]
 struct Block {
@@ -231,7 +234,10 @@ impl<'s> Run<'s> {
                     // Until the program says that it was made, nothing is known of it.
                     let brief = format!("{UNKNOWN} ({size})");
                     let input = json!({"path": path, "search": search, "replace": replace});
-                    self.edit(&path, Some(size), input, block.record);
+                    let edit = self.edit(&path, Some(size), input, block.record);
+                    if self.edits.len() < MOST {
+                        self.edits.push(edit);
+                    }
                     self.answer(block.record, CallResult { brief: Some(brief.into()), ..CallResult::default() });
                 }
             }
@@ -240,18 +246,14 @@ impl<'s> Run<'s> {
     }
 
     /// Tells an edit of a file.
-    fn edit(&mut self, path: &str, size: Option<String>, input: serde_json::Value, record: u64) {
+    fn edit(&mut self, path: &str, size: Option<String>, input: serde_json::Value, record: u64) -> Edit {
         self.calls += 1;
         let call = format!("e{}", self.calls);
         let path = plain(path);
         let args = self.place.show(&path).into_owned();
-        self.out(record, None).emit(EventKind::Call(Call {
-            id: call.clone().into(),
-            tool: "edit".into(),
-            args: args.into(),
-            input,
-        }));
-        self.edits.push(Edit { call, path, size });
+        let (id, tool) = (call.clone().into(), "edit".into());
+        self.out(record, None).emit(EventKind::Call(Call { id, tool, args: args.into(), input }));
+        Edit { call, path, size }
     }
 
     /// Answers the call that was told last.
@@ -260,46 +262,36 @@ impl<'s> Run<'s> {
         self.out(record, None).emit(EventKind::Result(CallResult { call: call.into(), ..result }));
     }
 
-    /// What became of the edits of a file: `why` they were not made, or that they were.
-    fn settle(&mut self, path: &str, why: Option<&str>, one: bool) {
+    /// What became of the edits of a file, or of the first of them: `why` they were not made, or that they were.
+    fn settle(&mut self, path: &str, why: Option<&str>, first: bool) {
         let record = self.intake.records();
         let path = plain(path);
-        let is = |edit: &Edit| edit.path == path;
-        let at: Vec<usize> = self.edits.iter().enumerate().filter(|(_, edit)| is(edit)).map(|(at, _)| at).collect();
-        if at.is_empty() && why.is_none() {
-            // Written in a form that is no block, such as the whole file.
-            self.edit(&path, None, json!({ "path": path }), record);
-            self.settle_one(self.edits.len() - 1, None, record);
-            self.edits.pop();
-            return;
-        }
-        for &at in at.iter().take(if one { 1 } else { usize::MAX }) {
-            self.settle_one(at, why, record);
-        }
         // What is settled is not settled again.
-        let mut left = if one { 1 } else { usize::MAX };
-        self.edits.retain(|edit| {
-            let gone = edit.path == path && left > 0;
-            left -= usize::from(gone);
-            !gone
+        let mut left = if first { 1 } else { usize::MAX };
+        let edits = std::mem::take(&mut self.edits).into_iter();
+        let (mut settled, open): (Vec<Edit>, Vec<Edit>) = edits.partition(|edit| {
+            let is = edit.path == path && left > 0;
+            left -= usize::from(is);
+            is
         });
-    }
-
-    fn settle_one(&mut self, at: usize, why: Option<&str>, record: u64) {
-        let Some(edit) = self.edits.get(at) else { return };
-        let call = edit.call.clone();
-        let size = edit.size.clone();
-        let path = self.place.show(&edit.path).into_owned();
-        let writes = if why.is_none() { vec![FileRef { path, ..FileRef::default() }] } else { Vec::new() };
-        let brief = why.map(str::to_owned).or(size).unwrap_or_else(|| "applied".to_owned());
-        self.out(record, None).emit(EventKind::Result(CallResult {
-            call: call.into(),
-            output: Cow::Owned(brief.clone()),
-            brief: Some(brief.into()),
-            failed: why.is_some(),
-            writes,
-            ..CallResult::default()
-        }));
+        self.edits = open;
+        if settled.is_empty() && why.is_none() {
+            // Written in a form that is no block, such as the whole file.
+            settled.push(self.edit(&path, None, json!({ "path": path }), record));
+        }
+        for edit in settled {
+            let path = self.place.show(&edit.path).into_owned();
+            let writes = if why.is_none() { vec![FileRef { path, ..FileRef::default() }] } else { Vec::new() };
+            let brief = why.map(str::to_owned).or(edit.size).unwrap_or_else(|| "applied".to_owned());
+            self.out(record, None).emit(EventKind::Result(CallResult {
+                call: edit.call.into(),
+                output: Cow::Owned(brief.clone()),
+                brief: Some(brief.into()),
+                failed: why.is_some(),
+                writes,
+                ..CallResult::default()
+            }));
+        }
     }
 
     fn host(&mut self, said: &str, line: u64, record: u64) {

@@ -74,6 +74,16 @@ pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
     scan.pieces
 }
 
+/// Where the last block begins, if its end is not there yet: a history may be read while it is written.
+pub(super) fn unfinished(lines: &[&str], pieces: &[Piece]) -> Option<usize> {
+    let last = pieces.last().filter(|piece| matches!(piece.kind, Kind::Tool | Kind::Thought))?;
+    let first = lines.get(last.from)?.trim();
+    let marks = [("<tool-use ", "</tool-use>"), ("<think>", "</think>"), ("<details>", "</details>")];
+    let (_, mark) = marks.iter().find(|(open, _)| first.starts_with(open))?;
+    let end = lines.get(last.from..last.to)?.iter().rev().find(|line| !line.trim().is_empty())?;
+    (last.to == lines.len() && !end.trim_end().ends_with(mark)).then_some(last.from)
+}
+
 struct Scan<'l, 't> {
     lines: &'l [&'t str],
     pieces: Vec<Piece>,

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::head::{Head, is_first};
-use super::piece::{Kind, pieces, speaker};
+use super::piece::{Kind, pieces, speaker, unfinished};
 use super::turn::Session;
 use crate::base::Result;
 use crate::import::bundles;
 use crate::import::intake::{Intake, LATER};
 use crate::import::jsonl::DUPLICATE;
 use crate::import::markdown::{Text, counted, each_line};
+use crate::import::out::Fate;
 use crate::session::event::StreamKey;
 use crate::session::source::{Account, Bundle, Header, Sink};
 
@@ -90,9 +91,14 @@ fn tell(file: &File<'_>, key: Rc<StreamKey>, sink: &mut dyn Sink, account: &mut 
     let mut intake = Intake::new(sink.bounds(&key));
     let mut session = Session::new(key.clone(), file.head);
     // As many lines as are wanted; where they end, so does what is told.
-    let mut end = file.lines.len();
-    let mut records = Vec::with_capacity(file.lines.len());
-    for (at, line) in file.lines.iter().enumerate() {
+    let open = unfinished(file.lines, &pieces(file.lines));
+    let whole = &file.lines[..open.unwrap_or(file.lines.len())];
+    if open.is_some() {
+        account.skip("block without its end");
+    }
+    let mut end = whole.len();
+    let mut records = Vec::with_capacity(end);
+    for (at, line) in whole.iter().enumerate() {
         if let Some(bytes) = counted(line) {
             if intake.is_full() {
                 end = at;
@@ -102,21 +108,21 @@ fn tell(file: &File<'_>, key: Rc<StreamKey>, sink: &mut dyn Sink, account: &mut 
         }
         records.push(intake.records());
     }
-    let lines = &file.lines[..end];
+    let lines = &whole[..end];
     for piece in pieces(lines) {
         sink.line(file.path, file.numbers.get(piece.from).copied().unwrap_or(0));
         let record = records.get(piece.from).copied().unwrap_or(0);
         let text = &lines[piece.from..piece.to];
         let fate = match piece.kind {
-            Kind::Rule => crate::import::out::Fate::Skipped("line between turns"),
-            Kind::Head if text.first().is_some_and(|line| is_first(line)) => crate::import::out::Fate::Shown,
+            Kind::Rule => Fate::Skipped("line between turns"),
+            Kind::Head if text.first().is_some_and(|line| is_first(line)) => Fate::Shown,
             kind => session.piece(kind, text, record, sink),
         };
         match fate {
-            crate::import::out::Fate::Shown => account.represent(),
-            crate::import::out::Fate::Skipped(reason) => account.skip(reason),
+            Fate::Shown => account.represent(),
+            Fate::Skipped(reason) => account.skip(reason),
         }
     }
-    pieces(&file.lines[end..]).iter().for_each(|_| account.skip(LATER));
+    pieces(&whole[end..]).iter().for_each(|_| account.skip(LATER));
     sink.close(&key, intake.consumed(false));
 }
