@@ -146,13 +146,15 @@ impl<F: Format> Reader<'_, F> {
             match lines.next().map_err(failed)? {
                 None => break,
                 Some(Line::Oversized) => account.skip("oversized line"),
-                Some(Line::Whole(line, ended)) => match Some(trim(line)).filter(|line| !line.is_empty()) {
-                    None => {}
-                    Some(line) => match self.line(&own, line, ended) {
-                        Fate::Shown => account.represent(),
-                        Fate::Skipped(reason) => account.skip(reason),
-                    },
-                },
+                Some(Line::Whole(line, ended)) => {
+                    let line = trim(line);
+                    if !line.is_empty() {
+                        match self.line(&own, line, ended) {
+                            Fate::Shown => account.represent(),
+                            Fate::Skipped(reason) => account.skip(reason),
+                        }
+                    }
+                }
             }
         }
         self.sink.account(path, account);

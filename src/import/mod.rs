@@ -3,6 +3,7 @@
 //! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
+mod aider;
 mod argument;
 mod bundles;
 mod calls;
@@ -14,6 +15,7 @@ mod document;
 #[cfg(test)]
 mod example;
 mod gemini;
+mod droid;
 mod git;
 mod intake;
 mod jsonl;
@@ -21,6 +23,7 @@ mod lenient;
 pub(crate) mod lines;
 mod listed;
 mod opencode;
+mod markdown;
 mod out;
 mod patch;
 mod pi;
@@ -29,6 +32,7 @@ mod place;
 mod rlm;
 mod shell;
 mod steno;
+mod specstory;
 #[cfg(test)]
 mod told;
 mod tools;
@@ -51,6 +55,9 @@ pub const IMPORTERS: &[Importer] = &[
     gemini::IMPORTER,
     copilot::IMPORTER,
     cursor::IMPORTER,
+    aider::IMPORTER,
+    droid::IMPORTER,
+    specstory::IMPORTER,
     steno::IMPORTER,
     rlm::IMPORTER,
     pibrain::IMPORTER,

@@ -15,8 +15,8 @@ use super::out::Out;
 use super::place::Place;
 use super::{patch, shell};
 use crate::base::text::{plural, thousands};
-use crate::session::{FileRef, Task};
 use crate::session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
+use crate::session::{FileRef, Task};
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,8 @@ pub(super) enum Kind {
 
 /// The kind of a tool, by its name in any spelling: `read_file`, `ReadFile`.
 pub(super) fn kind(tool: &str, input: &Value) -> Kind {
-    let name: String = tool.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect();
+    let name: String =
+        tool.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect();
     match name.as_str() {
         "bash" | "shell" | "execute" | "powershell" | "runterminalcmd" | "runterminalcommand" | "terminal"
         | "runcommand" | "executecommand" => Kind::Shell,
@@ -184,10 +185,8 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     let found = match kind(tool, input) {
         Kind::Shell => text(input, &["command", "cmd"]).map(str::to_owned),
         Kind::Patch => {
-            let paths: Vec<String> = patch::read(patch_text(input))
-                .iter()
-                .map(|change| place.show(change.after()).into_owned())
-                .collect();
+            let paths: Vec<String> =
+                patch::read(patch_text(input)).iter().map(|change| place.show(change.after()).into_owned()).collect();
             (!paths.is_empty()).then(|| patch::files(&paths))
         }
         Kind::Read => shown().map(|path| format!("{path}{}", range(input))),
@@ -284,9 +283,8 @@ fn brief(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> 
 
 /// `+3 −1` from the lines of a unified diff.
 pub(super) fn change(diff: &str) -> Option<String> {
-    let starts = |sign: char, head: &str| {
-        diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
-    };
+    let starts =
+        |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
     let (added, removed) = (starts('+', "+++"), starts('-', "---"));
     (added + removed > 0).then(|| format!("+{added} −{removed}"))
 }
@@ -387,7 +385,10 @@ mod tests {
             rows.into_iter().map(|row| format!("{} {} {}", row.id, row.content, row.status)).collect::<Vec<_>>()
         };
         assert_eq!(told(json!([{"id": "a", "content": "one", "status": "DONE"}, {"x": 1}, 5])), ["a one done"]);
-        assert_eq!(told(json!("1. [completed] one\n- [ ] two\n* [~] three\nnone")), ["1 one completed", "2 two pending", "3 three in_progress"]);
+        assert_eq!(
+            told(json!("1. [completed] one\n- [ ] two\n* [~] three\nnone")),
+            ["1 one completed", "2 two pending", "3 three in_progress"]
+        );
         assert!(told(json!(7)).is_empty());
     }
 

@@ -103,28 +103,54 @@ fn lines(records: &[Value]) -> Vec<u8> {
 }
 
 fn copilot() -> Vec<u8> {
-    let event = |second: u64, kind: &str, data: Value| {
-        json!({"type": kind, "data": data, "id": format!("e{second}"), "timestamp": format!("2026-03-01T10:00:{second:02}Z")})
-    };
+    let event = |second: u64, kind: &str, data: Value| json!({"type": kind, "data": data, "id": format!("e{second}"), "timestamp": format!("2026-03-01T10:00:{second:02}Z")});
     lines(&[
-        event(1, "session.start", json!({"sessionId": "5e55", "copilotVersion": "1.2.3", "selectedModel": "gpt-9",
-            "context": {"cwd": "/home/mia/tides", "branch": "main"}})),
+        event(
+            1,
+            "session.start",
+            json!({"sessionId": "5e55", "copilotVersion": "1.2.3", "selectedModel": "gpt-9",
+            "context": {"cwd": "/home/mia/tides", "branch": "main"}}),
+        ),
         event(2, "user.message", json!({"content": "why does `tides.ts` fail?"})),
         event(3, "assistant.message", json!({"content": "I run the tests.", "outputTokens": 12, "toolRequests": []})),
-        event(4, "tool.execution_start", json!({"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "npm test"}})),
-        event(6, "tool.execution_complete", json!({"toolCallId": "c1", "success": true,
-            "result": {"content": "error: no tide\n<exited with exit code 1>"}})),
-        event(7, "tool.execution_start", json!({"toolCallId": "c2", "toolName": "edit",
-            "arguments": {"path": "/home/mia/tides/tides.ts", "old_str": "a", "new_str": "b\nc"}})),
+        event(
+            4,
+            "tool.execution_start",
+            json!({"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "npm test"}}),
+        ),
+        event(
+            6,
+            "tool.execution_complete",
+            json!({"toolCallId": "c1", "success": true,
+            "result": {"content": "error: no tide\n<exited with exit code 1>"}}),
+        ),
+        event(
+            7,
+            "tool.execution_start",
+            json!({"toolCallId": "c2", "toolName": "edit",
+            "arguments": {"path": "/home/mia/tides/tides.ts", "old_str": "a", "new_str": "b\nc"}}),
+        ),
         event(8, "tool.execution_complete", json!({"toolCallId": "c2", "success": true, "result": {"content": "ok"}})),
-        event(9, "tool.execution_start", json!({"toolCallId": "c3", "toolName": "bash", "arguments": {"command": "npm test"}})),
-        event(12, "tool.execution_complete", json!({"toolCallId": "c3", "success": true,
-            "result": {"content": "3 passed\n<exited with exit code 0>"}})),
+        event(
+            9,
+            "tool.execution_start",
+            json!({"toolCallId": "c3", "toolName": "bash", "arguments": {"command": "npm test"}}),
+        ),
+        event(
+            12,
+            "tool.execution_complete",
+            json!({"toolCallId": "c3", "success": true,
+            "result": {"content": "3 passed\n<exited with exit code 0>"}}),
+        ),
         event(13, "assistant.message", json!({"content": "Mended.\n\n# What was wrong\n\nA word.", "outputTokens": 8})),
         event(14, "user.message", json!({"content": "no, keep the old name"})),
         event(15, "assistant.message", json!({"content": "Kept.", "outputTokens": 2})),
-        event(16, "session.shutdown", json!({"modelMetrics": {"gpt-9": {"usage": {"inputTokens": 900, "outputTokens": 22,
-            "cacheReadTokens": 400, "cacheWriteTokens": 0}}}})),
+        event(
+            16,
+            "session.shutdown",
+            json!({"modelMetrics": {"gpt-9": {"usage": {"inputTokens": 900, "outputTokens": 22,
+            "cacheReadTokens": 400, "cacheWriteTokens": 0}}}}),
+        ),
     ])
 }
 
@@ -134,11 +160,205 @@ fn copilot_becomes_a_note() {
     grows("copilot", "5e55/events.jsonl", &copilot(), &ends(&copilot(), 6));
 }
 
+fn cursor() -> Vec<u8> {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let message = |role: &str, content: Value| json!({"role": role, "message": {"content": content}});
+    lines(&[
+        message(
+            "user",
+            json!([text("<user_info>x</user_info>"), text("<user_query>\nwhich tides are kept?\n</user_query>")]),
+        ),
+        message(
+            "assistant",
+            json!([text("I look."), {"type": "tool_use", "name": "Shell", "input": {"command": "ls tides"}}]),
+        ),
+        message(
+            "assistant",
+            json!([{"type": "tool_use", "name": "StrReplace",
+            "input": {"path": "/srv/tides/a.ts", "old_string": "a", "new_string": "b"}}]),
+        ),
+        message("assistant", json!([text("Two of them.\n\n[REDACTED]")])),
+        json!({"type": "turn_ended", "status": "success"}),
+        message("user", json!([text("<user_query>thanks, now write `b.ts`</user_query>")])),
+        message("assistant", json!([text("Written.")])),
+    ])
+}
+
+const AIDER: &str = "
+# aider chat started at 2026-02-03 10:11:12
+
+> /home/mia/bin/aider --api-key none  
+> Aider v0.90.0  
+> Main model: acme/large with diff edit format  
+> Git working dir: /home/mia/tides  
+
+#### /add tides.py  
+> Added tides.py to the chat  
+
+#### name the station in `tides.py`  
+#### and keep the tests  
+
+I name it.
+
+tides.py
+```python
+<<<<<<< SEARCH
+old = 1
+=======
+station = 1
+unit = 2
+>>>>>>> REPLACE
+```
+
+> Tokens: 2.4k sent, 91 received. Cost: $0.02 message, $0.02 session.  
+> Applied edit to tides.py  
+> Commit 4ab3df9 feat: Name the station  
+
+#### no, call it port  
+
+other.py
+```python
+<<<<<<< SEARCH
+station
+=======
+port
+>>>>>>> REPLACE
+```
+
+> Tokens: 3k sent, 40 received. Cost: $0.03 message, $0.05 session.  
+> Skipping edits to other.py  
+
+# aider chat started at 2026-02-03 12:00:00
+
+#### what is left?  
+
+Nothing.
+
+> Tokens: 1k sent, 4 received.  
+";
+
+fn droid() -> Vec<u8> {
+    let message = |second: u64, role: &str, content: Value| {
+        json!({"type": "message", "id": format!("m{second}"), "timestamp": format!("2026-04-01T10:00:{second:02}Z"),
+            "message": {"role": role, "content": content}})
+    };
+    lines(&[
+        json!({"type": "session_start", "id": "d01d", "title": "mend", "sessionTitle": "Mend the tide tests", "version": 2, "cwd": "/home/mia/tides"}),
+        message(
+            1,
+            "user",
+            json!([{"type": "text", "text": "<system-reminder>x</system-reminder>mend the tests of `tides.ts`"}]),
+        ),
+        message(
+            2,
+            "assistant",
+            json!([{"type": "text", "text": "I run them."},
+            {"type": "tool_use", "id": "c1", "name": "Execute", "input": {"command": "npm test"}}]),
+        ),
+        message(
+            5,
+            "user",
+            json!([{"type": "tool_result", "tool_use_id": "c1", "is_error": true,
+            "content": "error: no tide\n\n[Process exited with code 1]"}]),
+        ),
+        message(
+            6,
+            "assistant",
+            json!([{"type": "tool_use", "id": "c2", "name": "Edit",
+            "input": {"file_path": "/home/mia/tides/tides.ts", "old_str": "a", "new_str": "b"}}]),
+        ),
+        message(7, "user", json!([{"type": "tool_result", "tool_use_id": "c2", "content": "ok"}])),
+        json!({"type": "todo_state", "id": "t1", "timestamp": "2026-04-01T10:00:08Z", "todos": {"todos": "1. [completed] mend\n2. [pending] release"}}),
+        message(
+            9,
+            "assistant",
+            json!([{"type": "tool_use", "id": "c3", "name": "Execute", "input": {"command": "npm test"}}]),
+        ),
+        message(12, "user", json!([{"type": "tool_result", "tool_use_id": "c3", "content": "3 passed"}])),
+        message(13, "assistant", json!([{"type": "text", "text": "Mended."}])),
+    ])
+}
+
+const SPECSTORY: &str = "<!-- Generated by SpecStory, Markdown v2.1.0 -->
+
+# 2026-05-06 07:08:09Z
+
+<!-- Claude Code Session 9f-1 (2026-05-06 07:08:09Z) -->
+
+_**User (2026-05-06 07:08:09Z)**_
+
+mend the tests of `tides.ts`
+
+---
+
+_**Agent (claude-x 2026-05-06 07:09:05Z)**_
+
+I look.
+
+<tool-use data-tool-type=\"shell\" data-tool-name=\"Bash\"><details>
+<summary>Tool use: **Bash**</summary>
+Run the tests
+
+`npm test`
+
+```text
+Exit code 1
+error: no tide
+```
+</details></tool-use>
+
+_**Agent (claude-x 2026-05-06 07:09:07Z)**_
+
+<tool-use data-tool-type=\"write\" data-tool-name=\"Edit\"><details>
+<summary>Tool use: **Edit**</summary>
+
+```text
+The file /home/mia/tides.ts has been updated successfully.
+```
+</details></tool-use>
+
+_**Agent (claude-x 2026-05-06 07:09:09Z)**_
+
+Mended:
+
+- one word
+
+---
+
+_**User (2026-05-06 07:30:00Z)**_
+
+thanks
+";
+
+#[test]
+fn cursor_becomes_a_note() {
+    insta::assert_snapshot!(notes_of("cursor", "c01d/c01d.jsonl", &cursor()));
+    grows("cursor", "c01d/c01d.jsonl", &cursor(), &ends(&cursor(), 4));
+}
+
+#[test]
+fn each_run_of_aider_becomes_a_note() {
+    insta::assert_snapshot!(notes_of("aider", ".aider.chat.history.md", AIDER.as_bytes()));
+    grows("aider", ".aider.chat.history.md", AIDER.as_bytes(), &ends(AIDER.as_bytes(), 9));
+}
+
+#[test]
+fn droid_becomes_a_note() {
+    insta::assert_snapshot!(notes_of("droid", "d01d.jsonl", &droid()));
+    grows("droid", "d01d.jsonl", &droid(), &ends(&droid(), 5));
+}
+
+#[test]
+fn specstory_becomes_a_note() {
+    insta::assert_snapshot!(notes_of("specstory", "a.md", SPECSTORY.as_bytes()));
+    grows("specstory", "a.md", SPECSTORY.as_bytes(), &ends(SPECSTORY.as_bytes(), 7));
+}
+
 #[test]
 fn every_importer_knows_its_own_files_only() {
     let Some(folder) = crate::transcripts::transcripts() else { return };
     let names = ["claude", "codex", "pi", "copilot", "cursor", "aider", "specstory", "gemini", "opencode"];
-    for agent in ["copilot"] {
+    for agent in ["copilot", "cursor", "aider", "droid", "specstory"] {
         for name in names {
             let place: &Path = &folder.join(name);
             if name != agent && place.is_dir() {

@@ -10,8 +10,9 @@
     reason = "a test stops where something is not as it must be, and says what it skips"
 )]
 
-mod cmd;
 mod agents;
+mod agents_real;
+mod cmd;
 mod codex;
 mod corpus;
 mod crowd;

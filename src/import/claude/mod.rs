@@ -21,7 +21,7 @@ mod read;
 mod recognise;
 mod record;
 mod result;
-mod said;
+pub(in crate::import) mod said;
 mod stream;
 mod system;
 mod tree;

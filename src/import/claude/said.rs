@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// A text under a person's name, told apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(in crate::import) enum Said<'a> {
     /// Words of a person.
     Words(Cow<'a, str>),
     /// A command of the host or of the person's own, as typed: `/review src`.
@@ -28,11 +28,11 @@ pub(super) enum Said<'a> {
 
 /// A `<task-notification>`.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Notice<'a> {
-    pub(super) task: &'a str,
-    pub(super) status: &'a str,
-    pub(super) summary: &'a str,
-    pub(super) result: Option<&'a str>,
+pub(in crate::import) struct Notice<'a> {
+    pub(in crate::import) task: &'a str,
+    pub(in crate::import) status: &'a str,
+    pub(in crate::import) summary: &'a str,
+    pub(in crate::import) result: Option<&'a str>,
 }
 
 /// Reasons that are told for records which are left out.
@@ -129,7 +129,7 @@ const WRITTEN_BY_HOST: &[&str] = &[
 const COMPACTED: &str = "This session is being continued from a previous conversation that ran out of context";
 
 /// Tells what a text under a person's name is.
-pub(super) fn tell(text: &str) -> Said<'_> {
+pub(in crate::import) fn tell(text: &str) -> Said<'_> {
     let start = text.trim();
     if start.is_empty() {
         return Said::Nothing(reason::EMPTY);

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::patch::{self, Change};
 use super::script::{self, Run};
 use crate::base::text;
 use crate::import::argument::compact;
+use crate::import::patch::{self, Change};
 use crate::import::place::Place;
 use crate::import::shell;
 

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, Answer};
 use super::call::Deed;
-use crate::import::patch::{self, Change};
 use super::record::Payload;
 use super::stream::{Hint, Stream};
 use crate::import::git::commit_in;
 use crate::import::out::{Fate, Out};
+use crate::import::patch::{self, Change};
 use crate::session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
 use crate::session::{FileRef, Task};
 

@@ -79,8 +79,12 @@ impl Format for Copilot {
         match word(record, "/type") {
             "tool.execution_start" if is_agent(word(record, "/data/toolName")) => {
                 let said = |key: &str| word(record, &format!("/data/arguments/{key}")).to_owned();
-                let started =
-                    Started { agent: said("agent_type"), task: said("description"), prompt: said("prompt"), by: key.clone() };
+                let started = Started {
+                    agent: said("agent_type"),
+                    task: said("description"),
+                    prompt: said("prompt"),
+                    by: key.clone(),
+                };
                 self.started.entry(word(record, "/data/toolCallId").to_owned()).or_insert(started);
             }
             // It tells of the call that started it, and stands where that call does.

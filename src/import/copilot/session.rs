@@ -11,9 +11,7 @@ use crate::import::calls::Calls;
 use crate::import::jsonl::{State, count, list, word};
 use crate::import::out::{Fate, Out};
 use crate::import::place::Place;
-use crate::session::event::{
-    Attachment, Call, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank,
-};
+use crate::session::event::{Attachment, Call, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
 
 /// Why a record is left out that only says what the host does.
 const BOOKKEEPING: &str = "bookkeeping of the host";
@@ -68,14 +66,10 @@ impl State for Session {
                 self.sees_model(word(&record, "/data/newModel"));
                 Fate::Skipped("choice of a model")
             }
-            "session.title_changed" => {
-                told(word(&record, "/data/title"), out, |text| {
-                    EventKind::Meta(Meta::Title { rank: TitleRank::Host, text })
-                })
-            }
-            "session.error" | "model.call_failure" => {
-                told(word(&record, "/data/message"), out, EventKind::ApiError)
-            }
+            "session.title_changed" => told(word(&record, "/data/title"), out, |text| {
+                EventKind::Meta(Meta::Title { rank: TitleRank::Host, text })
+            }),
+            "session.error" | "model.call_failure" => told(word(&record, "/data/message"), out, EventKind::ApiError),
             "session.compaction_complete" => self.compaction(&record, out),
             "session.shutdown" => self.shutdown(&record, out),
             "session.task_complete" => told(word(&record, "/data/summary"), out, EventKind::Reply),
@@ -111,7 +105,9 @@ impl State for Session {
 fn reason(kind: &str) -> &'static str {
     match kind.split('.').next().unwrap_or("") {
         "hook" => "hook",
-        "permission" | "user_input" | "elicitation" | "sampling" | "external_tool" | "command" => "question of the host",
+        "permission" | "user_input" | "elicitation" | "sampling" | "external_tool" | "command" => {
+            "question of the host"
+        }
         "subagent" => "end of a sub-agent",
         "tool" if matches!(kind, "tool.execution_progress" | "tool.execution_partial_result") => "progress",
         "assistant" if KNOWN_OF_ASSISTANT.contains(&kind) => BOOKKEEPING,
@@ -241,10 +237,9 @@ impl Session {
         self.sees_model(word(record, "/data/model"));
         let model = if self.model.is_empty() { "unknown" } else { &self.model };
         self.tokens.message(model, count(record, "/data/outputTokens"), out);
-        for (key, event) in [
-            ("reasoningText", EventKind::Thinking as fn(_) -> _),
-            ("content", EventKind::Reply as fn(_) -> _),
-        ] {
+        for (key, event) in
+            [("reasoningText", EventKind::Thinking as fn(_) -> _), ("content", EventKind::Reply as fn(_) -> _)]
+        {
             let text = word(record, &format!("/data/{key}"));
             if !text.trim().is_empty() {
                 out.emit(event(Cow::Borrowed(text)));

@@ -12,8 +12,12 @@ fn event(id: u64, kind: &str, data: Value) -> Value {
 }
 
 fn start() -> Value {
-    event(1, "session.start", json!({"sessionId": "s1", "copilotVersion": "1.2.3", "selectedModel": "m",
-        "context": {"cwd": "/home/mia/api", "branch": "main", "headCommit": "0123456789"}}))
+    event(
+        1,
+        "session.start",
+        json!({"sessionId": "s1", "copilotVersion": "1.2.3", "selectedModel": "m",
+        "context": {"cwd": "/home/mia/api", "branch": "main", "headCommit": "0123456789"}}),
+    )
 }
 
 fn call(id: u64, call: &str, tool: &str, input: Value) -> Value {
@@ -31,10 +35,18 @@ fn session() -> Vec<Value> {
         start(),
         event(2, "hook.start", json!({"hookType": "x"})),
         event(3, "system.message", json!({"role": "system", "content": "You are"})),
-        event(4, "user.message", json!({"content": "fix the tests", "transformedContent": "<x>fix the tests",
-            "attachments": [{"type": "file", "path": "a.ts"}]})),
-        event(5, "assistant.message", json!({"content": "I look.", "reasoningText": "hm", "outputTokens": 7,
-            "toolRequests": [{"toolCallId": "c1", "name": "bash"}]})),
+        event(
+            4,
+            "user.message",
+            json!({"content": "fix the tests", "transformedContent": "<x>fix the tests",
+            "attachments": [{"type": "file", "path": "a.ts"}]}),
+        ),
+        event(
+            5,
+            "assistant.message",
+            json!({"content": "I look.", "reasoningText": "hm", "outputTokens": 7,
+            "toolRequests": [{"toolCallId": "c1", "name": "bash"}]}),
+        ),
         call(6, "c0", "report_intent", json!({"intent": "Fixing"})),
         call(7, "c1", "bash", json!({"command": "npm test > out.txt"})),
         done(8, "c0", true, "Intent logged"),
@@ -42,15 +54,23 @@ fn session() -> Vec<Value> {
         call(10, "c2", "edit", json!({"path": "/home/mia/api/src/a.ts", "old_str": "a", "new_str": "b"})),
         done(11, "c2", true, "changed"),
         call(12, "c3", "create", json!({"path": "b.ts", "file_text": "x"})),
-        event(13, "permission.completed", json!({"toolCallId": "c3", "requestId": "r",
-            "result": {"kind": "denied-interactively-by-user", "feedback": "not there"}})),
+        event(
+            13,
+            "permission.completed",
+            json!({"toolCallId": "c3", "requestId": "r",
+            "result": {"kind": "denied-interactively-by-user", "feedback": "not there"}}),
+        ),
         done(14, "c3", false, "The user rejected this tool call."),
         call(15, "c4", "ask_user", json!({"question": "Which?", "choices": ["red", "blue"]})),
         done(16, "c4", true, "User selected: blue"),
         event(17, "user.message", json!({"content": "<skill-context>", "source": "skill-x"})),
         event(18, "assistant.message", json!({"content": "Done.", "outputTokens": 3, "toolRequests": []})),
         event(19, "session.title_changed", json!({"title": "Tests"})),
-        event(20, "tool.user_requested", json!({"toolCallId": "c5", "toolName": "bash", "arguments": {"command": "ls"}})),
+        event(
+            20,
+            "tool.user_requested",
+            json!({"toolCallId": "c5", "toolName": "bash", "arguments": {"command": "ls"}}),
+        ),
         done(21, "c5", true, "src\n<exited with exit code 0>"),
     ]
 }
@@ -88,8 +108,12 @@ fn a_session_is_told() {
 #[test]
 fn the_sum_at_the_end_counts_once_and_for_each_run() {
     let sum = |id: u64, input: u64| {
-        event(id, "session.shutdown", json!({"shutdownType": "routine", "modelMetrics": {"m": {"requests": {"count": 1},
-            "usage": {"inputTokens": input, "outputTokens": 10, "cacheReadTokens": 40, "cacheWriteTokens": 0}}}}))
+        event(
+            id,
+            "session.shutdown",
+            json!({"shutdownType": "routine", "modelMetrics": {"m": {"requests": {"count": 1},
+            "usage": {"inputTokens": input, "outputTokens": 10, "cacheReadTokens": 40, "cacheWriteTokens": 0}}}}),
+        )
     };
     let mut all = session();
     all.extend([sum(22, 100), event(23, "session.resume", json!({})), sum(24, 50)]);
@@ -147,7 +171,11 @@ fn copies_are_told_once_and_files_are_named_by_their_place() {
 fn damage_is_named_and_the_rest_told() {
     let mut bytes = lines(&[start(), event(2, "user.message", json!({"content": "one"}))]);
     bytes.extend(b"\xff not json\n[1]\nnull\n{\"type\":1}\n{\"type\":\"session.teleported\",\"data\":7}\n");
-    bytes.extend(lines(&[done(3, "never", true, "x"), call(4, "../../x", "", json!([1])), call(4, "../../x", "", json!(1))]));
+    bytes.extend(lines(&[
+        done(3, "never", true, "x"),
+        call(4, "../../x", "", json!([1])),
+        call(4, "../../x", "", json!(1)),
+    ]));
     bytes.extend(br#"{"type":"user.message","type":"assistant.message","data":{"content":5,"toolRequests":{}}}"#);
     let told: Told = told_of(&IMPORTER, "x.jsonl", bytes);
     insta::assert_snapshot!(told.stream("s1"), @r#"

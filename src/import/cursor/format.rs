@@ -40,7 +40,8 @@ pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
     let mut files = vec![transcript.to_owned()];
     let own = key(transcript);
     let folder = transcript.parent().filter(|_| bundles::folder(transcript).as_ref() == Some(&own.session));
-    let entries = folder.filter(|_| own.agent.is_none()).and_then(|folder| std::fs::read_dir(folder.join(SUBAGENTS)).ok());
+    let entries =
+        folder.filter(|_| own.agent.is_none()).and_then(|folder| std::fs::read_dir(folder.join(SUBAGENTS)).ok());
     let mut others: Vec<PathBuf> = entries
         .into_iter()
         .flatten()

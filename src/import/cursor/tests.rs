@@ -18,15 +18,24 @@ fn text(text: &str) -> Value {
 fn session() -> Vec<Value> {
     vec![
         message("user", json!([text("<user_info>OS</user_info>"), text("<user_query>\nlist them\n</user_query>")])),
-        message("assistant", json!([text("I look.\n\n[REDACTED]"), {"type": "tool_use", "name": "Shell",
-            "input": {"command": "ls -la", "description": "x"}}])),
-        message("assistant", json!([{"type": "tool_use", "name": "Read", "input": {"path": "/srv/a.ts", "offset": 3, "limit": 2}},
-            {"type": "tool_use", "name": "TodoWrite", "input": {"merge": false, "todos": [{"id": "1", "content": "mend", "status": "pending"}]}}])),
+        message(
+            "assistant",
+            json!([text("I look.\n\n[REDACTED]"), {"type": "tool_use", "name": "Shell",
+            "input": {"command": "ls -la", "description": "x"}}]),
+        ),
+        message(
+            "assistant",
+            json!([{"type": "tool_use", "name": "Read", "input": {"path": "/srv/a.ts", "offset": 3, "limit": 2}},
+            {"type": "tool_use", "name": "TodoWrite", "input": {"merge": false, "todos": [{"id": "1", "content": "mend", "status": "pending"}]}}]),
+        ),
         message("assistant", json!([text("Two files.")])),
         json!({"type": "turn_ended", "status": "success"}),
         message("user", json!("and now?")),
-        message("assistant", json!([{"type": "thinking", "thinking": "hm"}, {"type": "tool_call", "name": "read_file", "input": {"path": "b.log"}},
-            {"type": "novel", "text": "Words."}, {"type": "novel"}])),
+        message(
+            "assistant",
+            json!([{"type": "thinking", "thinking": "hm"}, {"type": "tool_call", "name": "read_file", "input": {"path": "b.log"}},
+            {"type": "novel", "text": "Words."}, {"type": "novel"}]),
+        ),
         message("user", json!([{"type": "tool-result", "name": "read_file", "content": [text("one\ntwo")]}])),
         json!({"type": "turn_ended", "status": "aborted"}),
     ]
@@ -73,7 +82,10 @@ fn damage_is_named_and_the_rest_told() {
         message("user", json!([{"type": "tool-result", "name": "never"}])),
         message("user", json!([{"type": "novel"}, 7])),
         message("user", json!("<git_status>x</git_status>")),
-        message("assistant", json!([{"type": "tool_use", "id": "../x", "name": 7, "input": [1]}, {"type": "tool_use", "id": "../x"}])),
+        message(
+            "assistant",
+            json!([{"type": "tool_use", "id": "../x", "name": 7, "input": [1]}, {"type": "tool_use", "id": "../x"}]),
+        ),
         message("tool", json!([{"type": "tool_result", "tool_use_id": "../x", "content": "failed", "is_error": true}])),
     ]));
     let told = told_of(&IMPORTER, "9f.jsonl", bytes);
@@ -85,7 +97,15 @@ fn damage_is_named_and_the_rest_told() {
     11 result ../x@11 answer not recorded
     12 result ../x failed failed
     ");
-    let named = ["broken line", "no record type", "unknown record type", "unknown role", "unknown block", "context of the host", "empty message"];
+    let named = [
+        "broken line",
+        "no record type",
+        "unknown record type",
+        "unknown role",
+        "unknown block",
+        "context of the host",
+        "empty message",
+    ];
     assert_eq!(named.map(|name| told.skipped(name)), [2, 1, 1, 1, 1, 1, 2]);
 }
 

@@ -22,7 +22,8 @@ pub(super) fn check(note: &Note, values: &Values, session: &Session) -> Vec<Diag
         if session.meta.session_id.is_none() {
             lacks("session_id", "the file's name without `.md` is a good one; until then it stands for it");
         }
-        if session.meta.started.is_none() && values.get("started").is_none() {
+        // Some hosts keep no times, and no note of theirs has one.
+        if session.meta.started.is_none() && values.get("started").is_none() && session.meta.cursor.is_none() {
             lacks("started", "a time such as 2026-11-20T09:31:04Z");
         }
         if session.meta.status.is_none() {
