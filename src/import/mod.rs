@@ -3,6 +3,7 @@
 //! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
+pub mod any;
 mod argument;
 mod calls;
 mod claude;
@@ -14,6 +15,7 @@ pub(crate) mod lines;
 mod out;
 mod pi;
 mod place;
+pub mod places;
 mod shell;
 #[cfg(test)]
 mod told;

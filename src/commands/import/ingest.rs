@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use rayon::prelude::*;
 
+use super::choice::Choice;
 use super::collect::Bundled;
 use super::existing::Existing;
 use super::grow::{Grower, Grown};
@@ -38,6 +39,8 @@ pub struct Options {
     pub fold: fold::Options,
     /// Make notes again that a person deleted.
     pub restore: bool,
+    /// Which sessions.
+    pub choice: Choice,
     /// Machine state and the time: without them no note that is there is changed.
     pub machine: Option<Machine>,
 }
@@ -85,7 +88,24 @@ pub fn ingest(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let import::Found { bundles, strangers } = import::search(importer, paths)?;
+    ingest_found(vault, importer, import::search(importer, paths)?, options, watch)
+}
+
+/// Brings transcripts that were found into the vault, as [`ingest`] does.
+pub fn ingest_found(
+    vault: &Vault,
+    importer: &Importer,
+    found: import::Found,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Report> {
+    let import::Found { mut bundles, strangers } = found;
+    let mut earlier = 0;
+    bundles.retain(|bundle| {
+        let is_earlier = options.choice.is_earlier(bundle);
+        earlier += if is_earlier { bundle.files.len() as u64 } else { 0 };
+        !is_earlier
+    });
     let catalog = Catalog::read(vault);
     let existing = Existing::of(&catalog.heads, importer.host);
     let machine = options.machine.as_ref();
@@ -122,11 +142,13 @@ pub fn ingest(
         accounts.extend(bundle.accounts);
     }
     let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let left = options.choice.leaves_out(&drafts);
     let ground = Ground {
         vault,
         existing: &existing,
         made: &made,
         rules: &rules,
+        left: &left,
         restore: options.restore,
         can_grow: machine.is_some(),
         all: false,
@@ -150,6 +172,7 @@ pub fn ingest(
     }
     let mut report = Report::new(importer, options.dry_run, sessions, accounts, strangers);
     report.new_records = grown;
+    report.earlier_files = earlier;
     Ok(report)
 }
 

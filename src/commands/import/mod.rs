@@ -2,6 +2,7 @@
 
 mod account;
 mod carry;
+mod choice;
 mod collect;
 mod evidence;
 mod existing;
@@ -11,6 +12,7 @@ mod handover;
 mod ids;
 pub mod ingest;
 mod made;
+mod overview;
 mod plan;
 mod quote;
 mod reading;
@@ -21,34 +23,39 @@ pub mod sync;
 #[cfg(test)]
 mod tests;
 pub mod transcript;
+mod what;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Context, Output, Progress, Ui};
-use crate::base::{Error, Result};
+use crate::base::Result;
 use crate::commands::reading as notes;
-use crate::import::{self, IMPORTERS};
 use crate::session::fold;
-use crate::session::source::Importer;
 use crate::vault::{State, Vault};
-use account::Account;
-use ingest::{Machine, Options, Watch, ingest};
+use account::{Account, Accounts};
+use ingest::{Machine, Options, Watch, ingest_found};
+use report::Outcome;
+use what::{Found, What};
 
-/// Turn the transcripts of an agent into notes
+/// Turn the transcripts of agents into notes
 ///
-/// AGENT is one of the list below. Without PATH its usual folders are searched. The command can be
-/// run again at any time: a note that is there gets what its transcript gained since, and what a person changed or
-/// deleted in it stays so; a note that a person deleted is not made again. At the end stands the account of every
-/// record: in a note, or left out for a named reason.
+/// Without an argument it looks for transcripts of every agent on this machine, says what it would do with them, and
+/// writes nothing. With an AGENT (and no PATH) the agent's usual folders are searched; a PATH without an agent is told
+/// apart by its content.
+///
+/// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
+/// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
+/// account of every record: in a note, or left out for a named reason.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
-    /// Whose transcripts
-    #[arg(value_parser = agents())]
-    agent: String,
-    /// Transcripts, or folders to search
-    paths: Vec<PathBuf>,
+    /// Whose transcripts (one of the list below), then transcripts or folders to search
+    #[arg(value_name = "AGENT|PATH", value_parser = what::Parser)]
+    what: Vec<std::path::PathBuf>,
+    /// Every agent that is found on this machine
+    #[arg(long, conflicts_with = "what")]
+    all: bool,
     /// Say what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -61,35 +68,50 @@ pub struct Args {
     /// Make notes again that you deleted
     #[arg(long)]
     restore: bool,
-}
-
-fn agents() -> clap::builder::PossibleValuesParser {
-    let values = IMPORTERS.iter().map(|importer| clap::builder::PossibleValue::new(importer.id).help(importer.title));
-    clap::builder::PossibleValuesParser::new(values)
+    #[command(flatten)]
+    filter: choice::Filter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let Some(importer) = import::find(&args.agent) else {
-        return Err(Error::usage(format!("no importer for `{}`", args.agent)));
-    };
+    let what = What::of(args, cx)?;
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
-    let paths = paths(importer, args, cx)?;
-    let machine = Machine { state: State::of(&vault, cx.env)?, now: cx.env.now() };
+    let preview = matches!(what, What::Overview);
+    let dry_run = args.dry_run || preview;
+    // Who only looks leaves no folder behind.
+    let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let options = Options {
-        dry_run: args.dry_run,
+        dry_run,
         fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact },
         restore: args.restore,
-        machine: Some(machine),
+        choice: args.filter.read(cx.env)?,
+        machine: Some(Machine { state, now: cx.env.now() }),
     };
-    let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
-    let report = ingest(&vault, importer, &paths, &options, &watch)?;
-    // The bar goes before anything is printed.
-    drop(watch);
-    if !args.dry_run {
+    let home = cx.env.home().map(Path::to_owned);
+    let Found { found, strangers } = what.search(cx)?;
+    let mut reports = Vec::new();
+    for (importer, found) in found {
+        let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
+        let report = ingest_found(&vault, importer, found, &options, &watch)?;
+        // The bar goes before anything is printed.
+        drop(watch);
+        reports.push((importer, report));
+    }
+    let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
+    if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
         notes::refresh(&vault, cx);
     }
-    let home = cx.env.home().map(Path::to_owned);
-    Ok(Box::new(Account { report, home, verbose: cx.global.verbose > 0 }))
+    if preview {
+        return Ok(Box::new(overview::Overview::of(&reports, args, cx)));
+    }
+    let verbose = cx.global.verbose > 0;
+    let mut accounts = reports.into_iter().map(|(_, report)| Account { report, home: home.clone(), verbose });
+    Ok(match (what, accounts.len()) {
+        (What::Agent(..), 1) => match accounts.next() {
+            Some(account) => Box::new(account),
+            None => Box::new(Accounts::default()),
+        },
+        _ => Box::new(Accounts { accounts: accounts.collect(), strangers, home, verbose }),
+    })
 }
 
 /// A progress bar for each stage.
@@ -108,27 +130,4 @@ impl Watch for Bar<'_> {
             bar.advance(1);
         }
     }
-}
-
-/// The path without `..` and links, as the notes name it; as it is where that cannot be known.
-fn whole(path: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&path).unwrap_or(path)
-}
-
-/// The paths that were named, else the agent's own folders that exist.
-fn paths(importer: &Importer, args: &Args, cx: &Context<'_>) -> Result<Vec<PathBuf>> {
-    if !args.paths.is_empty() {
-        return Ok(args.paths.iter().map(|path| whole(cx.absolute(path))).collect());
-    }
-    let home = cx.env.home().ok_or_else(|| Error::usage("no home folder is known").with_hint("name a path"))?;
-    let expand = |place: &&str| match place.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => PathBuf::from(place),
-    };
-    let places: Vec<PathBuf> = importer.places.iter().map(expand).filter(|path| path.exists()).collect();
-    if places.is_empty() {
-        return Err(Error::no(format!("no transcripts of {} in {}", importer.title, importer.places.join(", ")))
-            .with_hint(format!("`cru import {} PATH` reads them from elsewhere", importer.id)));
-    }
-    Ok(places)
 }

@@ -32,11 +32,15 @@ pub enum Outcome {
     Excluded,
     /// Another bundle gave the same session.
     Duplicate,
+    /// It went on last before `--since`.
+    Earlier,
+    /// It is not of `--project`.
+    Elsewhere,
 }
 
 impl Outcome {
     /// Every outcome, as a report lists them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Created,
         Self::Updated,
         Self::Unchanged,
@@ -45,6 +49,8 @@ impl Outcome {
         Self::Empty,
         Self::Excluded,
         Self::Duplicate,
+        Self::Earlier,
+        Self::Elsewhere,
     ];
 
     /// Whether there is a note of it.
@@ -60,6 +66,8 @@ impl Outcome {
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),
+            Self::Earlier => Some("left out by --since"),
+            Self::Elsewhere => Some("left out by --project"),
         }
     }
 }
@@ -144,6 +152,8 @@ pub struct Report {
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Records that notes which were there got.
     pub new_records: u64,
+    /// Files that were last written before `--since` and were not read.
+    pub earlier_files: u64,
     /// How many secrets each rule took out of what was written, each counted once in a session.
     pub masked: BTreeMap<&'static str, u64>,
     /// All records together.
@@ -192,6 +202,7 @@ impl Report {
             dry_run,
             outcomes,
             new_records: 0,
+            earlier_files: 0,
             masked: BTreeMap::new(),
             records,
             sessions,
