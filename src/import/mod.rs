@@ -13,6 +13,7 @@ mod intake;
 mod lenient;
 pub(crate) mod lines;
 mod out;
+pub mod pack;
 mod pi;
 mod place;
 pub mod places;
@@ -56,6 +57,11 @@ pub struct Found {
 /// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
 /// named, not below it, so a folder cannot contain itself.
 pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
+    recognised(importer, list(importer, paths)?)
+}
+
+/// The files that a search looks into, none of which is opened.
+pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
     let mut files = BTreeSet::new();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
@@ -72,6 +78,11 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
             files.insert(path.clone());
         }
     }
+    Ok(files)
+}
+
+/// Looks into files and puts the transcripts together.
+pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found> {
     let mut found = Found::default();
     let mut known = Vec::new();
     for path in files {
@@ -87,7 +98,7 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
 }
 
 /// Whether a file has the name of a transcript.
-fn is_named_so(importer: &Importer, path: &Path) -> bool {
+pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     importer.names.iter().any(|end| name.ends_with(end))
 }

@@ -25,6 +25,7 @@ mod growth;
 mod hooked;
 mod hooks;
 mod import;
+mod importing;
 mod index_crowd;
 mod index_fresh;
 mod kill;

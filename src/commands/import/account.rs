@@ -48,6 +48,7 @@ impl Output for Account {
         list(&mut text, "Left as they are", grown, self.verbose);
         self.records(&mut text);
         self.masked(&mut text);
+        self.kept(&mut text);
         let without = report.files.iter().filter_map(|file| {
             let reason = paint(style::DIM, file.reason.as_deref()?);
             Some(format!("{}  {reason}", short(&file.path, self.home.as_deref())))
@@ -68,7 +69,15 @@ impl Account {
     /// How many records are in notes, and why the others are not.
     fn records(&self, text: &mut String) {
         let all = &self.report.records;
+        let known = self.report.known_files;
         let files = plural(self.report.files.len() as u64, "file");
+        if known > 0 {
+            let is = if known == 1 { "is" } else { "are" };
+            let _ = writeln!(text, "\n{} {is} as at the last import: not read again", plural(known, "file"));
+        }
+        if known > 0 && all.records == 0 {
+            return;
+        }
         let _ = writeln!(text, "\n{} in {files}", plural(all.records, "record"));
         let _ = writeln!(text, "  {:>8}  in notes", thousands(all.represented));
         let mut skipped: Vec<_> = all.skipped.iter().collect();
@@ -76,6 +85,20 @@ impl Account {
         for (reason, count) in skipped {
             let _ =
                 writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  left out: {reason}", thousands(*count))));
+        }
+    }
+
+    /// What was kept of the transcripts.
+    fn kept(&self, text: &mut String) {
+        let Some(kept) = &self.report.kept else { return };
+        let more = match kept.new_bytes {
+            0 => "nothing new".to_owned(),
+            new => format!("{} more, which take {}", bytes(new), bytes(kept.packed_bytes)),
+        };
+        let _ = writeln!(text, "\nCopies of {} in evidence/: {more}", plural(kept.files, "file"));
+        if kept.not_kept > 0 {
+            let not = plural(kept.not_kept, "file");
+            let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{not} not kept: databases, or too large")));
         }
     }
 
@@ -92,6 +115,15 @@ impl Account {
         for (rule, count) in rules {
             let _ = writeln!(text, "  {:>8}  {rule}", thousands(*count));
         }
+    }
+}
+
+/// `4.2 MB`.
+fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} bytes"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{}.{} MB", count / 1_000_000, count / 100_000 % 10),
     }
 }
 

@@ -89,6 +89,11 @@ fn trimmed(path: &str) -> String {
 }
 
 impl Choice {
+    /// Whether nothing is left out.
+    pub(super) const fn is_all(&self) -> bool {
+        self.since.is_none() && self.project.is_none()
+    }
+
     /// Whether nothing of the bundle can be meant: its files were last written before.
     pub(super) fn is_earlier(&self, bundle: &Bundle) -> bool {
         let Some(since) = self.since.filter(|_| bundle.memory.is_empty()) else { return false };
@@ -98,7 +103,7 @@ impl Choice {
 
     /// The sessions that are left out, by all their streams, and why.
     pub(super) fn leaves_out(&self, drafts: &[Draft]) -> HashMap<StreamKey, Outcome> {
-        if self.since.is_none() && self.project.is_none() {
+        if self.is_all() {
             return HashMap::new();
         }
         let parents: HashMap<&StreamKey, &StreamKey> = drafts

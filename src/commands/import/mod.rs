@@ -7,18 +7,23 @@ mod collect;
 mod evidence;
 mod existing;
 pub mod facts;
+mod follow;
 mod grow;
 mod handover;
 mod ids;
 pub mod ingest;
+mod keep;
+mod kept;
 mod made;
 mod overview;
 mod plan;
 mod quote;
 mod reading;
 pub mod report;
+mod seen;
 mod slices;
 mod standing;
+pub mod step;
 pub mod sync;
 #[cfg(test)]
 mod tests;
@@ -34,9 +39,9 @@ use crate::commands::reading as notes;
 use crate::session::fold;
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
-use ingest::{Machine, Options, Watch, ingest_found};
+use ingest::{Machine, Options, Watch, ingest, ingest_found};
 use report::Outcome;
-use what::{Found, What};
+use what::{Found, Source, What};
 
 /// Turn the transcripts of agents into notes
 ///
@@ -68,6 +73,12 @@ pub struct Args {
     /// Make notes again that you deleted
     #[arg(long)]
     restore: bool,
+    /// Go on until stopped: write what agents do into the notes while they do it
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    /// Keep compressed copies of the transcripts in `evidence/` of the vault, as they are, secrets included
+    #[arg(long)]
+    keep_evidence: bool,
     #[command(flatten)]
     filter: choice::Filter,
 }
@@ -83,18 +94,34 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         dry_run,
         fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact },
         restore: args.restore,
+        live: args.watch,
         choice: args.filter.read(cx.env)?,
+        keep: (args.keep_evidence || vault.config().import.keep_evidence).then(|| cx.env.clone()),
         machine: Some(Machine { state, now: cx.env.now() }),
     };
     let home = cx.env.home().map(Path::to_owned);
-    let Found { found, strangers } = what.search(cx)?;
+    let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
+    let Found { sources, strangers } = what.search(!kept.is_empty(), cx)?;
+    if args.watch {
+        follow::follow(&vault, sources, &options, cx)?;
+        return Ok(Box::new(Accounts::default()));
+    }
     let mut reports = Vec::new();
-    for (importer, found) in found {
+    for (importer, source) in sources.into_iter().chain(kept) {
         let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
-        let report = ingest_found(&vault, importer, found, &options, &watch)?;
+        let report = match source {
+            Source::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
+            Source::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
+        };
         // The bar goes before anything is printed.
         drop(watch);
         reports.push((importer, report));
+    }
+    if matches!(what, What::All | What::Overview) {
+        reports.retain(|(_, report)| report.files.len() as u64 + report.known_files + report.earlier_files > 0);
+        if reports.is_empty() {
+            return Err(what::nothing());
+        }
     }
     let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
     if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {

@@ -54,7 +54,8 @@ impl Overview {
             options.push_str(&format!(" {name} {}", if plain { value } else { &quoted }));
         }
         let flags = [("--thinking", args.thinking), ("--no-redact", args.no_redact), ("--restore", args.restore)];
-        for (name, _) in flags.into_iter().filter(|(_, given)| *given) {
+        let flags = flags.into_iter().chain([("--keep-evidence", args.keep_evidence)]);
+        for (name, _) in flags.filter(|(_, given)| *given) {
             options.push_str(&format!(" {name}"));
         }
         let row = |(importer, report): &(&'static Importer, Report)| {
@@ -67,7 +68,7 @@ impl Overview {
                 agent: importer.id,
                 title: importer.title,
                 folders: there.map(|path| short(&path)).collect(),
-                files: report.files.len() as u64 + report.earlier_files,
+                files: report.files.len() as u64 + report.earlier_files + report.known_files,
                 sessions,
                 new,
                 grown,

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::collect::Read;
+use super::kept::Sum;
 use crate::session::event::StreamKey;
 use crate::session::fold::Draft;
 use crate::session::source::{Account, Importer};
@@ -119,6 +120,33 @@ impl SessionReport {
             key: draft.key.clone(),
         }
     }
+
+    /// Of a session that was not read again.
+    pub(super) fn known(
+        key: StreamKey,
+        outcome: Outcome,
+        note: Option<String>,
+        title: Option<String>,
+        subagent: bool,
+    ) -> Self {
+        Self {
+            host_session: key.to_string(),
+            outcome,
+            note,
+            title,
+            parent: None,
+            started: None,
+            subagent,
+            detail: None,
+            masked: BTreeMap::new(),
+            key,
+        }
+    }
+
+    /// Which stream.
+    pub(super) const fn key(&self) -> &StreamKey {
+        &self.key
+    }
 }
 
 /// One file.
@@ -154,6 +182,11 @@ pub struct Report {
     pub new_records: u64,
     /// Files that were last written before `--since` and were not read.
     pub earlier_files: u64,
+    /// Files that are as they were at the last import, as are their notes: not read again, and not in `files`.
+    pub known_files: u64,
+    /// What was kept of the transcripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Sum>,
     /// How many secrets each rule took out of what was written, each counted once in a session.
     pub masked: BTreeMap<&'static str, u64>,
     /// All records together.
@@ -203,6 +236,8 @@ impl Report {
             outcomes,
             new_records: 0,
             earlier_files: 0,
+            known_files: 0,
+            kept: None,
             masked: BTreeMap::new(),
             records,
             sessions,

@@ -1,14 +1,17 @@
 //! Whose transcripts are meant: those of one agent, of all, or whatever is in the files that are named.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::Args;
+use super::kept::Store;
 use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::import::{self, IMPORTERS, any, places};
 use crate::session::source::Importer;
+use crate::vault::{Catalog, Vault};
 
 /// What the command line names.
 #[derive(Debug)]
@@ -23,12 +26,28 @@ pub(super) enum What {
     Paths(Vec<PathBuf>),
 }
 
-/// The transcripts of it.
+/// Where the transcripts of it are.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) found: Vec<(&'static Importer, import::Found)>,
+    pub(super) sources: Vec<(&'static Importer, Source)>,
     /// Files that no agent's importer knows.
     pub(super) strangers: Vec<(PathBuf, &'static str)>,
+}
+
+/// Where transcripts of one agent are.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// Somewhere below.
+    Paths(Vec<PathBuf>),
+    /// Looked at already.
+    Found(import::Found),
+}
+
+/// No transcripts of any agent.
+pub(super) fn nothing() -> Error {
+    let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.title).collect();
+    Error::no("no transcripts of any agent on this machine")
+        .with_hint(format!("looked for {}; `cru import PATH` reads them from elsewhere", agents.join(", ")))
 }
 
 impl What {
@@ -36,7 +55,7 @@ impl What {
     pub(super) fn of(args: &Args, cx: &Context<'_>) -> Result<Self> {
         let whole = |paths: &[PathBuf]| paths.iter().map(|path| whole(cx.absolute(path))).collect();
         let Some(first) = args.what.first() else {
-            return Ok(if args.all { Self::All } else { Self::Overview });
+            return Ok(if args.all || args.watch { Self::All } else { Self::Overview });
         };
         if let Some(importer) = first.to_str().and_then(import::find) {
             return Ok(Self::Agent(importer, whole(&args.what[1..])));
@@ -52,33 +71,21 @@ impl What {
         Ok(Self::Paths(whole(&args.what)))
     }
 
-    /// Looks for it. An agent that was named must have something; of all agents, those count that have.
-    pub(super) fn search(&self, cx: &Context<'_>) -> Result<Found> {
+    /// Looks for it. An agent that was named must have something, unless copies of it were `kept`.
+    pub(super) fn search(&self, kept: bool, cx: &Context<'_>) -> Result<Found> {
         let own = |importer: &'static Importer| -> Vec<PathBuf> {
             places::of(importer, cx.env).into_iter().filter(|path| path.exists()).collect()
         };
         let mut strangers = Vec::new();
-        let found = match self {
+        let sources = match self {
             Self::Overview | Self::All => {
-                let mut all = Vec::new();
-                for importer in IMPORTERS {
-                    let found = import::search(importer, &own(importer))?;
-                    if !found.bundles.is_empty() {
-                        all.push((importer, found));
-                    }
-                }
-                if all.is_empty() {
-                    let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.title).collect();
-                    return Err(Error::no("no transcripts of any agent on this machine").with_hint(format!(
-                        "looked for {}; `cru import PATH` reads them from elsewhere",
-                        agents.join(", ")
-                    )));
-                }
-                all
+                let all = IMPORTERS.iter().map(|importer| (importer, own(importer)));
+                let all = all.filter(|(_, paths)| !paths.is_empty());
+                all.map(|(importer, paths)| (importer, Source::Paths(paths))).collect()
             }
             Self::Agent(importer, paths) => {
                 let paths = if paths.is_empty() { own(importer) } else { paths.clone() };
-                if paths.is_empty() {
+                if paths.is_empty() && !kept {
                     return Err(Error::no(format!(
                         "no transcripts of {} in {}",
                         importer.title,
@@ -86,7 +93,7 @@ impl What {
                     ))
                     .with_hint(format!("`cru import {} PATH` reads them from elsewhere", importer.id)));
                 }
-                vec![(*importer, import::search(importer, &paths)?)]
+                vec![(*importer, Source::Paths(paths))]
             }
             Self::Paths(paths) => {
                 let any::Any { found, strangers: none } = any::search(paths)?;
@@ -96,10 +103,28 @@ impl What {
                         .with_hint("`cru import AGENT PATH` takes the files for those of that agent"));
                 }
                 strangers = none;
-                found
+                found.into_iter().map(|(importer, found)| (importer, Source::Found(found))).collect()
             }
         };
-        Ok(Found { found, strangers })
+        Ok(Found { sources, strangers })
+    }
+
+    /// Copies of transcripts that are gone and have no note: those of the agents that are meant by their own folders.
+    pub(super) fn kept(&self, vault: &Vault, cx: &Context<'_>) -> Vec<(&'static Importer, Source)> {
+        let importers: Vec<&'static Importer> = match self {
+            Self::Overview | Self::All => IMPORTERS.iter().collect(),
+            Self::Agent(importer, paths) if paths.is_empty() => vec![importer],
+            _ => Vec::new(),
+        };
+        let heads = Catalog::read(vault).heads;
+        let there: HashSet<&str> = heads.iter().filter_map(|head| head.meta.host_session.as_deref()).collect();
+        let store = Store::of(vault, cx.env);
+        let found = importers.into_iter().map(|importer| {
+            let bundles = store.orphans(importer.host, &|session| there.contains(session));
+            (importer, import::Found { bundles, strangers: Vec::new() })
+        });
+        let found = found.filter(|(_, found)| !found.bundles.is_empty());
+        found.map(|(importer, found)| (importer, Source::Found(found))).collect()
     }
 }
 
