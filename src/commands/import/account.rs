@@ -50,7 +50,10 @@ impl Output for Account {
         self.masked(&mut text);
         self.kept(&mut text);
         let without = report.files.iter().filter_map(|file| {
-            let reason = paint(style::DIM, file.reason.as_deref()?);
+            // What somebody chose to leave out need not be told one by one.
+            let reason =
+                file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("left out by --"))?;
+            let reason = paint(style::DIM, reason);
             Some(format!("{}  {reason}", short(&file.path, self.home.as_deref())))
         });
         list(&mut text, "Files without a note", without, self.verbose);
@@ -153,7 +156,7 @@ fn short(path: &Path, home: Option<&Path>) -> String {
 /// The accounts of several agents, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
-    pub(super) accounts: Vec<Account>,
+    pub(super) agents: Vec<Account>,
     /// Files that were named or found and are transcripts of no agent that is known.
     pub(super) strangers: Vec<(PathBuf, &'static str)>,
     /// Shown as `~`.
@@ -164,7 +167,7 @@ pub(super) struct Accounts {
 
 impl Output for Accounts {
     fn text(&self, view: &View) -> String {
-        let texts: Vec<String> = self.accounts.iter().map(|account| account.text(view)).collect();
+        let texts: Vec<String> = self.agents.iter().map(|account| account.text(view)).collect();
         let mut text = texts.join("\n");
         let rows = self
             .strangers
@@ -175,7 +178,7 @@ impl Output for Accounts {
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
-        let reports = self.accounts.iter().map(Output::json).collect::<serde_json::Result<Vec<_>>>()?;
+        let reports = self.agents.iter().map(Output::json).collect::<serde_json::Result<Vec<_>>>()?;
         let stranger =
             |(path, reason): &(PathBuf, &str)| serde_json::json!({ "path": path.to_string_lossy(), "reason": reason });
         let strangers: Vec<_> = self.strangers.iter().map(stranger).collect();

@@ -22,7 +22,7 @@ use crate::session::source::{Bundle, Importer};
 use crate::vault::Vault;
 
 /// How often it is looked for sessions that have gone silent.
-const LOOK: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_mins(1);
 
 /// One agent's folders.
 struct Agent {

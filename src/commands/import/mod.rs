@@ -85,8 +85,15 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let what = What::of(args, cx)?;
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let preview = matches!(what, What::Overview);
+    let vault = match Vault::find(cx.vault_arg(), cx.env) {
+        // Who has no vault yet may still look what there is for one.
+        Err(_) if preview && cx.vault_arg().is_none() && cx.env.var("CRU_VAULT").is_none() => {
+            return overview::Overview::without_vault(&what.search(true, cx)?.sources, args, cx)
+                .map(|overview| Box::new(overview) as Box<dyn Output>);
+        }
+        vault => vault?,
+    };
     let dry_run = args.dry_run || preview;
     // Who only looks leaves no folder behind.
     let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
@@ -137,7 +144,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             Some(account) => Box::new(account),
             None => Box::new(Accounts::default()),
         },
-        _ => Box::new(Accounts { accounts: accounts.collect(), strangers, home, verbose }),
+        _ => Box::new(Accounts { agents: accounts.collect(), strangers, home, verbose }),
     })
 }
 

@@ -60,11 +60,11 @@ impl Transcripts {
         let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
         let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
         let bundle = self.bundle(&files);
-        let mut first = Calls { wanted, host: importer.host, fold: None, calls: Vec::new() };
+        let mut first = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
         (importer.read)(&bundle, &mut first)?;
         let Some((_, fold)) = first.fold else { return Ok(Err(Missing::NotInIt)) };
         let steps: Vec<(String, String)> =
-            first.calls.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
+            first.ids.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
         let account = fold.finish(Consumed::default()).session;
         let ids = Ids::found(&account, session);
         let (told, there) = (deeds(&account), deeds(session));
@@ -92,7 +92,7 @@ struct Calls<'a> {
     wanted: &'a str,
     host: &'static str,
     fold: Option<(StreamKey, Fold)>,
-    calls: Vec<String>,
+    ids: Vec<String>,
 }
 
 impl Sink for Calls<'_> {
@@ -109,7 +109,7 @@ impl Sink for Calls<'_> {
     fn event(&mut self, key: &StreamKey, event: Event<'_>) {
         let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
         if let EventKind::Call(call) = &event.kind {
-            self.calls.push(call.id.clone().into_owned());
+            self.ids.push(call.id.clone().into_owned());
         }
         fold.event(event);
     }
