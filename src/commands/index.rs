@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher as _};
 use serde::Serialize;
 
 use super::output::{View, style};
+use super::watching::Watching;
 use super::{Context, Output, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
@@ -32,9 +30,6 @@ pub struct Args {
     watch: bool,
 }
 
-/// How long notes must be quiet before they are read: editors save in bursts.
-const QUIET: Duration = Duration::from_millis(300);
-
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let snapshot = reading::snapshot_with(&vault, cx, true, args.rebuild)?;
@@ -47,7 +42,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 /// Brings the index up to date whenever notes have changed, until the program is stopped.
 fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
-    let (tell, told) = mpsc::channel();
     let root = vault.root().to_owned();
     let hidden = move |path: &Path| {
         let inside = path.strip_prefix(&root).unwrap_or(path);
@@ -57,18 +51,10 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
         Error::usage(format!("the vault could not be watched: {error}"))
             .with_hint("every command brings the index up to date by itself, so nothing is lost without this one")
     };
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // What happens in the index's own folder is no change of a note.
-        let of_note = event.as_ref().is_ok_and(|it| it.paths.iter().any(|path| !hidden(path)));
-        if of_note || event.is_err() {
-            let _ = tell.send(());
-        }
-    })
-    .map_err(failed)?;
-    watcher.watch(vault.root(), RecursiveMode::Recursive).map_err(failed)?;
+    // What happens in the index's own folder is no change of a note.
+    let watching = Watching::begin(&[vault.root().to_owned()], move |path: &Path| !hidden(path)).map_err(failed)?;
     cx.ui.note(&format!("watching {} in {}", plural(first.len() as u64, "session"), vault.root().display()));
-    while told.recv().is_ok() {
-        while told.recv_timeout(QUIET).is_ok() {}
+    while watching.next(None).is_some() {
         let done = reading::snapshot(vault, cx)?.refreshed;
         if done.read + done.gone > 0 {
             cx.ui.note(&format!("{} read, {} gone", plural(done.read as u64, "note"), done.gone));

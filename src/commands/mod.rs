@@ -28,7 +28,9 @@ mod secrets;
 pub mod session;
 mod stats;
 mod status;
+mod step;
 mod undo;
+mod watching;
 
 use clap::{Parser, Subcommand};
 
@@ -87,6 +89,9 @@ pub enum Command {
     #[command(subcommand)]
     Session(session::Command),
     Search(search::Args),
+    /// Read single steps
+    #[command(subcommand)]
+    Step(step::Command),
     Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
@@ -132,6 +137,7 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Step(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),

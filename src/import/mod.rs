@@ -4,6 +4,7 @@
 //! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
 
 mod aider;
+pub mod any;
 mod argument;
 mod bundles;
 mod calls;
@@ -12,27 +13,29 @@ mod codex;
 mod copilot;
 mod cursor;
 mod document;
+mod droid;
 #[cfg(test)]
 mod example;
 mod gemini;
-mod droid;
 mod git;
 mod intake;
 mod jsonl;
 mod lenient;
 pub(crate) mod lines;
 mod listed;
-mod opencode;
 mod markdown;
+mod opencode;
 mod out;
+pub mod pack;
 mod patch;
 mod pi;
 mod pibrain;
 mod place;
+pub mod places;
 mod rlm;
 mod shell;
-mod steno;
 mod specstory;
+mod steno;
 #[cfg(test)]
 mod told;
 mod tools;
@@ -88,6 +91,11 @@ pub struct Found {
 /// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
 /// named, not below it, so a folder cannot contain itself.
 pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
+    recognised(importer, list(importer, paths)?)
+}
+
+/// The files that a search looks into, none of which is opened.
+pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
     let mut files = BTreeSet::new();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
@@ -104,6 +112,11 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
             files.insert(path.clone());
         }
     }
+    Ok(files)
+}
+
+/// Looks into files and puts the transcripts together.
+pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found> {
     let mut found = Found::default();
     let mut known = Vec::new();
     for path in files {
@@ -119,7 +132,7 @@ pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
 }
 
 /// Whether a file has the name of a transcript.
-fn is_named_so(importer: &Importer, path: &Path) -> bool {
+pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     importer.names.iter().any(|end| name.ends_with(end))
 }

@@ -32,7 +32,8 @@ pub(super) fn open_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
     unpacked(Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)), MOST)
 }
 
-fn unpacked<'b>(mut source: Box<dyn BufRead + 'b>, most: u64) -> io::Result<Box<dyn BufRead + 'b>> {
+/// What comes out of a source, at most `most` bytes of it.
+pub(super) fn unpacked<'b>(mut source: Box<dyn BufRead + 'b>, most: u64) -> io::Result<Box<dyn BufRead + 'b>> {
     if !source.fill_buf()?.starts_with(&MAGIC) {
         return Ok(source);
     }

@@ -95,6 +95,8 @@ pub struct ImportConfig {
     pub agent: Option<String>,
     /// Channel of imported sessions, in place of the project folder's name.
     pub channel: Option<String>,
+    /// Keep compressed copies of the transcripts in `evidence/`.
+    pub keep_evidence: bool,
 }
 
 /// `[index]`: what can be found beside the notes.
@@ -132,7 +134,7 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
-    ("import", &["exclude", "agent", "channel"]),
+    ("import", &["exclude", "agent", "channel", "keep_evidence"]),
     ("index", &["evidence_bytes"]),
 ];
 

@@ -32,6 +32,13 @@ impl State {
         Some(Self { dir })
     }
 
+    /// That of `vault`, or where it would be: for who only looks. Makes nothing.
+    pub fn there_or_not(vault: &Vault, env: &Env) -> Self {
+        let [outside, inside] = Self::places(vault, env);
+        let dir = || outside.or(inside).unwrap_or_else(|| vault.root().join(".cru/local"));
+        Self::existing(vault, env).unwrap_or_else(|| Self { dir: dir() })
+    }
+
     /// Where it may be: outside the vault, else inside.
     fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
         let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());

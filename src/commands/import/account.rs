@@ -37,17 +37,26 @@ impl Output for Account {
                 let _ = writeln!(text, "  {}", summary(outcome, count, children, report.new_records));
             }
         }
+        if report.earlier_files > 0 {
+            let files = plural(report.earlier_files, "file");
+            let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{files} left out by --since: not read")));
+        }
         let made = report.with(Outcome::Created).filter(|session| self.verbose || !session.subagent);
-        self.list(&mut text, "New notes", made.map(|session| row(session, session.title.as_deref())));
+        list(&mut text, "New notes", made.map(|session| row(session, session.title.as_deref())), self.verbose);
         let grown = report.with(Outcome::Grown);
-        self.list(&mut text, "Left as they are", grown.map(|session| row(session, session.detail.as_deref())));
+        let grown = grown.map(|session| row(session, session.detail.as_deref()));
+        list(&mut text, "Left as they are", grown, self.verbose);
         self.records(&mut text);
         self.masked(&mut text);
+        self.kept(&mut text);
         let without = report.files.iter().filter_map(|file| {
-            let reason = paint(style::DIM, file.reason.as_deref()?);
-            Some(format!("{}  {reason}", self.short(&file.path)))
+            // What somebody chose to leave out need not be told one by one.
+            let reason =
+                file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("left out by --"))?;
+            let reason = paint(style::DIM, reason);
+            Some(format!("{}  {reason}", short(&file.path, self.home.as_deref())))
         });
-        self.list(&mut text, "Files without a note", without);
+        list(&mut text, "Files without a note", without, self.verbose);
         if report.count(Outcome::Created) > 0 && !report.dry_run {
             text.push_str("\nNext: `cru session list` shows them.\n");
         } else if report.dry_run {
@@ -65,7 +74,15 @@ impl Account {
     /// How many records are in notes, and why the others are not.
     fn records(&self, text: &mut String) {
         let all = &self.report.records;
+        let known = self.report.known_files;
         let files = plural(self.report.files.len() as u64, "file");
+        if known > 0 {
+            let is = if known == 1 { "is" } else { "are" };
+            let _ = writeln!(text, "\n{} {is} as at the last import: not read again", plural(known, "file"));
+        }
+        if known > 0 && all.records == 0 {
+            return;
+        }
         let _ = writeln!(text, "\n{} in {files}", plural(all.records, "record"));
         let _ = writeln!(text, "  {:>8}  in notes", thousands(all.represented));
         let mut skipped: Vec<_> = all.skipped.iter().collect();
@@ -73,6 +90,20 @@ impl Account {
         for (reason, count) in skipped {
             let _ =
                 writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  left out: {reason}", thousands(*count))));
+        }
+    }
+
+    /// What was kept of the transcripts.
+    fn kept(&self, text: &mut String) {
+        let Some(kept) = &self.report.kept else { return };
+        let more = match kept.new_bytes {
+            0 => "nothing new".to_owned(),
+            new => format!("{} more, which take {}", bytes(new), bytes(kept.packed_bytes)),
+        };
+        let _ = writeln!(text, "\nCopies of {} in evidence/: {more}", plural(kept.files, "file"));
+        if kept.not_kept > 0 {
+            let not = plural(kept.not_kept, "file");
+            let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{not} not kept: databases, or too large")));
         }
     }
 
@@ -90,28 +121,70 @@ impl Account {
             let _ = writeln!(text, "  {:>8}  {rule}", thousands(*count));
         }
     }
+}
 
-    /// A titled list; what is more than a screen takes is counted.
-    fn list(&self, text: &mut String, title: &str, rows: impl Iterator<Item = String>) {
-        let rows: Vec<String> = rows.collect();
-        if rows.is_empty() {
-            return;
-        }
-        let shown = if self.verbose || rows.len() <= LISTED + 2 { rows.len() } else { LISTED };
-        let _ = writeln!(text, "\n{}", paint(style::TITLE, title));
-        for row in rows.iter().take(shown) {
-            let _ = writeln!(text, "  {row}");
-        }
-        if shown < rows.len() {
-            let more = format!("… and {} more (-v lists them)", thousands((rows.len() - shown) as u64));
-            let _ = writeln!(text, "  {}", paint(style::DIM, more));
-        }
+/// `4.2 MB`.
+fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} bytes"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{}.{} MB", count / 1_000_000, count / 100_000 % 10),
+    }
+}
+
+/// A titled list; what is more than a screen takes is counted.
+fn list(text: &mut String, title: &str, rows: impl Iterator<Item = String>, all: bool) {
+    let rows: Vec<String> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    let shown = if all || rows.len() <= LISTED + 2 { rows.len() } else { LISTED };
+    let _ = writeln!(text, "\n{}", paint(style::TITLE, title));
+    for row in rows.iter().take(shown) {
+        let _ = writeln!(text, "  {row}");
+    }
+    if shown < rows.len() {
+        let more = format!("… and {} more (-v lists them)", thousands((rows.len() - shown) as u64));
+        let _ = writeln!(text, "  {}", paint(style::DIM, more));
+    }
+}
+
+fn short(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    let text = below.map_or_else(|| path.to_string_lossy().into_owned(), |rest| format!("~/{}", rest.display()));
+    sanitise(&text).into_owned()
+}
+
+/// The accounts of several agents, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    pub(super) agents: Vec<Account>,
+    /// Files that were named or found and are transcripts of no agent that is known.
+    pub(super) strangers: Vec<(PathBuf, &'static str)>,
+    /// Shown as `~`.
+    pub(super) home: Option<PathBuf>,
+    /// List everything.
+    pub(super) verbose: bool,
+}
+
+impl Output for Accounts {
+    fn text(&self, view: &View) -> String {
+        let texts: Vec<String> = self.agents.iter().map(|account| account.text(view)).collect();
+        let mut text = texts.join("\n");
+        let rows = self
+            .strangers
+            .iter()
+            .map(|(path, reason)| format!("{}  {}", short(path, self.home.as_deref()), paint(style::DIM, reason)));
+        list(&mut text, "Files of no agent that is known", rows, self.verbose);
+        text
     }
 
-    fn short(&self, path: &Path) -> String {
-        let below = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
-        let text = below.map_or_else(|| path.to_string_lossy().into_owned(), |rest| format!("~/{}", rest.display()));
-        sanitise(&text).into_owned()
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let reports = self.agents.iter().map(Output::json).collect::<serde_json::Result<Vec<_>>>()?;
+        let stranger =
+            |(path, reason): &(PathBuf, &str)| serde_json::json!({ "path": path.to_string_lossy(), "reason": reason });
+        let strangers: Vec<_> = self.strangers.iter().map(stranger).collect();
+        Ok(serde_json::json!({ "schema": 1, "reports": reports, "strangers": strangers }))
     }
 }
 
@@ -126,6 +199,8 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
         Outcome::Excluded => (style::DIM, "left out by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),
+        Outcome::Earlier => (style::DIM, "left out by --since"),
+        Outcome::Elsewhere => (style::DIM, "left out by --project"),
     };
     let children =
         if children > 0 { format!(" ({} of sub-agents)", thousands(children as u64)) } else { String::new() };

@@ -4,21 +4,25 @@
 //! that is there gets what its transcript gained and nothing else ([`super::grow`]); one whose transcript is another
 //! than it was is reported and left. Knows no agent; the importer is handed in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
 
+use super::choice::Choice;
 use super::collect::Bundled;
 use super::existing::Existing;
 use super::grow::{Grower, Grown};
+use super::keep;
+use super::kept::Store;
 use super::made::{self, Made, MadeNotes};
 use super::plan::{Ground, Old, Plan, Rules};
 use super::reading::Reading;
 use super::report::{Outcome, Report, SessionReport};
-use crate::base::Result;
+use super::seen::{Book, Standing};
 use crate::base::files::Bulk;
+use crate::base::{Env, Result};
 use crate::import;
 use crate::session::Status;
 use crate::session::event::StreamKey;
@@ -38,6 +42,12 @@ pub struct Options {
     pub fold: fold::Options,
     /// Make notes again that a person deleted.
     pub restore: bool,
+    /// Which sessions.
+    pub choice: Choice,
+    /// Whether a session that went on lately counts as running, though no hook says so.
+    pub live: bool,
+    /// Keep copies of the transcripts, named as this machine names them.
+    pub keep: Option<Env>,
     /// Machine state and the time: without them no note that is there is changed.
     pub machine: Option<Machine>,
 }
@@ -72,7 +82,7 @@ impl Watch for Unwatched {
 const BATCH: usize = 64;
 
 /// Seconds without a sign of life after which a session that a hook left active is taken for over.
-const IDLE: i64 = 3600;
+pub(super) const IDLE: i64 = 3600;
 
 /// Brings the transcripts below `paths` into the vault.
 ///
@@ -85,7 +95,54 @@ pub fn ingest(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let import::Found { bundles, strangers } = import::search(importer, paths)?;
+    let files = import::list(importer, paths)?;
+    let book = options.machine.as_ref().and_then(|machine| Book::open(vault, importer, options, machine));
+    if let Some(unread) = book.as_ref().and_then(|book| book.covers(vault, &files)) {
+        let mut report = Report::new(importer, options.dry_run, unread.sessions, Vec::new(), unread.strangers);
+        report.known_files = unread.files;
+        return Ok(report);
+    }
+    ingest_with(vault, importer, import::recognised(importer, files)?, options, book, watch)
+}
+
+/// Brings transcripts that were found into the vault, as [`ingest`] does.
+pub fn ingest_found(
+    vault: &Vault,
+    importer: &Importer,
+    found: import::Found,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Report> {
+    let book = options.machine.as_ref().and_then(|machine| Book::open(vault, importer, options, machine));
+    ingest_with(vault, importer, found, options, book, watch)
+}
+
+/// The same for transcripts that were just written to: nothing of them can be known already.
+pub(super) fn ingest_live(
+    vault: &Vault,
+    importer: &Importer,
+    found: import::Found,
+    options: &Options,
+) -> Result<Report> {
+    ingest_with(vault, importer, found, options, None, &Unwatched)
+}
+
+fn ingest_with(
+    vault: &Vault,
+    importer: &Importer,
+    found: import::Found,
+    options: &Options,
+    mut book: Option<Book>,
+    watch: &dyn Watch,
+) -> Result<Report> {
+    let import::Found { mut bundles, strangers } = found;
+    let mut known = book.as_ref().map(|book| book.take(vault, &mut bundles)).unwrap_or_default();
+    let mut earlier = 0;
+    bundles.retain(|bundle| {
+        let is_earlier = options.choice.is_earlier(bundle);
+        earlier += if is_earlier { bundle.files.len() as u64 } else { 0 };
+        !is_earlier
+    });
     let catalog = Catalog::read(vault);
     let existing = Existing::of(&catalog.heads, importer.host);
     let machine = options.machine.as_ref();
@@ -99,34 +156,64 @@ pub fn ingest(
         let head = existing.of_stream(&StreamKey { session: draft.key.session.clone(), agent: None });
         let active = head.is_some_and(|head| head.meta.status == Some(Status::Active));
         let latest = draft.session.meta.ended.zip(machine);
-        active
+        (active || options.live)
             && latest.is_some_and(|(last, machine)| machine.now.as_second() - last.as_second() < idle.unwrap_or(IDLE))
     };
-    watch.begin("Reading", bundles.len() as u64);
-    let bundled: Vec<Bundled> = bundles
-        .par_iter()
-        .map(|bundle| {
-            let read = reading.read(bundle, &runs);
-            watch.step();
-            read
-        })
-        .collect();
-    let mut drafts = Vec::new();
+    let mut drafts: Vec<Draft> = Vec::new();
     let mut accounts = Vec::new();
     let mut bundle_of: HashMap<StreamKey, usize> = HashMap::new();
-    for (index, bundle) in bundled.into_iter().enumerate() {
-        for draft in &bundle.drafts {
-            bundle_of.entry(draft.key.clone()).or_insert(index);
+    let mut before = Vec::new();
+    let mut standings: Vec<Standing> = Vec::new();
+    while standings.len() < bundles.len() {
+        let fresh = &bundles[standings.len()..];
+        before.extend(fresh.iter().map(Book::fingerprints));
+        watch.begin("Reading", fresh.len() as u64);
+        let bundled: Vec<Bundled> = fresh
+            .par_iter()
+            .map(|bundle| {
+                let read = reading.read(bundle, &runs);
+                watch.step();
+                read
+            })
+            .collect();
+        for bundle in bundled {
+            let index = standings.len();
+            for draft in &bundle.drafts {
+                bundle_of.entry(draft.key.clone()).or_insert(index);
+            }
+            let active = |draft: &Draft| draft.session.meta.status == Some(Status::Active);
+            let settled = bundle.accounts.iter().all(|read| read.error.is_none()) && !bundle.drafts.iter().any(active);
+            standings.push(Standing { settled, rows: Vec::new() });
+            drafts.extend(bundle.drafts);
+            accounts.extend(bundle.accounts);
         }
-        drafts.extend(bundle.drafts);
-        accounts.extend(bundle.accounts);
+        // The note of a session shows those that it started, which may be in other bundles: then it is needed too.
+        let parents: HashSet<&StreamKey> = drafts.iter().filter_map(|draft| draft.parent.as_ref()).collect();
+        let (needed, rest): (Vec<_>, Vec<_>) =
+            known.into_iter().partition(|(_, rows)| rows.iter().any(|row| parents.contains(row.key())));
+        known = rest;
+        bundles.extend(needed.into_iter().map(|(bundle, _)| bundle));
+    }
+    // A note whose parent has none yet gets a link once there is one.
+    let mut waiting: Vec<usize> = Vec::new();
+    for draft in &drafts {
+        let parent = draft.parent.as_ref();
+        let there = |key: &StreamKey| existing.of_stream(key).is_some() || bundle_of.contains_key(key);
+        if parent.is_some_and(|parent| !there(parent)) {
+            waiting.extend(bundle_of.get(&draft.key));
+        }
+    }
+    for index in waiting {
+        standings[index].settled = false;
     }
     let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let left = options.choice.leaves_out(&drafts);
     let ground = Ground {
         vault,
         existing: &existing,
         made: &made,
         rules: &rules,
+        left: &left,
         restore: options.restore,
         can_grow: machine.is_some(),
         all: false,
@@ -148,8 +235,27 @@ pub fn ingest(
         let is_grown = |old: &&Old| sessions.get(old.row).is_some_and(|row| row.outcome == Outcome::Updated);
         grown = olds.iter().filter(is_grown).map(|old| old.records).sum();
     }
+    let store = options.keep.as_ref().filter(|_| !options.dry_run).map(|env| Store::of(vault, env));
+    let kept = store.map(|store| keep::all(&store, importer, &existing, &bundles, &accounts, &sessions)).transpose()?;
+    if let Some(mut book) = book.take().filter(|_| !options.dry_run) {
+        for (row, session) in sessions.iter().enumerate() {
+            if let Some(standing) = bundle_of.get(session.key()).and_then(|&index| standings.get_mut(index)) {
+                standing.rows.push(row);
+            }
+        }
+        for (files, standing) in before.into_iter().zip(&standings) {
+            book.enter(vault, files, standing, &sessions);
+        }
+        book.strangers(&strangers);
+        book.close()?;
+    }
+    let known_files = known.iter().map(|(bundle, _)| bundle.files.len() as u64).sum();
+    sessions.extend(known.into_iter().flat_map(|(_, rows)| rows));
     let mut report = Report::new(importer, options.dry_run, sessions, accounts, strangers);
+    report.known_files = known_files;
+    report.kept = kept;
     report.new_records = grown;
+    report.earlier_files = earlier;
     Ok(report)
 }
 

@@ -2,53 +2,65 @@
 
 mod account;
 mod carry;
+mod choice;
 mod collect;
 mod evidence;
 mod existing;
 pub mod facts;
+mod follow;
 mod grow;
 mod handover;
 mod ids;
 pub mod ingest;
+mod keep;
+mod kept;
 mod made;
+mod overview;
 mod plan;
 mod quote;
 mod reading;
 pub mod report;
+mod seen;
 mod slices;
 mod standing;
+pub mod step;
 pub mod sync;
 #[cfg(test)]
 mod tests;
 pub mod transcript;
+mod what;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Context, Output, Progress, Ui};
-use crate::base::{Error, Result};
+use crate::base::Result;
 use crate::commands::reading as notes;
-use crate::import::{self, IMPORTERS};
 use crate::session::fold;
-use crate::session::source::Importer;
 use crate::vault::{State, Vault};
-use account::Account;
-use ingest::{Machine, Options, Watch, ingest};
+use account::{Account, Accounts};
+use ingest::{Machine, Options, Watch, ingest, ingest_found};
+use report::Outcome;
+use what::{Found, Source, What};
 
-/// Turn the transcripts of an agent into notes
+/// Turn the transcripts of agents into notes
 ///
-/// AGENT is one of the list below. Without PATH its usual folders are searched. The command can be
-/// run again at any time: a note that is there gets what its transcript gained since, and what a person changed or
-/// deleted in it stays so; a note that a person deleted is not made again. At the end stands the account of every
-/// record: in a note, or left out for a named reason.
+/// Without an argument it looks for transcripts of every agent on this machine, says what it would do with them, and
+/// writes nothing. With an AGENT (and no PATH) the agent's usual folders are searched; a PATH without an agent is told
+/// apart by its content.
+///
+/// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
+/// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
+/// account of every record: in a note, or left out for a named reason.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
-    /// Whose transcripts
-    #[arg(value_parser = agents())]
-    agent: String,
-    /// Transcripts, or folders to search
-    paths: Vec<PathBuf>,
+    /// Whose transcripts (one of the list below), then transcripts or folders to search
+    #[arg(value_name = "AGENT|PATH", value_parser = what::Parser)]
+    what: Vec<std::path::PathBuf>,
+    /// Every agent that is found on this machine
+    #[arg(long, conflicts_with = "what")]
+    all: bool,
     /// Say what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -61,35 +73,79 @@ pub struct Args {
     /// Make notes again that you deleted
     #[arg(long)]
     restore: bool,
-}
-
-fn agents() -> clap::builder::PossibleValuesParser {
-    let values = IMPORTERS.iter().map(|importer| clap::builder::PossibleValue::new(importer.id).help(importer.title));
-    clap::builder::PossibleValuesParser::new(values)
+    /// Go on until stopped: write what agents do into the notes while they do it
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    /// Keep compressed copies of the transcripts in `evidence/` of the vault, as they are, secrets included
+    #[arg(long)]
+    keep_evidence: bool,
+    #[command(flatten)]
+    filter: choice::Filter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let Some(importer) = import::find(&args.agent) else {
-        return Err(Error::usage(format!("no importer for `{}`", args.agent)));
+    let what = What::of(args, cx)?;
+    let preview = matches!(what, What::Overview);
+    let vault = match Vault::find(cx.vault_arg(), cx.env) {
+        // Who has no vault yet may still look what there is for one.
+        Err(_) if preview && cx.vault_arg().is_none() && cx.env.var("CRU_VAULT").is_none() => {
+            return overview::Overview::without_vault(&what.search(true, cx)?.sources, args, cx)
+                .map(|overview| Box::new(overview) as Box<dyn Output>);
+        }
+        vault => vault?,
     };
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
-    let paths = paths(importer, args, cx)?;
-    let machine = Machine { state: State::of(&vault, cx.env)?, now: cx.env.now() };
+    let dry_run = args.dry_run || preview;
+    // Who only looks leaves no folder behind.
+    let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let options = Options {
-        dry_run: args.dry_run,
+        dry_run,
         fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact },
         restore: args.restore,
-        machine: Some(machine),
+        live: args.watch,
+        choice: args.filter.read(cx.env)?,
+        keep: (args.keep_evidence || vault.config().import.keep_evidence).then(|| cx.env.clone()),
+        machine: Some(Machine { state, now: cx.env.now() }),
     };
-    let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
-    let report = ingest(&vault, importer, &paths, &options, &watch)?;
-    // The bar goes before anything is printed.
-    drop(watch);
-    if !args.dry_run {
+    let home = cx.env.home().map(Path::to_owned);
+    let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
+    let Found { sources, strangers } = what.search(!kept.is_empty(), cx)?;
+    if args.watch {
+        follow::follow(&vault, sources, &options, cx)?;
+        return Ok(Box::new(Accounts::default()));
+    }
+    let mut reports = Vec::new();
+    for (importer, source) in sources.into_iter().chain(kept) {
+        let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
+        let report = match source {
+            Source::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
+            Source::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
+        };
+        // The bar goes before anything is printed.
+        drop(watch);
+        reports.push((importer, report));
+    }
+    if matches!(what, What::All | What::Overview) {
+        reports.retain(|(_, report)| report.files.len() as u64 + report.known_files + report.earlier_files > 0);
+        if reports.is_empty() {
+            return Err(what::nothing());
+        }
+    }
+    let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
+    if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
         notes::refresh(&vault, cx);
     }
-    let home = cx.env.home().map(Path::to_owned);
-    Ok(Box::new(Account { report, home, verbose: cx.global.verbose > 0 }))
+    if preview {
+        return Ok(Box::new(overview::Overview::of(&reports, args, cx)));
+    }
+    let verbose = cx.global.verbose > 0;
+    let mut accounts = reports.into_iter().map(|(_, report)| Account { report, home: home.clone(), verbose });
+    Ok(match (what, accounts.len()) {
+        (What::Agent(..), 1) => match accounts.next() {
+            Some(account) => Box::new(account),
+            None => Box::new(Accounts::default()),
+        },
+        _ => Box::new(Accounts { agents: accounts.collect(), strangers, home, verbose }),
+    })
 }
 
 /// A progress bar for each stage.
@@ -108,27 +164,4 @@ impl Watch for Bar<'_> {
             bar.advance(1);
         }
     }
-}
-
-/// The path without `..` and links, as the notes name it; as it is where that cannot be known.
-fn whole(path: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&path).unwrap_or(path)
-}
-
-/// The paths that were named, else the agent's own folders that exist.
-fn paths(importer: &Importer, args: &Args, cx: &Context<'_>) -> Result<Vec<PathBuf>> {
-    if !args.paths.is_empty() {
-        return Ok(args.paths.iter().map(|path| whole(cx.absolute(path))).collect());
-    }
-    let home = cx.env.home().ok_or_else(|| Error::usage("no home folder is known").with_hint("name a path"))?;
-    let expand = |place: &&str| match place.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => PathBuf::from(place),
-    };
-    let places: Vec<PathBuf> = importer.places.iter().map(expand).filter(|path| path.exists()).collect();
-    if places.is_empty() {
-        return Err(Error::no(format!("no transcripts of {} in {}", importer.title, importer.places.join(", ")))
-            .with_hint(format!("`cru import {} PATH` reads them from elsewhere", importer.id)));
-    }
-    Ok(places)
 }

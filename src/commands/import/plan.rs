@@ -44,6 +44,8 @@ pub(super) struct Ground<'a> {
     pub(super) existing: &'a Existing<'a>,
     pub(super) made: &'a MadeNotes,
     pub(super) rules: &'a Rules<'a>,
+    /// Streams that filters leave out.
+    pub(super) left: &'a HashMap<StreamKey, Outcome>,
     /// Make notes again that a person deleted.
     pub(super) restore: bool,
     /// Whether notes can grow: only where the machine state is at hand.
@@ -67,6 +69,8 @@ impl Plan {
                 report.outcome = Outcome::Duplicate;
             } else if rules.excludes(&draft) {
                 report.outcome = Outcome::Excluded;
+            } else if let Some(outcome) = ground.left.get(&draft.key) {
+                report.outcome = *outcome;
             } else if let Some(head) = existing.find(&host, draft.session.meta.cursor.as_deref()) {
                 report.note = Some(head.path.to_string());
                 (report.outcome, report.detail) = compare(&head.meta, &draft, ground.can_grow);

@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::transcript::{Transcripts, readable};
+use super::transcript::{Pointer, Transcripts, readable};
 use crate::import::lines::{Line, Lines};
 use crate::index::SessionRow;
-use crate::session::source::Bundle;
 
 /// Longer records are not looked at.
 const LONGEST: usize = 32 << 20;
@@ -28,17 +27,14 @@ impl Transcripts {
         left: &mut u64,
     ) -> BTreeMap<u64, String> {
         let mut quotes = BTreeMap::new();
-        let Some((_, files)) = self.files(row.host.as_deref(), row.transcript.as_deref(), row.host_session.as_deref())
-        else {
-            return quotes;
-        };
+        let Some((_, files)) = self.searched(Pointer::of_row(row)) else { return quotes };
         // Only a file of the session is read, whatever the index says.
         let path = match source {
             Some(source) => files.all.iter().find(|path| path.file_name().is_some_and(|name| name == source)),
             None => Some(&files.named),
         };
         let Some(path) = path else { return quotes };
-        let bundle = Bundle::of(vec![path.clone()]);
+        let bundle = self.bundle(&files);
         let Ok(source) = bundle.open(path) else { return quotes };
         let mut lines = Lines::new(source, LONGEST);
         let last = wanted.last().copied().unwrap_or(0);

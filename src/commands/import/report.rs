@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::collect::Read;
+use super::kept::Sum;
 use crate::session::event::StreamKey;
 use crate::session::fold::Draft;
 use crate::session::source::{Account, Importer};
@@ -32,11 +33,15 @@ pub enum Outcome {
     Excluded,
     /// Another bundle gave the same session.
     Duplicate,
+    /// It went on last before `--since`.
+    Earlier,
+    /// It is not of `--project`.
+    Elsewhere,
 }
 
 impl Outcome {
     /// Every outcome, as a report lists them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Created,
         Self::Updated,
         Self::Unchanged,
@@ -45,6 +50,8 @@ impl Outcome {
         Self::Empty,
         Self::Excluded,
         Self::Duplicate,
+        Self::Earlier,
+        Self::Elsewhere,
     ];
 
     /// Whether there is a note of it.
@@ -60,6 +67,8 @@ impl Outcome {
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),
+            Self::Earlier => Some("left out by --since"),
+            Self::Elsewhere => Some("left out by --project"),
         }
     }
 }
@@ -111,6 +120,33 @@ impl SessionReport {
             key: draft.key.clone(),
         }
     }
+
+    /// Of a session that was not read again.
+    pub(super) fn known(
+        key: StreamKey,
+        outcome: Outcome,
+        note: Option<String>,
+        title: Option<String>,
+        subagent: bool,
+    ) -> Self {
+        Self {
+            host_session: key.to_string(),
+            outcome,
+            note,
+            title,
+            parent: None,
+            started: None,
+            subagent,
+            detail: None,
+            masked: BTreeMap::new(),
+            key,
+        }
+    }
+
+    /// Which stream.
+    pub(super) const fn key(&self) -> &StreamKey {
+        &self.key
+    }
 }
 
 /// One file.
@@ -144,6 +180,13 @@ pub struct Report {
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Records that notes which were there got.
     pub new_records: u64,
+    /// Files that were last written before `--since` and were not read.
+    pub earlier_files: u64,
+    /// Files that are as they were at the last import, as are their notes: not read again, and not in `files`.
+    pub known_files: u64,
+    /// What was kept of the transcripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Sum>,
     /// How many secrets each rule took out of what was written, each counted once in a session.
     pub masked: BTreeMap<&'static str, u64>,
     /// All records together.
@@ -192,6 +235,9 @@ impl Report {
             dry_run,
             outcomes,
             new_records: 0,
+            earlier_files: 0,
+            known_files: 0,
+            kept: None,
             masked: BTreeMap::new(),
             records,
             sessions,

@@ -20,6 +20,8 @@ pub(super) struct Files {
     pub(super) named: PathBuf,
     /// All, in the order they are read, that one among them.
     pub(super) all: Vec<PathBuf>,
+    /// The session whose copies take the place of files that are gone.
+    pub(super) kept: Option<String>,
 }
 
 /// The bundles of folders that were searched.
@@ -35,7 +37,7 @@ impl Slices {
     /// The files that a session was read from; `named` is one.
     pub(super) fn files(&self, importer: &Importer, named: PathBuf, session: &str) -> Files {
         let all = if is_named_after(&named, session) { None } else { self.beside(importer, &named) };
-        Files { all: all.unwrap_or_else(|| vec![named.clone()]), named }
+        Files { all: all.unwrap_or_else(|| vec![named.clone()]), named, kept: None }
     }
 
     fn beside(&self, importer: &Importer, named: &Path) -> Option<Vec<PathBuf>> {

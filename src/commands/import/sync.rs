@@ -4,7 +4,7 @@
 //! transcript cannot be read, what the hooks told takes its place; a later flush completes the note from the transcript.
 //! Looks at the notes of this session alone: the vault is walked only when a note is to be made or was moved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -225,8 +225,17 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
         bundled.drafts.iter_mut().filter(|draft| draft.key.agent.is_none()).for_each(|draft| before.link(draft));
     }
     let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
-    let ground =
-        Ground { vault, existing: &existing, made: &made, rules: &rules, restore: false, can_grow: true, all: true };
+    let left = HashMap::new();
+    let ground = Ground {
+        vault,
+        existing: &existing,
+        made: &made,
+        rules: &rules,
+        left: &left,
+        restore: false,
+        can_grow: true,
+        all: true,
+    };
     let names = || catalog.as_ref().map_or_else(|| Names::of(&Catalog::read(vault)), Names::of);
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
     let machine = Machine { state: state.clone(), now: env.now() };

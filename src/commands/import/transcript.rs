@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ids::Ids;
+use super::kept::Store;
 use super::slices::{Files, Slices};
 use crate::base::Env;
 use crate::base::lines::floor_char_boundary;
@@ -24,7 +25,7 @@ use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::fold::{Fold, Options};
 use crate::session::mask;
 use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
-use crate::session::{Session, Step};
+use crate::session::{Meta, Session, Step};
 use crate::vault::config::expand_home;
 use crate::vault::{Vault, VaultPath};
 
@@ -40,13 +41,15 @@ pub struct Transcripts {
     env: Env,
     limit: usize,
     slices: Slices,
+    store: Store,
 }
 
 impl Transcripts {
     /// For the notes of `vault`.
     pub fn of(vault: &Vault, env: &Env) -> Self {
         let limit = vault.config().index.evidence_bytes.unwrap_or(BYTES);
-        Self { env: env.clone(), limit: usize::try_from(limit).unwrap_or(usize::MAX), slices: Slices::default() }
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Self { env: env.clone(), limit, slices: Slices::default(), store: Store::of(vault, env) }
     }
 
     /// Bytes of one input or output that are searchable.
@@ -54,29 +57,72 @@ impl Transcripts {
         self.limit
     }
 
-    /// The files of a note's transcript that are still there.
-    pub(super) fn files(
-        &self,
-        host: Option<&str>,
-        transcript: Option<&str>,
-        session: Option<&str>,
-    ) -> Option<(&'static Importer, Files)> {
-        let importer = import::of_host(host?)?;
-        let path = expand_home(transcript?, &self.env)?;
-        let is_file = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        (is_file && self.limit > 0).then(|| (importer, self.slices.files(importer, path, session.unwrap_or_default())))
+    /// The files of a note's transcript: those that are still there, else the copies that were kept of them.
+    pub(super) fn files(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
+        let importer = import::of_host(of.host?)?;
+        let named = expand_home(of.transcript?, &self.env)?;
+        if std::fs::metadata(&named).is_ok_and(|metadata| metadata.is_file()) {
+            return Some((importer, self.slices.files(importer, named, of.host_session.unwrap_or_default())));
+        }
+        let kept = of.session.filter(|session| self.store.fingerprint(session).is_some())?;
+        let (all, _) = self.store.files(kept);
+        all.contains(&named).then(|| (importer, Files { named, all, kept: Some(kept.to_owned()) }))
+    }
+
+    /// The files that are searched: none where nothing of them is to be searchable.
+    pub(super) fn searched(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
+        self.files(of).filter(|_| self.limit > 0)
+    }
+
+    /// Them, ready to be read.
+    pub(super) fn bundle(&self, files: &Files) -> Bundle {
+        files.kept.as_ref().map_or_else(|| Bundle::of(files.all.clone()), |session| self.store.bundle(session))
+    }
+}
+
+/// What a note says of its transcript.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pointer<'a> {
+    pub(super) host: Option<&'a str>,
+    pub(super) transcript: Option<&'a str>,
+    pub(super) host_session: Option<&'a str>,
+    /// `session_id`.
+    pub(super) session: Option<&'a str>,
+}
+
+impl<'a> Pointer<'a> {
+    pub(super) fn of(meta: &'a Meta) -> Self {
+        Self {
+            host: meta.host.as_deref(),
+            transcript: meta.transcript.as_deref(),
+            host_session: meta.host_session.as_deref(),
+            session: meta.session_id.as_deref(),
+        }
+    }
+
+    pub(super) fn of_row(row: &'a SessionRow) -> Self {
+        Self {
+            host: row.host.as_deref(),
+            transcript: row.transcript.as_deref(),
+            host_session: row.host_session.as_deref(),
+            session: Some(&row.id),
+        }
     }
 }
 
 impl Evidence for Transcripts {
     fn fingerprint(&self, row: &SessionRow) -> Option<u64> {
         let host_session = row.host_session.as_deref();
-        let (_, files) = self.files(row.host.as_deref(), row.transcript.as_deref(), host_session)?;
+        let (_, files) = self.searched(Pointer::of_row(row))?;
         let mut hasher = blake3::Hasher::new();
         for number in [VERSION, self.limit as u64] {
             hasher.update(&number.to_le_bytes());
         }
-        for path in &files.all {
+        let copies = files.kept.as_ref().and_then(|session| self.store.fingerprint(session));
+        for number in copies.iter().flat_map(|it| [it.size, it.mtime.unsigned_abs()]) {
+            hasher.update(&number.to_le_bytes());
+        }
+        for path in files.all.iter().filter(|_| copies.is_none()) {
             let metadata = std::fs::metadata(path).ok()?;
             let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
             for number in [metadata.len(), changed.as_secs(), changed.subsec_nanos().into()] {
@@ -92,7 +138,10 @@ impl Evidence for Transcripts {
     }
 
     fn size(&self, row: &SessionRow) -> u64 {
-        let files = self.files(row.host.as_deref(), row.transcript.as_deref(), row.host_session.as_deref());
+        let files = self.searched(Pointer::of_row(row));
+        if let Some(session) = files.as_ref().and_then(|(_, files)| files.kept.as_deref()) {
+            return self.store.files(session).1;
+        }
         let all = files.iter().flat_map(|(_, files)| &files.all);
         all.filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
     }
@@ -100,10 +149,10 @@ impl Evidence for Transcripts {
     fn entries(&self, _: &VaultPath, note: &Note, session: &Session) -> Vec<Entry> {
         let meta = &session.meta;
         let wanted = meta.host_session.as_deref();
-        let files = self.files(meta.host.as_deref(), meta.transcript.as_deref(), wanted);
+        let files = self.searched(Pointer::of(meta));
         let (Some((importer, files)), Some(wanted)) = (files, wanted) else { return Vec::new() };
         let mut reading = Reading { wanted, host: importer.host, limit: self.limit, ..Reading::default() };
-        let read = (importer.read)(&Bundle::of(files.all), &mut reading);
+        let read = (importer.read)(&self.bundle(&files), &mut reading);
         let (Ok(()), Some((_, fold))) = (read, reading.fold) else { return Vec::new() };
         let steps = Steps::of(note, session);
         let calls: Vec<(Option<String>, Told)> =
@@ -127,16 +176,16 @@ impl Evidence for Transcripts {
 }
 
 /// Tool and second of a step.
-type Deed<'a> = (&'a str, Option<i64>);
+pub(super) type Deed<'a> = (&'a str, Option<i64>);
 
 /// The steps of a session by their ids.
-fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
+pub(super) fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
     let deed = |step: &Step| step.time.map(Timestamp::as_second);
     session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), deed(step))))).collect()
 }
 
 /// Whether two steps may be the same one, as far as that is told.
-fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
+pub(super) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }
 

@@ -55,7 +55,11 @@ impl Command {
 }
 
 /// The current session, else the newest one.
-fn current_or_newest<'a>(catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
+pub(in crate::commands) fn current_or_newest<'a>(
+    catalog: &'a Catalog,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<&'a Head> {
     if let Some(head) = catalog.current(vault, cx.env)? {
         return Ok(head);
     }

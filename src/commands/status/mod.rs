@@ -206,8 +206,8 @@ impl Report {
         let _ = writeln!(
             out,
             "\n{}\nClaude Code deletes a transcript {} after its last line (cleanupPeriodDays{why}). The note stays; what it\n\
-             cuts short goes. A copy in `evidence/<session_id>/` of the vault, or more days in Claude Code's settings,\n\
-             keeps it.",
+             cuts short goes. `cru import claude --keep-evidence` keeps copies in `evidence/` of the vault; more days in Claude\n\
+             Code's settings keep the transcripts.",
             paint(style::WARN, "Transcripts that are about to be deleted"),
             plural(it.cleanup_days.unsigned_abs(), "day")
         );

@@ -1,0 +1,207 @@
+//! One step with all of its input and output, from the transcript that its note points to.
+//!
+//! The transcript is read twice: once to learn which call became the step, which only the whole of it tells, and once
+//! more to keep that call and its answer and nothing else. Secrets are masked under the names that they have in the note.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::ids::Ids;
+use super::transcript::{Pointer, Transcripts, deeds, is_same};
+use crate::base::{Error, Result};
+use crate::session::Session;
+use crate::session::event::{Event, EventKind, StreamKey};
+use crate::session::fold::{Fold, Options};
+use crate::session::mask::Masks;
+use crate::session::source::{Account, Bounds, Consumed, Header, Sink};
+
+/// What the transcript says of a step.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// The tool, as the host calls it.
+    pub tool: String,
+    /// What it was given; `Null` where the record has no more than the text of `args`.
+    pub input: Value,
+    /// The main argument.
+    pub args: String,
+    /// Its answer; `None` where there is none.
+    pub output: Option<String>,
+    /// Where the call stands: the file, and its line from 1.
+    pub call: Option<(PathBuf, u64)>,
+    /// Where the answer stands.
+    pub answer: Option<(PathBuf, u64)>,
+    /// Whether the transcript itself is gone and a copy was read.
+    pub from_copy: bool,
+}
+
+/// Why there is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The note names no transcript, or no importer reads what its host writes.
+    Unnamed,
+    /// The transcript is not there, and no copy was kept.
+    Gone,
+    /// It is there, and the step is not in it.
+    NotInIt,
+}
+
+impl Transcripts {
+    /// The step `id` of the note that `session` was read from.
+    pub(in crate::commands) fn step(
+        &self,
+        session: &Session,
+        id: &str,
+        no_redact: bool,
+    ) -> Result<std::result::Result<Whole, Missing>> {
+        let pointer = Pointer::of(&session.meta);
+        let known = pointer.host.and_then(crate::import::of_host).and(pointer.transcript);
+        let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
+        let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
+        let bundle = self.bundle(&files);
+        let mut first = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
+        (importer.read)(&bundle, &mut first)?;
+        let Some((_, fold)) = first.fold else { return Ok(Err(Missing::NotInIt)) };
+        let steps: Vec<(String, String)> =
+            first.ids.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
+        let account = fold.finish(Consumed::default()).session;
+        let ids = Ids::found(&account, session);
+        let (told, there) = (deeds(&account), deeds(session));
+        let same = |step: &str| {
+            // The step of another session, whose records are copied here, may have the same number.
+            ids.now(step) == id && told.get(step).zip(there.get(id)).is_some_and(|(one, other)| is_same(*one, *other))
+        };
+        let calls: HashSet<String> = steps.into_iter().filter(|(step, _)| same(step)).map(|(_, call)| call).collect();
+        if calls.is_empty() {
+            return Ok(Err(Missing::NotInIt));
+        }
+        let whole = Whole { from_copy: files.kept.is_some(), ..Whole::default() };
+        let masks = (!no_redact).then(Masks::default);
+        let mut second = Picked { wanted, calls, key: None, masks, file: PathBuf::new(), line: 0, whole, found: false };
+        (importer.read)(&bundle, &mut second)?;
+        if second.found {
+            return Ok(Ok(second.whole));
+        }
+        Err(Error::no("the transcript changed while it was read").with_hint("ask again"))
+    }
+}
+
+/// Folds one stream and keeps the ids of its calls.
+struct Calls<'a> {
+    wanted: &'a str,
+    host: &'static str,
+    fold: Option<(StreamKey, Fold)>,
+    ids: Vec<String>,
+}
+
+impl Sink for Calls<'_> {
+    fn open(&mut self, header: Header) {
+        if self.fold.is_none() && header.key.to_string() == self.wanted {
+            self.fold = Some((header.key.clone(), Fold::new(header, self.host, Options::default())));
+        }
+    }
+
+    fn bounds(&self, _: &StreamKey) -> Bounds {
+        Bounds::default()
+    }
+
+    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
+        let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
+        if let EventKind::Call(call) = &event.kind {
+            self.ids.push(call.id.clone().into_owned());
+        }
+        fold.event(event);
+    }
+
+    fn close(&mut self, _: &StreamKey, _: Consumed) {}
+
+    fn account(&mut self, _: &Path, _: Account) {}
+}
+
+/// Takes the secrets out of a call's arguments; one may be known by its name alone.
+fn hide(name: &str, value: &mut Value, masks: &mut Masks) {
+    match value {
+        Value::String(text) => {
+            let head = format!("{name}: ");
+            let told = masks.text(&format!("{head}{text}")).into_owned();
+            *text = match told.strip_prefix(&head) {
+                Some(rest) => rest.to_owned(),
+                None => masks.text(text).into_owned(),
+            };
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(name, item, masks)),
+        Value::Object(map) => map.iter_mut().for_each(|(name, value)| hide(name, value, masks)),
+        _ => {}
+    }
+}
+
+/// Keeps one call and its answer.
+struct Picked<'a> {
+    wanted: &'a str,
+    calls: HashSet<String>,
+    key: Option<StreamKey>,
+    masks: Option<Masks>,
+    file: PathBuf,
+    line: u64,
+    whole: Whole,
+    found: bool,
+}
+
+impl Sink for Picked<'_> {
+    fn open(&mut self, mut header: Header) {
+        if self.key.is_none() && header.key.to_string() == self.wanted {
+            self.key = Some(header.key.clone());
+            // The names of secrets are counted from the first that is told.
+            if let Some(masks) = &mut self.masks {
+                masks.header(&mut header);
+            }
+        }
+    }
+
+    fn line(&mut self, path: &Path, line: u64) {
+        self.line = line;
+        if self.file != path {
+            path.clone_into(&mut self.file);
+        }
+    }
+
+    fn event(&mut self, key: &StreamKey, mut event: Event<'_>) {
+        if self.key.as_ref() != Some(key) {
+            return;
+        }
+        let id = match &event.kind {
+            EventKind::Call(call) => Some(&call.id),
+            EventKind::Result(result) => Some(&result.call),
+            _ => None,
+        };
+        let meant = id.is_some_and(|id| self.calls.contains(id.as_ref()));
+        let mut input = match &mut event.kind {
+            EventKind::Call(call) if meant => std::mem::take(&mut call.input),
+            _ => Value::Null,
+        };
+        if let Some(masks) = &mut self.masks {
+            masks.event(&mut event);
+            hide("", &mut input, masks);
+        }
+        let place = Some((self.file.clone(), self.line));
+        match event.kind {
+            EventKind::Call(call) if meant && !self.found => {
+                self.found = true;
+                self.whole.tool = call.tool.into_owned();
+                self.whole.args = call.args.into_owned();
+                self.whole.input = input;
+                self.whole.call = place;
+            }
+            EventKind::Result(result) if meant => {
+                self.whole.output = Some(result.output.into_owned());
+                self.whole.answer = place;
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, _: &StreamKey, _: Consumed) {}
+
+    fn account(&mut self, _: &Path, _: Account) {}
+}

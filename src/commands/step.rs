@@ -1,0 +1,277 @@
+//! `cru step show`: one step, as its note has it or with all that its transcript says.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::import::step::{Missing, Whole};
+use super::import::transcript::Transcripts;
+use super::output::style::{self, paint};
+use super::output::{duration, minute};
+use super::session::current_or_newest;
+use super::{Context, Output, View, reading};
+use crate::base::text::{plural, sanitise};
+use crate::base::{Error, Result};
+use crate::session::{Step, StepStatus};
+use crate::vault::Catalog;
+
+/// Commands on steps.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Show(Args),
+}
+
+/// Show one step
+///
+/// STEP is its id (`n-014`) or its number. Without SESSION: the current session, else the newest. `SESSION#n-014` names
+/// both.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which step
+    step: String,
+    /// Of which session
+    session: Option<String>,
+    /// All of its input and output, from the transcript
+    #[arg(long)]
+    full: bool,
+    /// Show secrets as they are; else `[secret:github-token-1]` takes the place of each
+    #[arg(long, requires = "full")]
+    no_redact: bool,
+}
+
+impl Command {
+    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        match self {
+            Self::Show(args) => show(&args, cx),
+        }
+    }
+}
+
+fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (named, step) = match args.step.rsplit_once('#') {
+        Some((session, step)) if args.session.is_none() => (Some(session), step),
+        _ => (args.session.as_deref(), args.step.as_str()),
+    };
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let head = match named {
+        Some(name) => catalog.session(name, &vault, cx.env)?,
+        None => current_or_newest(&catalog, &vault, cx)?,
+    };
+    let session = vault.load(&head.path)?.session;
+    let wanted = step.trim_end_matches("]]").trim_start_matches('^');
+    let number = wanted.parse::<u64>().ok();
+    let is_it = |step: &Step| {
+        let id = step.id.as_deref().unwrap_or_default();
+        id == wanted
+            || number.is_some_and(|number| id.strip_prefix("n-").and_then(|it| it.parse().ok()) == Some(number))
+    };
+    let Some((phase, found)) = session.steps().find(|(_, step)| is_it(step)) else {
+        let ids: Vec<&str> = session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
+        let hint = match (ids.first(), ids.last()) {
+            (Some(first), Some(last)) => {
+                format!("it has {first} … {last}; `cru session show {}` lists them", head.id())
+            }
+            _ => "it has no steps".to_owned(),
+        };
+        let wanted = sanitise(wanted).into_owned();
+        return Err(Error::no(format!("no step {wanted} in {}", head.id())).with_hint(hint));
+    };
+    let id = found.id.clone().unwrap_or_default();
+    let transcript = session.meta.transcript.clone();
+    let whole = if args.full {
+        match Transcripts::of(&vault, cx.env).step(&session, &id, args.no_redact)? {
+            Ok(whole) => Some(whole),
+            Err(missing) => return Err(gone(missing, transcript.as_deref(), &id, &head.id())),
+        }
+    } else {
+        None
+    };
+    let place = |place: &Option<(std::path::PathBuf, u64)>| place.as_ref().map(|(path, line)| (short(path, cx), *line));
+    Ok(Box::new(Shown {
+        session: head.id(),
+        phase: phase.map(|phase| (phase.id.clone(), phase.title.clone())).unwrap_or_default(),
+        call: whole.as_ref().and_then(|whole| place(&whole.call)),
+        answer: whole.as_ref().and_then(|whole| place(&whole.answer)),
+        step: found.clone(),
+        transcript,
+        whole,
+    }))
+}
+
+/// Why the transcript says nothing of it, and what to do.
+fn gone(missing: Missing, transcript: Option<&str>, id: &str, session: &str) -> Error {
+    let transcript = sanitise(transcript.unwrap_or_default()).into_owned();
+    let note = format!("`cru step show {id} {session}` shows what the note has");
+    match missing {
+        Missing::Unnamed => Error::no(format!("{session} names no transcript that can be read")).with_hint(note),
+        Missing::Gone => Error::no(format!("the transcript is gone: {transcript}"))
+            .with_hint(format!("{note}; `cru import --keep-evidence` keeps copies of those that are still there")),
+        Missing::NotInIt => Error::no(format!("the transcript {transcript} has no such step"))
+            .with_hint(format!("a step that was logged or written by hand has none; {note}")),
+    }
+}
+
+fn short(path: &Path, cx: &Context<'_>) -> String {
+    cx.env.at(path).folder()
+}
+
+/// A step.
+struct Shown {
+    session: String,
+    /// Id and title.
+    phase: (String, String),
+    step: Step,
+    transcript: Option<String>,
+    whole: Option<Whole>,
+    call: Option<(String, u64)>,
+    answer: Option<(String, u64)>,
+}
+
+impl Output for Shown {
+    fn text(&self, _: &View) -> String {
+        let step = &self.step;
+        let mut out = String::new();
+        let look = match step.status {
+            StepStatus::Complete => style::GOOD,
+            StepStatus::Failed => style::BAD,
+            _ => style::WARN,
+        };
+        let mut facts = vec![paint(look, status(step.status))];
+        facts.extend(step.exit.map(|exit| format!("exit {exit}")));
+        facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
+        facts.extend(step.time.map(minute));
+        let id = step.id.as_deref().unwrap_or_default();
+        let head = format!("{}  {}", paint(style::ID, sanitise(id)), paint(style::TITLE, line(&step.tool)));
+        let _ = writeln!(out, "{head}  {}", facts.join(paint(style::DIM, " · ").as_str()));
+        let place = format!("{}  {} {}", line(&self.session), line(&self.phase.0), line(&self.phase.1));
+        let _ = writeln!(out, "{}", paint(style::DIM, place.trim_end()));
+        match &self.whole {
+            Some(whole) => self.whole(whole, &mut out),
+            None => self.of_note(&mut out),
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        let place =
+            |place: &Option<(String, u64)>| place.as_ref().map(|(path, line)| json!({ "path": path, "line": line }));
+        let mut value = json!({
+            "schema": 1,
+            "session": self.session,
+            "phase": self.phase.0,
+            "step": serde_json::to_value(&self.step)?,
+            "transcript": self.transcript,
+        });
+        if let Some(whole) = &self.whole {
+            value["full"] = json!({
+                "tool": whole.tool,
+                "input": if whole.input.is_null() { json!(whole.args) } else { whole.input.clone() },
+                "output": whole.output,
+                "call": place(&self.call),
+                "answer": place(&self.answer),
+                "from_copy": whole.from_copy,
+            });
+        }
+        Ok(value)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}
+
+impl Shown {
+    /// What the note says.
+    fn of_note(&self, out: &mut String) {
+        let step = &self.step;
+        section("Input", step.command.as_deref().unwrap_or(&step.args), out);
+        section("Output", step.result.as_deref().unwrap_or_default(), out);
+        for (title, of) in [("Reads", &step.reads), ("Writes", &step.writes)] {
+            section(title, &of.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join("\n"), out);
+        }
+        if self.transcript.is_some() {
+            let _ = writeln!(out, "\n{}", paint(style::DIM, "--full shows all of it, from the transcript"));
+        }
+    }
+
+    /// What the transcript says.
+    fn whole(&self, whole: &Whole, out: &mut String) {
+        let mut input = String::new();
+        match &whole.input {
+            Value::Null => input.clone_from(&whole.args),
+            Value::Object(map) => {
+                let alone = map.len() == 1;
+                for (name, value) in map {
+                    argument(name, value, alone, &mut input);
+                }
+            }
+            other => input = text_of(other),
+        }
+        section("Input", &input, out);
+        match whole.output.as_deref() {
+            None => section("Output", "none: the call was not answered", out),
+            Some("") => section("Output", "empty", out),
+            Some(output) => {
+                let lines = output.lines().count() as u64;
+                let title = if lines > 1 { format!("Output ({})", plural(lines, "line")) } else { "Output".to_owned() };
+                section(&title, output, out);
+            }
+        }
+        let Some((path, call)) = &self.call else { return };
+        let answer = self.answer.as_ref().map(|(file, line)| {
+            if file == path { format!(", answer #{line}") } else { format!(", answer {file}#{line}") }
+        });
+        let copy = if whole.from_copy { " (gone; this is the copy in evidence/)" } else { "" };
+        let pointer = format!("{}#{call}{}{copy}", line(path), line(&answer.unwrap_or_default()));
+        let _ = writeln!(out, "\n{}", paint(style::DIM, pointer));
+    }
+}
+
+/// An argument under its name; one that takes several lines stands below it.
+fn argument(name: &str, value: &Value, alone: bool, out: &mut String) {
+    let text = text_of(value);
+    let name = line(name);
+    if alone && text.contains('\n') {
+        out.push_str(&text);
+    } else if text.contains('\n') {
+        let _ = writeln!(out, "{name}:");
+        for line in text.lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+    } else {
+        let _ = writeln!(out, "{name}: {text}");
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => serde_json::to_string_pretty(value).unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
+/// A titled text, free of what a terminal would obey; nothing where there is none.
+fn section(title: &str, text: &str, out: &mut String) {
+    let text = sanitise(text);
+    let text = text.trim_end();
+    if !text.is_empty() {
+        let _ = writeln!(out, "\n{}\n{text}", paint(style::TITLE, title));
+    }
+}
+
+/// On one line, free of what a terminal would obey.
+fn line(text: &str) -> String {
+    sanitise(text).replace(['\n', '\t'], " ")
+}
+
+const fn status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Complete => "complete",
+        StepStatus::Failed => "failed",
+        StepStatus::Running => "running",
+        StepStatus::Pending => "pending",
+    }
+}
