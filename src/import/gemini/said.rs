@@ -102,10 +102,10 @@ pub(super) fn is_answer(message: &Value) -> bool {
         && words(message).trim().is_empty()
 }
 
-/// Tokens before a compaction that the host tells of: `Chat history compressed from 1200 to 300 tokens.`
-pub(super) fn compressed(words: &str) -> Option<Option<u64>> {
+/// Tokens before a compaction that the host tells of, 0 where it does not say: `Chat history compressed from 1200 to 300 tokens.`
+pub(super) fn compressed(words: &str) -> Option<u64> {
     let (_, rest) = words.split_once("history compressed from ")?;
-    Some(rest.split_whitespace().next().and_then(|number| number.replace([',', '.'], "").parse().ok()))
+    Some(rest.split_whitespace().next().and_then(|number| number.replace([',', '.'], "").parse().ok()).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(words(&json!({"content": "long", "displayContent": "short"})), "short");
         assert_eq!(words(&json!({"content": {"text": "x"}})), "x");
         assert!(is_answer(&json!({"content": [{"functionResponse": {}}]})));
-        assert_eq!(compressed("Chat history compressed from 12345 to 300 tokens."), Some(Some(12345)));
+        assert_eq!(compressed("Chat history compressed from 12345 to 300 tokens."), Some(12345));
         assert_eq!(compressed("hello"), None);
     }
 }

@@ -195,7 +195,8 @@ impl<'s> Session<'s> {
     }
 
     fn notice(&mut self, record: u64, at: Option<Timestamp>, words: &str) -> Option<&'static str> {
-        if let Some(tokens_before) = said::compressed(words) {
+        if let Some(tokens) = said::compressed(words) {
+            let tokens_before = Some(tokens).filter(|tokens| *tokens > 0);
             let trigger = Some("manual".into());
             self.emit(record, at, EventKind::Compaction { trigger, tokens_before, summary: None });
             return None;

@@ -18,11 +18,10 @@ const HEAD: u64 = 64 * 1024;
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let files: BTreeSet<PathBuf> = files.into_iter().collect();
     let mut ranked = BTreeSet::new();
+    let mut places = BTreeSet::new();
     for path in files {
         if let Some(place) = tree::place(&path) {
-            if let Some(session) = place.session_file() {
-                ranked.insert((2, std::cmp::Reverse(0), session));
-            }
+            places.insert(place);
             continue;
         }
         let head = head(&Bundle::default(), &path)?;
@@ -34,6 +33,9 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             ranked.insert((1, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
         }
     }
+    // Many files are of one session.
+    let sessions = places.iter().filter_map(tree::Place::session_file);
+    ranked.extend(sessions.map(|path| (2, std::cmp::Reverse(0), path)));
     Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
 }
 

@@ -88,8 +88,8 @@ fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut A
         let info = info(base, &id);
         let mut head = Head::of(info, &id);
         head.above = head.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
-        let messages = message_ids(base, &id).map_err(failed)?;
-        tell(&head, &mut Messages { base, path, messages }, path, sink, account)?;
+        let ids = message_ids(base, &id).map_err(failed)?;
+        tell(&head, &mut Messages { base, path, ids }, path, sink, account)?;
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn message_ids(base: &Connection, session: &str) -> rusqlite::Result<Vec<String>
 struct Messages<'b> {
     base: &'b Connection,
     path: &'b Path,
-    messages: Vec<String>,
+    ids: Vec<String>,
 }
 
 impl Messages<'_> {
@@ -143,12 +143,12 @@ impl Messages<'_> {
     }
 
     fn row(&self, index: usize) -> rusqlite::Result<Item> {
-        let id = self.messages.get(index).map_or("", String::as_str);
+        let id = self.ids.get(index).map_or("", String::as_str);
         self.base.query_row("SELECT data FROM message WHERE id = ?1", [id], |row| Ok(Item::of(bytes(row, 0), id)))
     }
 
     fn parts(&self, index: usize) -> rusqlite::Result<Vec<Item>> {
-        let id = self.messages.get(index).map_or("", String::as_str);
+        let id = self.ids.get(index).map_or("", String::as_str);
         let mut rows = self.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
         let parts = rows.query_map([id], |row| Ok(Item::of(bytes(row, 1), &word(row, 0))))?;
         parts.collect()
@@ -157,7 +157,7 @@ impl Messages<'_> {
 
 impl Store for Messages<'_> {
     fn len(&self) -> usize {
-        self.messages.len()
+        self.ids.len()
     }
 
     fn message(&mut self, index: usize) -> Result<Message> {

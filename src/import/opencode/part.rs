@@ -104,10 +104,6 @@ impl Session<'_> {
         let Some((record, time, trigger)) = self.compaction.take() else { return };
         let tokens_before = Some(self.context).filter(|tokens| *tokens > 0);
         let trigger = Some(trigger.into()).filter(|trigger: &std::borrow::Cow<'_, str>| !trigger.is_empty());
-        self.emit(
-            record,
-            time,
-            EventKind::Compaction { trigger, tokens_before, summary: summary.map(|words| words.into()) },
-        );
+        self.emit(record, time, EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) });
     }
 }

@@ -177,6 +177,7 @@ impl Session<'_> {
 }
 
 /// How a call ended.
+#[derive(Clone, Copy)]
 struct Ended<'o> {
     failed: bool,
     stopped: bool,

@@ -18,7 +18,7 @@ use crate::session::source::{Account, Sink};
 const MAX: u64 = 256 << 20;
 
 /// Where a file stands in a tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The folder `storage`.
     root: PathBuf,
