@@ -387,7 +387,7 @@ mod tests {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
-                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\n\
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\n\
                     [index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
@@ -400,6 +400,7 @@ mod tests {
         assert_eq!(config.channel.as_deref(), Some("dev"));
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
         assert_eq!(config.index.evidence_bytes, Some(9));
+        assert!(config.import.keep_evidence);
         assert!(config.include.matches(Path::new("log/a/b.md")));
         assert!(config.exclude.matches(Path::new("x/drafts/y.md")));
     }

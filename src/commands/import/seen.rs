@@ -16,6 +16,7 @@ use super::report::{Outcome, SessionReport};
 use crate::base::Result;
 use crate::base::files::{self, Fingerprint};
 use crate::session::event::StreamKey;
+use crate::session::mask;
 use crate::session::source::{Bundle, Importer};
 use crate::vault::{Vault, VaultPath};
 
@@ -94,8 +95,9 @@ impl Book {
         }
         let config = vault.config();
         let rules = format!(
-            "{} {:?} {:?} {:?} {:?}",
+            "{} {} {:?} {:?} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
+            mask::VERSION,
             options.fold,
             config.import,
             config.channel,
@@ -262,8 +264,16 @@ impl Known {
     }
 }
 
+/// Whether a file is as it was. Of a database with a log, the file itself says nothing.
 fn is_same(path: &Path, known: Fingerprint) -> bool {
-    files::fingerprint(path).is_ok_and(|now| now == known)
+    files::fingerprint(path).is_ok_and(|now| now == known) && !has_log(path)
+}
+
+/// Whether some of a database stands in the log beside it.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    path.extension().is_some_and(|end| end == "db") && std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 fn reason(at: usize) -> &'static str {
