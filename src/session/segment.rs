@@ -58,10 +58,10 @@ pub fn breaks(session: &Session, forked: bool) -> Vec<Break> {
             continue;
         }
         let mut kinds = Vec::new();
-        let (branch, compaction) = summaries(phase);
+        let opening = opening(phase);
         // A link to another note says where a fork came from, which the frontmatter says as well.
         let went_back = phase.from.as_ref().is_some_and(|from| from.target.is_empty()) && previous.is_some();
-        match (branch, went_back) {
+        match (opening.branch, went_back) {
             (true, _) => kinds.push(Kind::Branch),
             (false, true) => kinds.push(Kind::TreeJump),
             (false, false) => {}
@@ -69,7 +69,7 @@ pub fn breaks(session: &Session, forked: bool) -> Vec<Break> {
         if forked && previous.is_none() {
             kinds.push(Kind::Fork);
         }
-        if compaction.is_some() {
+        if opening.compaction {
             kinds.push(Kind::Compaction);
         }
         let pause = last.zip(phase.started).map(|(last, started)| started.duration_since(last).as_secs());
@@ -83,7 +83,7 @@ pub fn breaks(session: &Session, forked: bool) -> Vec<Break> {
         }
         kinds.sort_unstable();
         if !kinds.is_empty() {
-            found.push(Break { kinds, phase: index, previous, gap, tokens_before: compaction.flatten() });
+            found.push(Break { kinds, phase: index, previous, gap, tokens_before: opening.tokens });
         }
         // As in the transcript: a time that goes back is the one that the next pause begins with.
         last = end(phase).or(last);
@@ -123,21 +123,31 @@ fn id(session: &Session, phase: usize) -> String {
     format!("s-{}", &hash.to_hex()[..16])
 }
 
-/// Whether a phase begins with the summary of a branch that was left, and with one of a compaction: its tokens.
-fn summaries(phase: &Phase) -> (bool, Option<Option<u64>>) {
-    let opening = phase.items.iter().take_while(|item| !matches!(item, Item::Step(_)));
-    let callouts = opening.filter_map(|item| match item {
+/// What a phase begins with.
+#[derive(Default)]
+struct Opening {
+    /// The summary of a branch that was left.
+    branch: bool,
+    /// The summary of a compaction.
+    compaction: bool,
+    tokens: Option<u64>,
+}
+
+fn opening(phase: &Phase) -> Opening {
+    let first = phase.items.iter().take_while(|item| !matches!(item, Item::Step(_)));
+    let callouts = first.filter_map(|item| match item {
         Item::Callout(callout) if callout.kind == "summary" => Some(callout),
         _ => None,
     });
-    let (mut branch, mut compaction) = (false, None);
+    let mut opening = Opening::default();
     for callout in callouts {
-        branch |= callout.title.starts_with("Branch left");
+        opening.branch |= callout.title.starts_with("Branch left");
         if callout.title.starts_with("Compaction") {
-            compaction = Some(tokens(callout));
+            opening.compaction = true;
+            opening.tokens = tokens(callout);
         }
     }
-    (branch, compaction)
+    opening
 }
 
 /// The tokens in `Compaction (auto, 167,000 tokens)`.

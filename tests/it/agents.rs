@@ -71,7 +71,8 @@ fn notes_of(agent: &str, name: &str, bytes: &[u8]) -> String {
     assert_eq!(place.notes(), before, "{again}");
     let (sound, said) = place.run(&["check"]);
     assert!(sound && said.contains("nothing wrong"), "{said}");
-    before.into_iter().map(|(name, text)| format!("=== {name}\n{}", without_cursor(&text))).collect()
+    let notes = before.into_iter().map(|(name, text)| format!("=== {name}\n{}", without_cursor(&text)));
+    notes.collect::<Vec<_>>().concat()
 }
 
 /// What a file is at `ends` imported one after the other, against the last at once.

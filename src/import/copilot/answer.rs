@@ -64,7 +64,9 @@ impl Session {
                 "exit_plan_mode" => approved(&call, output),
                 _ => None,
             };
-            decision.into_iter().for_each(|decision| out.emit(EventKind::Decision(decision)));
+            if let Some(decision) = decision {
+                out.emit(EventKind::Decision(decision));
+            }
         }
         Fate::Shown
     }

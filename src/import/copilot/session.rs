@@ -70,7 +70,7 @@ impl State for Session {
                 EventKind::Meta(Meta::Title { rank: TitleRank::Host, text })
             }),
             "session.error" | "model.call_failure" => told(word(&record, "/data/message"), out, EventKind::ApiError),
-            "session.compaction_complete" => self.compaction(&record, out),
+            "session.compaction_complete" => Self::compaction(&record, out),
             "session.shutdown" => self.shutdown(&record, out),
             "session.task_complete" => told(word(&record, "/data/summary"), out, EventKind::Reply),
             "user.message" => self.user(&record, out),
@@ -192,7 +192,7 @@ impl Session {
         Fate::Shown
     }
 
-    fn compaction(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    fn compaction(record: &Value, out: &mut Out<'_>) -> Fate {
         if record.pointer("/data/success") == Some(&Value::Bool(false)) {
             return Fate::Skipped("compaction that failed");
         }

@@ -20,6 +20,7 @@ fn start() -> Value {
     )
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what is written in place")]
 fn call(id: u64, call: &str, tool: &str, input: Value) -> Value {
     event(id, "tool.execution_start", json!({"toolCallId": call, "toolName": tool, "arguments": input}))
 }

@@ -65,14 +65,12 @@ impl Format for Cursor {
         const RECORDS: usize = 5;
         let key = key(path);
         let parent = key.agent.is_some().then(|| StreamKey { session: key.session.clone(), agent: None });
-        let agent = match &parent {
-            None => None,
-            Some(_) => {
-                let records = beginning(bundle, path, RECORDS)?;
-                let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
-                Some(named.unwrap_or("agent").to_owned())
-            }
-        };
+        let mut agent = None;
+        if parent.is_some() {
+            let records = beginning(bundle, path, RECORDS)?;
+            let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
+            agent = Some(named.unwrap_or("agent").to_owned());
+        }
         Ok(Header { key, parent, transcript: path.to_owned(), agent, task: None })
     }
 

@@ -24,7 +24,7 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
     names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: format::bundle,
-    read: |bundle, sink| jsonl::read(format::Cursor::default(), bundle, sink),
+    read: |bundle, sink| jsonl::read(format::Cursor, bundle, sink),
     beside: format::beside,
     hooked: None,
 };

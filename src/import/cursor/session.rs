@@ -177,7 +177,7 @@ impl Session {
         let key = ["input", "args", "arguments"].into_iter().find(|key| block.get(*key).is_some());
         let input = key.and_then(|key| block.get_mut(key)).map(Value::take).unwrap_or_default();
         if matches!(tool.as_str(), "TodoWrite" | "todo_write") {
-            self.tasks(&input, out);
+            Self::tasks(&input, out);
         }
         // Without ids an answer finds its call by the name of the tool.
         let own = if host_id.is_empty() { format!("{tool}#{}.{}", out.record, self.open.len()) } else { host_id };
@@ -190,10 +190,12 @@ impl Session {
         }
     }
 
-    fn tasks(&self, input: &Value, out: &mut Out<'_>) {
+    fn tasks(input: &Value, out: &mut Out<'_>) {
         let rows = tools::tasks(input);
         if input.get("merge") == Some(&Value::Bool(true)) {
-            rows.into_iter().for_each(|row| out.emit(EventKind::Task(row)));
+            for row in rows {
+                out.emit(EventKind::Task(row));
+            }
         } else if !rows.is_empty() {
             out.emit(EventKind::Tasks(rows));
         }

@@ -152,7 +152,9 @@ mod tests {
 
     fn told(lines: &[Value]) -> Vec<String> {
         let mut thread = Thread::default();
-        lines.iter().for_each(|line| thread.line(line.clone()));
+        for line in lines {
+            thread.line(line.clone());
+        }
         let word = |entry: &Entry| match entry {
             Entry::Message(value) => text(value, "content").to_owned(),
             Entry::Rewind(to) => format!("<{}", to.map_or(-1, |to| i64::try_from(to).unwrap())),

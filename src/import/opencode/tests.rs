@@ -28,6 +28,7 @@ fn at(id: &str) -> i64 {
     1_800_000_000_000 + 1000 * id.trim_start_matches("msg_").parse::<i64>().unwrap_or(0)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what is written in place")]
 fn message(info: Value, parts: &[Value]) -> Value {
     let id = info["id"].as_str().unwrap_or("").to_owned();
     let mut parts = parts.to_vec();

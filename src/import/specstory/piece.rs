@@ -113,11 +113,11 @@ impl Scan<'_, '_> {
             self.end_words(at);
             return self.put(Kind::Rule, at, at + 1);
         }
-        if !self.fences.is_open() {
-            if let Some((kind, to)) = self.block(at) {
-                self.end_words(at);
-                return self.put(kind, at, to);
-            }
+        if !self.fences.is_open()
+            && let Some((kind, to)) = self.block(at)
+        {
+            self.end_words(at);
+            return self.put(kind, at, to);
         }
         self.fences.see(line);
         if !text.is_empty() {

@@ -69,9 +69,11 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         let session = head.identity();
         if seen.insert(session.clone()) {
             let key = Rc::new(StreamKey { session, agent: None });
-            tell(&File { path, head: &head, lines: &lines, numbers: &kept }, key, sink, &mut account);
+            tell(&File { path, head: &head, lines: &lines, numbers: &kept }, &key, sink, &mut account);
         } else {
-            pieces(&lines).iter().for_each(|_| account.skip(DUPLICATE));
+            for _ in pieces(&lines) {
+                account.skip(DUPLICATE);
+            }
         }
         sink.account(path, account);
     }
@@ -86,9 +88,9 @@ struct File<'f> {
     numbers: &'f [u64],
 }
 
-fn tell(file: &File<'_>, key: Rc<StreamKey>, sink: &mut dyn Sink, account: &mut Account) {
-    sink.open(Header { key: (*key).clone(), transcript: file.path.to_owned(), ..Header::default() });
-    let mut intake = Intake::new(sink.bounds(&key));
+fn tell(file: &File<'_>, key: &Rc<StreamKey>, sink: &mut dyn Sink, account: &mut Account) {
+    sink.open(Header { key: StreamKey::clone(key), transcript: file.path.to_owned(), ..Header::default() });
+    let mut intake = Intake::new(sink.bounds(key));
     let mut session = Session::new(key.clone(), file.head);
     // As many lines as are wanted; where they end, so does what is told.
     let open = unfinished(file.lines, &pieces(file.lines));
@@ -123,6 +125,8 @@ fn tell(file: &File<'_>, key: Rc<StreamKey>, sink: &mut dyn Sink, account: &mut 
             Fate::Skipped(reason) => account.skip(reason),
         }
     }
-    pieces(&whole[end..]).iter().for_each(|_| account.skip(LATER));
-    sink.close(&key, intake.consumed(false));
+    for _ in pieces(&whole[end..]) {
+        account.skip(LATER);
+    }
+    sink.close(key, intake.consumed(false));
 }
