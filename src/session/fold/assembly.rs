@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::draft::{Child, Draft};
+use super::facts::Facts;
 use super::step::{self, Run};
-use super::stream::{Entry, Facts, Fold, Last};
+use super::stream::{Entry, Fold, Last};
 use super::{part, place, trouble};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::cursor::Cursor;

@@ -6,6 +6,7 @@
 
 mod assembly;
 mod draft;
+mod facts;
 mod name;
 mod outcome;
 mod part;
