@@ -22,25 +22,19 @@ pub struct Any {
 /// Looks for transcripts of all agents under `paths`.
 pub fn search(paths: &[PathBuf]) -> Result<Any> {
     let mut named = BTreeSet::new();
-    let mut below = BTreeSet::new();
+    let mut found_below = BTreeSet::new();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         if metadata.is_dir() {
-            for entry in ignore::WalkBuilder::new(path).standard_filters(false).follow_links(false).build() {
-                // A folder that cannot be opened hides its files, no others.
-                let Ok(entry) = entry else { continue };
-                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && IMPORTERS.iter().any(|importer| is_named_so(importer, entry.path())) {
-                    below.insert(entry.into_path());
-                }
-            }
+            let is_meant = |path: &PathBuf| IMPORTERS.iter().any(|importer| is_named_so(importer, path));
+            found_below.extend(super::below(path).filter(is_meant));
         } else {
             named.insert(path.clone());
         }
     }
     let mut any = Any::default();
     let mut known: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
-    for path in below.union(&named).cloned().collect::<Vec<_>>() {
+    for path in found_below.union(&named).cloned().collect::<Vec<_>>() {
         let head = match head(&path) {
             Ok(head) if head.iter().all(u8::is_ascii_whitespace) => {
                 any.strangers.push((path, "empty file"));

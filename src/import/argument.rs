@@ -5,6 +5,21 @@ use serde_json::{Map, Value};
 use super::place::Place;
 use crate::base::text;
 
+/// The text of an argument, where it says something.
+pub(super) fn word<'a>(input: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
+}
+
+/// Where a tool searches: ` in src (*.rs)`. The project's own folder is not said.
+pub(super) fn scope(path: Option<&str>, kinds: Option<&str>, place: &Place) -> String {
+    let path = path.map(|path| place.show(path)).filter(|path| path != ".");
+    let mut scope = path.map(|path| format!(" in {path}")).unwrap_or_default();
+    if let Some(kinds) = kinds {
+        scope = format!("{scope} ({kinds})");
+    }
+    scope
+}
+
 /// `:10-60` for a part of a file.
 pub(super) fn lines_of(input: &Map<String, Value>) -> String {
     // Numbers come as strings now and then.

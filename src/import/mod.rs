@@ -100,19 +100,18 @@ pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>>
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         if metadata.is_dir() {
-            for entry in ignore::WalkBuilder::new(path).standard_filters(false).follow_links(false).build() {
-                // A folder that cannot be opened hides its files, no others.
-                let Ok(entry) = entry else { continue };
-                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && is_named_so(importer, entry.path()) {
-                    files.insert(entry.into_path());
-                }
-            }
+            files.extend(below(path).filter(|path| is_named_so(importer, path)));
         } else {
             files.insert(path.clone());
         }
     }
     Ok(files)
+}
+
+/// The files in a folder, at any depth. A folder that cannot be opened hides its files, no others.
+fn below(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build().flatten();
+    entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())).map(ignore::DirEntry::into_path)
 }
 
 /// Looks into files and puts the transcripts together.

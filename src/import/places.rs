@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn at(place: &str, vars: &[(&str, &str)]) -> Option<String> {
-        let env = Env::fixed("2026-11-20T12:00:00Z".parse().unwrap(), "/work", vars);
+        let env = Env::fixed("2026-11-20T12:00:00Z".parse().unwrap(), "/home/mara/api", vars);
         expand(place, &env).map(|path| path.to_string_lossy().into_owned())
     }
 
@@ -60,7 +60,10 @@ mod tests {
         assert_eq!(at("~/.codex/sessions", &[home]).as_deref(), Some("/home/mara/.codex/sessions"));
         assert_eq!(at("~/.codex/sessions", &[home, ("CODEX_HOME", "/x")]).as_deref(), Some("/x/sessions"));
         assert_eq!(at("~/.codex/sessions", &[home, ("CODEX_HOME", "")]).as_deref(), Some("/home/mara/.codex/sessions"));
-        assert_eq!(at("~/.claude/projects", &[("CLAUDE_CONFIG_DIR", "c")]).as_deref(), Some("/work/c/projects"));
+        assert_eq!(
+            at("~/.claude/projects", &[("CLAUDE_CONFIG_DIR", "c")]).as_deref(),
+            Some("/home/mara/api/c/projects")
+        );
         let both = [("PI_CODING_AGENT_DIR", "/a"), ("PI_CODING_AGENT_SESSION_DIR", "/s")];
         assert_eq!(at("~/.pi/agent/sessions", &both).as_deref(), Some("/s"));
         assert_eq!(at("~/.pi/agent/sessions", &both[..1]).as_deref(), Some("/a/sessions"));

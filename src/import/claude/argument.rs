@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::base::text;
-use crate::import::argument::{compact, lines_of};
+use crate::import::argument::{compact, lines_of, scope, word};
 use crate::import::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
@@ -22,8 +22,8 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
         "Edit" | "MultiEdit" | "Write" => path("file_path"),
         "NotebookEdit" | "NotebookRead" => path("notebook_path"),
         "LS" => path("path"),
-        "Glob" => get("pattern").map(|pattern| format!("{pattern}{}", scope(input, place))),
-        "Grep" => get("pattern").map(|pattern| format!("{pattern}{}", scope(input, place))),
+        "Glob" => get("pattern").map(|pattern| format!("{pattern}{}", searched(input, place))),
+        "Grep" => get("pattern").map(|pattern| format!("{pattern}{}", searched(input, place))),
         "Task" | "Agent" => get("description").or(get("prompt")).map(str::to_owned),
         "WebFetch" => get("url").map(str::to_owned),
         "WebSearch" | "ToolSearch" => get("query").map(str::to_owned),
@@ -56,17 +56,9 @@ pub(super) fn heading(plan: &str) -> &str {
     line.unwrap_or("")
 }
 
-/// ` in src (*.rs)`.
-fn scope(input: &Map<String, Value>, place: &Place) -> String {
-    let get = |key: &str| input.get(key).and_then(Value::as_str).filter(|value| !value.is_empty());
-    let mut scope = String::new();
-    if let Some(path) = get("path").map(|path| place.show(path)).filter(|path| path != ".") {
-        scope = format!(" in {path}");
-    }
-    if let Some(kinds) = get("glob").or(get("type")) {
-        scope = format!("{scope} ({kinds})");
-    }
-    scope
+/// Where a search looks: ` in src (*.rs)`.
+fn searched(input: &Map<String, Value>, place: &Place) -> String {
+    scope(word(input, "path"), word(input, "glob").or(word(input, "type")), place)
 }
 
 fn questions(input: &Map<String, Value>) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::argument::{compact, lines_of};
+use crate::import::argument::{compact, lines_of, word};
 use crate::import::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
@@ -33,10 +33,6 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
 /// The file or folder that a call names.
 pub(super) fn path(input: &Map<String, Value>) -> Option<&str> {
     ["file_path", "absolute_path", "dir_path", "path"].iter().find_map(|key| word(input, key))
-}
-
-fn word<'a>(input: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

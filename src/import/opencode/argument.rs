@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::argument::{compact, lines_of};
+use crate::import::argument::{compact, lines_of, scope, word};
 use crate::import::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
@@ -15,7 +15,9 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
         "read" => shown().map(|path| format!("{path}{}", lines_of(input))),
         "edit" | "multiedit" | "write" | "lsp" => shown(),
         "list" | "ls" => Some(shown().unwrap_or_else(|| ".".to_owned())),
-        "grep" | "glob" => get("pattern").map(|pattern| format!("{pattern}{}", scope(input, place))),
+        "grep" | "glob" => {
+            get("pattern").map(|pattern| format!("{pattern}{}", scope(path(input), word(input, "include"), place)))
+        }
         "webfetch" => get("url").map(str::to_owned),
         "websearch" | "codesearch" => get("query").map(str::to_owned),
         "skill" => get("name").map(str::to_owned),
@@ -51,22 +53,6 @@ pub(super) fn patched(patch: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |line| marks.iter().find_map(|mark| line.strip_prefix(mark)))
         .map(str::trim)
         .take(MOST)
-}
-
-fn word<'a>(input: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
-}
-
-/// ` in src (*.rs)`.
-fn scope(input: &Map<String, Value>, place: &Place) -> String {
-    let mut scope = String::new();
-    if let Some(path) = path(input).map(|path| place.show(path)).filter(|path| path != ".") {
-        scope = format!(" in {path}");
-    }
-    if let Some(kinds) = word(input, "include") {
-        scope = format!("{scope} ({kinds})");
-    }
-    scope
 }
 
 #[cfg(test)]

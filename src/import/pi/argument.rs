@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::argument::{compact, lines_of};
+use crate::import::argument::{compact, lines_of, scope, word};
 use crate::import::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
@@ -17,7 +17,9 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
         "read" => shown().map(|path| format!("{path}{}", range(input))),
         "edit" | "write" => shown(),
         "ls" => Some(shown().unwrap_or_else(|| ".".to_owned())),
-        "grep" | "find" | "glob" => get("pattern").map(|pattern| format!("{pattern}{}", scope(input, place))),
+        "grep" | "find" | "glob" => {
+            get("pattern").map(|pattern| format!("{pattern}{}", scope(path(input), word(input, "glob"), place)))
+        }
         "web_fetch" | "fetch" => get("url").map(str::to_owned),
         "web_search" => get("query").map(str::to_owned),
         "process" => get("action").map(|action| match get("sessionId") {
@@ -36,10 +38,6 @@ pub(super) fn path(input: &Map<String, Value>) -> Option<&str> {
     path.map(|path| path.strip_prefix('@').unwrap_or(path))
 }
 
-fn word<'a>(input: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
-}
-
 /// `:10-60` for a part of a file.
 fn range(input: &Map<String, Value>) -> String {
     let number = |key: &str| input.get(key).and_then(Value::as_u64);
@@ -49,18 +47,6 @@ fn range(input: &Map<String, Value>) -> String {
         _ if number("offset").is_some_and(|from| from <= 1) && number("limit").is_none() => String::new(),
         _ => lines_of(input),
     }
-}
-
-/// ` in src (*.rs)`.
-fn scope(input: &Map<String, Value>, place: &Place) -> String {
-    let mut scope = String::new();
-    if let Some(path) = path(input).map(|path| place.show(path)).filter(|path| path != ".") {
-        scope = format!(" in {path}");
-    }
-    if let Some(kinds) = word(input, "glob") {
-        scope = format!("{scope} ({kinds})");
-    }
-    scope
 }
 
 #[cfg(test)]
