@@ -1,7 +1,7 @@
 //! The full inputs and outputs of tools, from the transcripts that notes point to, for the index.
 //!
-//! A transcript is folded once more, which gives each call the step that it became, and tells the line that each call
-//! and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person reads
+//! The calls of a transcript are folded once more, which gives each the step that it became, and tells the line that each
+//! call and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person reads
 //! are left out. Sub-agents' transcripts belong to their own notes.
 
 use std::borrow::Cow;
@@ -189,7 +189,7 @@ pub(super) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }
 
-/// Folds one stream and keeps what its calls and answers say.
+/// Folds the calls of one stream, by which its steps are numbered, and keeps what calls and answers say.
 #[derive(Default)]
 struct Reading<'a> {
     wanted: &'a str,
@@ -233,6 +233,7 @@ impl Sink for Reading<'_> {
 
     fn event(&mut self, key: &StreamKey, event: Event<'_>) {
         let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
+        let is_call = matches!(event.kind, EventKind::Call(_));
         let told = match &event.kind {
             EventKind::Call(call) => {
                 let mut text = String::new();
@@ -256,7 +257,10 @@ impl Sink for Reading<'_> {
                 });
             }
         }
-        fold.event(event);
+        // What else a session tells makes no step and costs most of the time.
+        if is_call {
+            fold.event(event);
+        }
     }
 
     fn close(&mut self, _: &StreamKey, _: Consumed) {}

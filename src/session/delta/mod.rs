@@ -36,9 +36,9 @@ pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
     let mut ops = property::changes(&old, &new, note);
     ops.extend(heading(&before, &after, note));
     ops.extend(tasks(&old, &new, note));
-    let there = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
-    let there = there.as_ref().map(part::split);
-    let moved = Moved::of(&before, &after, note);
+    let unix = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
+    let there = unix.as_ref().map(part::split);
+    let moved = Moved::of(&before, &after, unix.as_ref().zip(there.as_ref()));
     phase::changes(&before.preface, &after.preface, &new, &moved, phase::Shape::default(), &mut ops);
     let known = there.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
     let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
@@ -80,14 +80,14 @@ struct Moved<'t> {
 }
 
 impl<'t> Moved<'t> {
-    fn of(before: &part::Parts<'t>, after: &part::Parts<'_>, note: Option<&Note>) -> Self {
+    fn of(before: &part::Parts<'t>, after: &part::Parts<'_>, note: Option<(&Note, &part::Parts<'_>)>) -> Self {
         let mut moved = Self { lost: HashSet::new(), usage_lost: false };
-        let Some(note) = note else { return moved };
-        let text = note.text().replace("\r\n", "\n");
-        let known: HashSet<&str> = after.all().flat_map(|part| part.units.iter().map(|unit| unit.text)).collect();
+        let Some((note, there)) = note else { return moved };
+        let (known, there) = (after.texts(), there.texts());
         for unit in before.all().flat_map(|part| &part.units) {
             let moves = unit.kind == Kind::Usage || known.contains(unit.text);
-            if moves && !text.contains(unit.text) {
+            // A block that a person has put into another one is no piece of the note any more, but still in it.
+            if moves && !there.contains(unit.text) && !note.text().contains(unit.text) {
                 moved.usage_lost |= unit.kind == Kind::Usage;
                 moved.lost.insert(unit.text);
             }

@@ -3,6 +3,8 @@
 //! A list of steps is no piece but each of its steps is, with its nested lines; everything else is a block as it stands
 //! at top level.
 
+use std::collections::HashSet;
+
 use crate::base::Span;
 use crate::note::{Block, BlockKind, Note};
 use crate::session::render::STEPS_HEADER;
@@ -66,6 +68,11 @@ impl<'t> Parts<'t> {
     /// The preface and every phase.
     pub(super) fn all(&self) -> impl Iterator<Item = &Part<'t>> {
         std::iter::once(&self.preface).chain(&self.phases)
+    }
+
+    /// The texts of all pieces.
+    pub(super) fn texts(&self) -> HashSet<&'t str> {
+        self.all().flat_map(|part| part.units.iter().map(|unit| unit.text)).collect()
     }
 }
 

@@ -66,6 +66,9 @@ const PROGRAMS: &[&str] = &[
     "yarn",
 ];
 
+/// Bytes of the longest of them.
+const LONGEST_PROGRAM: usize = 10;
+
 /// How much of a text is looked through; what stands further down in a long reply is rarely what a person means.
 const ENOUGH: usize = 16 * 1024;
 
@@ -103,9 +106,14 @@ fn name(token: &str) -> Option<String> {
     let last = token.trim_start_matches('@').rsplit(['/', '\\']).next().unwrap_or("");
     let slashes = token.matches(['/', '\\']).count();
     let path = slashes >= 2 || token.starts_with("./") || token.starts_with("~/") || (slashes == 1 && is_file(last));
-    let lower = last.to_lowercase();
-    let named = coded || command || mention || path || is_file(last) || PROGRAMS.binary_search(&lower.as_str()).is_ok();
-    (named && lower.chars().any(char::is_alphanumeric)).then_some(lower)
+    let named = coded || command || mention || path || is_file(last) || is_program(last);
+    (named && last.chars().any(char::is_alphanumeric)).then(|| last.to_lowercase())
+}
+
+/// Whether it is one of the programs, in capitals or not.
+fn is_program(word: &str) -> bool {
+    let by_letter = |known: &&'static str| known.bytes().cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()));
+    (2..=LONGEST_PROGRAM).contains(&word.len()) && PROGRAMS.binary_search_by(by_letter).is_ok()
 }
 
 /// `auth.rs`, `README.md`; not `e.g`, `1.2`, `v1.2`.
@@ -123,6 +131,8 @@ mod tests {
     #[test]
     fn programs_are_sorted_for_the_search() {
         assert!(PROGRAMS.is_sorted());
+        assert_eq!(PROGRAMS.iter().map(|name| name.len()).max(), Some(LONGEST_PROGRAM));
+        assert!(is_program("Cargo") && is_program("uv") && is_program("playwright") && !is_program("cargos"));
     }
 
     #[test]

@@ -135,23 +135,29 @@ pub(super) fn attachment(attachment: &Attachment<'_>) -> String {
 }
 
 fn success(output: &str) -> Option<String> {
-    let lines: Vec<String> = edges(output).filter_map(meaningful).collect();
-    if let Some(line) = lines.iter().rev().find(|line| SUCCESS_PARTS.iter().any(|part| line.contains(part))) {
-        return Some(truncate(line, MAX).into_owned());
+    let lines: Vec<&str> = edges(output).collect();
+    let is_told = |line: &String| SUCCESS_PARTS.iter().any(|part| line.contains(part));
+    // Most outputs have no such word at all: then no line needs to be looked at for it.
+    let may_tell =
+        SUCCESS_PARTS.iter().any(|part| memchr::memmem::find(output.as_bytes(), part.trim().as_bytes()).is_some());
+    let told = lines.iter().rev().filter(|_| may_tell).filter_map(|line| meaningful(line)).find(is_told);
+    if let Some(line) = told {
+        return Some(truncate(&line, MAX).into_owned());
     }
     if is_json(output) {
         const ENOUGH: usize = 600;
         let start = &output[..crate::base::lines::floor_char_boundary(output, ENOUGH)];
         return Some(truncate(&fold_whitespace(&sanitise(start)), MAX).into_owned());
     }
-    let quiet = |line: &&String| !NOISE_STARTS.iter().any(|start| line.starts_with(start));
-    let first = lines.iter().find(quiet).or_else(|| lines.last())?;
+    let quiet = |line: &String| !NOISE_STARTS.iter().any(|start| line.starts_with(start));
+    let said = || lines.iter().filter_map(|line| meaningful(line));
+    let first = said().find(quiet).or_else(|| said().next_back())?;
     let more = count_lines(output).saturating_sub(1);
     if more == 0 {
-        return Some(truncate(first, MAX).into_owned());
+        return Some(truncate(&first, MAX).into_owned());
     }
     let tail = format!(" (+{})", plural(more, "line"));
-    Some(format!("{}{tail}", truncate(first, MAX - tail.len())))
+    Some(format!("{}{tail}", truncate(&first, MAX - tail.len())))
 }
 
 fn failure(output: &str) -> Option<String> {
@@ -225,9 +231,9 @@ fn meaningful(line: &str) -> Option<String> {
     let line = &line[..crate::base::lines::floor_char_boundary(line, LONG)];
     let clean = fold_whitespace(&sanitise(line));
     let mut text = clean.as_str();
-    for tag in WRAPPERS {
-        text = text.strip_prefix(&format!("<{tag}>")).unwrap_or(text);
-        text = text.strip_suffix(&format!("</{tag}>")).unwrap_or(text);
+    for (open, close) in WRAPPERS {
+        text = text.strip_prefix(open).unwrap_or(text);
+        text = text.strip_suffix(close).unwrap_or(text);
     }
     if OF_THE_HOST.iter().any(|start| text.starts_with(start)) {
         return None;
@@ -246,7 +252,13 @@ const OF_THE_HOST: &[&str] =
     &["Exit code ", "<system-reminder>", "Output too large", "Preview (first ", "Shell cwd was reset to "];
 
 /// Marks that hosts put around an output.
-const WRAPPERS: &[&str] = &["tool_use_error", "persisted-output", "error", "stdout", "stderr"];
+const WRAPPERS: &[(&str, &str)] = &[
+    ("<tool_use_error>", "</tool_use_error>"),
+    ("<persisted-output>", "</persisted-output>"),
+    ("<error>", "</error>"),
+    ("<stdout>", "</stdout>"),
+    ("<stderr>", "</stderr>"),
+];
 
 /// Without the line number that a viewer put before it: `12→text`.
 fn unnumbered(line: &str) -> &str {
