@@ -16,6 +16,7 @@ mod cmd;
 mod codex;
 mod corpus;
 mod crowd;
+mod detail;
 mod difference;
 mod evidence;
 mod findable;

@@ -12,10 +12,11 @@ use super::name::Names;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
 use super::talk::Talk;
-use super::{part, title};
+use super::{part, title, whole};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::boundary::GAP;
 use crate::session::correction;
+use crate::session::detail::{Detail, Level};
 use crate::session::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin};
 use crate::session::mask::Masks;
 use crate::session::source::Header;
@@ -28,6 +29,21 @@ pub struct Options {
     pub thinking: bool,
     /// Leave secrets as they are.
     pub no_redact: bool,
+    /// How much is told.
+    pub level: Level,
+}
+
+impl Options {
+    /// What the note remembers of it.
+    pub const fn detail(self) -> Detail {
+        Detail { level: self.level, thinking: self.thinking }
+    }
+
+    /// The same for a note that is there and remembers `detail`: its level is its own, and thinking that it has stays.
+    #[must_use]
+    pub const fn of_note(self, detail: Detail) -> Self {
+        Self { level: detail.level, thinking: self.thinking || detail.thinking, ..self }
+    }
 }
 
 /// A stream of events on its way to a [`super::Draft`].
@@ -35,7 +51,7 @@ pub struct Options {
 pub struct Fold {
     pub(super) header: Header,
     pub(super) host: String,
-    options: Options,
+    pub(super) options: Options,
     pub(super) masks: Masks,
     pub(super) entries: Vec<Entry>,
     pub(super) steps: Steps,
@@ -60,12 +76,13 @@ pub struct Fold {
 
 /// What stands in the note, in order.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most entries are items; a box for each would cost more than it saves")]
 pub(super) enum Entry {
     /// A phase begins.
     Phase { title: String, time: Option<Timestamp>, from: Option<Link>, version: Option<String> },
     /// The step with this index.
     Step(usize),
+    /// What the agent said.
+    Reply(Item),
     /// Anything else.
     Item(Item),
 }
@@ -102,7 +119,7 @@ impl Fold {
             options,
             masks,
             entries: Vec::new(),
-            steps: Steps::default(),
+            steps: if options.level == Level::Full { Steps::in_full() } else { Steps::default() },
             phases: Vec::new(),
             waiting: Vec::new(),
             boundary: None,
@@ -130,6 +147,10 @@ impl Fold {
 
     /// Takes in the next event. Here all that an importer tells passes on its way to a note, so here it loses its secrets.
     pub fn event(&mut self, mut event: Event<'_>) {
+        let given = match &event.kind {
+            EventKind::Call(call) if self.options.level == Level::Full => whole::given(&call.input, &call.args),
+            _ => String::new(),
+        };
         if !self.options.no_redact {
             self.masks.event(&mut event);
         }
@@ -142,7 +163,10 @@ impl Fold {
             EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
             EventKind::Reply(text) => self.reply(&text, time, record),
             EventKind::Thinking(text) => self.thinking(&text, time, record),
-            EventKind::Call(call) => self.call(&call, time, record),
+            EventKind::Call(call) => {
+                self.call(&call, time, record);
+                self.given(&call, &given);
+            }
             EventKind::Result(result) => {
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied;
@@ -308,6 +332,13 @@ impl Fold {
         }
     }
 
+    /// What a call was given, where that is shown.
+    fn given(&mut self, call: &Call<'_>, input: &str) {
+        let Some(index) = self.steps.index_of(&call.id).filter(|_| !input.is_empty()) else { return };
+        let input = if self.options.no_redact { sanitise(input) } else { self.masks.text(input) };
+        self.steps.given(index, &input);
+    }
+
     fn reply(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
         let text = sanitise(text);
         if text.trim().is_empty() {
@@ -318,7 +349,7 @@ impl Fold {
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();
-        self.push(part::prose(text.trim_matches('\n')));
+        self.entries.push(Entry::Reply(part::prose(text.trim_matches('\n'))));
     }
 
     fn thinking(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
