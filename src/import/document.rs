@@ -11,7 +11,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::lines::MAX_LINE;
+use super::lines::MAX_DOCUMENT;
 use crate::base::{Error, Result};
 use crate::session::source::Bundle;
 use crate::session::time;
@@ -25,7 +25,10 @@ pub(super) const PARTIAL: &str = "partial last record";
 pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
-    let limit = MAX_LINE as u64;
+    let limit = MAX_DOCUMENT as u64;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    // What is read would else be held twice while the room for it grows.
+    bytes.reserve_exact(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
     bundle.open(path).map_err(failed)?.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limit {
         return Ok(None);

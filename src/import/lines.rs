@@ -5,8 +5,12 @@
 
 use std::io::{self, BufRead};
 
-/// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes.
-pub(super) const MAX_LINE: usize = 256 << 20;
+/// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes; the line
+/// and its value are held at one time.
+pub(super) const MAX_LINE: usize = 64 << 20;
+
+/// The longest document that is read as a whole, in bytes.
+pub(super) const MAX_DOCUMENT: usize = 128 << 20;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]

@@ -29,6 +29,7 @@ mod grown_edited;
 mod growth;
 mod hooked;
 mod hooks;
+mod huge;
 mod import;
 mod importing;
 mod index_crowd;

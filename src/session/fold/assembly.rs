@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::draft::{Child, Draft};
 use super::facts::Facts;
 use super::step::{self, Run};
-use super::stream::{Entry, Fold, Last};
+use super::stream::{Begun, Entry, Fold, Last};
 use super::{brief, part, place, trouble};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::cursor::Cursor;
@@ -54,7 +54,8 @@ impl Fold {
         }
         for entry in entries {
             match entry {
-                Entry::Phase { title, time, from, version } => {
+                Entry::Phase(begun) => {
+                    let Begun { title, time, from, version } = *begun;
                     page.flush();
                     page.phases.push(Phase {
                         id: phase_id(page.phases.len()),
@@ -75,9 +76,13 @@ impl Fold {
                     page.later.extend(draft.run.map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));
                 }
-                Entry::Reply(item) | Entry::Item(item) => {
+                Entry::Reply(text) => {
                     page.flush();
-                    page.put(item);
+                    page.put(part::prose(text));
+                }
+                Entry::Item(item) => {
+                    page.flush();
+                    page.put(*item);
                 }
             }
         }

@@ -32,23 +32,23 @@ pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<us
     let mut kept = Vec::with_capacity(entries.len());
     let mut left = Left::default();
     // The agent's last words, as long as nobody knows whether more come.
-    let mut reply: Option<(usize, Item)> = None;
+    let mut reply: Option<(usize, Box<str>)> = None;
     for entry in entries {
         match entry {
             Entry::Step(index) if steps.get(index).is_some_and(|draft| is_left(draft, &named)) => {
                 left.step(index, &steps[index]);
             }
-            Entry::Reply(item) => {
-                if reply.replace((kept.len(), item)).is_some() {
+            Entry::Reply(text) => {
+                if reply.replace((kept.len(), text)).is_some() {
                     left.replies += 1;
                 }
             }
-            Entry::Phase { .. } => {
+            Entry::Phase(_) => {
                 settle(&mut kept, &mut reply);
                 kept.extend(left.take());
                 kept.push(entry);
             }
-            Entry::Item(Item::User(_)) => {
+            Entry::Item(ref item) if matches!(**item, Item::User(_)) => {
                 settle(&mut kept, &mut reply);
                 kept.push(entry);
             }
@@ -61,9 +61,9 @@ pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<us
 }
 
 /// Puts the last words where they were said.
-fn settle(kept: &mut Vec<Entry>, reply: &mut Option<(usize, Item)>) {
-    if let Some((at, item)) = reply.take() {
-        kept.insert(at.min(kept.len()), Entry::Reply(item));
+fn settle(kept: &mut Vec<Entry>, reply: &mut Option<(usize, Box<str>)>) {
+    if let Some((at, text)) = reply.take() {
+        kept.insert(at.min(kept.len()), Entry::Reply(text));
     }
 }
 
@@ -145,7 +145,7 @@ impl Left {
                 _ => write!(ids, ", {} … {}", id(first), id(last)),
             };
         }
-        Some(Entry::Item(part::left_out(&title.join(", "), ids.trim_start_matches(", "), last)))
+        Some(Entry::item(part::left_out(&title.join(", "), ids.trim_start_matches(", "), last)))
     }
 }
 

@@ -8,6 +8,7 @@ mod assembly;
 mod brief;
 mod draft;
 mod facts;
+mod long;
 mod looking;
 mod name;
 mod outcome;
