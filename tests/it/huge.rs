@@ -279,11 +279,7 @@ fn lines_of_any_length() {
         let start = &start[..start.find("lorem").unwrap()];
         let open = format!("{start}{}", "x".repeat(bytes));
         let account = check(agent, "an open string", &agent.around(SESSION, open.as_bytes()), !agent.document);
-        assert!(
-            left_out(&account).contains(if agent.document { "record" } else { "line" }),
-            "{}: {account:?}",
-            agent.name
-        );
+        assert!(!left_out(&account).is_empty(), "{}: {account:?}", agent.name);
         for deep in ["{\"type\":\"x\",\"a\":", ""] {
             let deep = format!("{deep}{}", "[".repeat(bytes));
             let account = check(agent, "deep", &agent.around(SESSION, deep.as_bytes()), !agent.document);
