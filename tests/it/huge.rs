@@ -197,9 +197,12 @@ fn import(agent: &Agent, bytes: &[u8]) -> (Option<String>, BTreeMap<String, u64>
     let report =
         if is_full() { program(&world, agent) } else { serde_json::to_value(world.import_of(agent.name)).unwrap() };
     let state = world.temp.path().join(".local");
-    let sessions = world.vault.sessions_dir();
+    let (sessions, cache) = (world.vault.sessions_dir(), world.vault.root().join(".cru/cache"));
     for path in tree(world.temp.path()) {
-        let ours = path.starts_with(&state) || path.starts_with(&sessions) || before.contains(&path);
+        let ours = path.starts_with(&state)
+            || path.starts_with(&sessions)
+            || path.starts_with(&cache)
+            || before.contains(&path);
         assert!(ours, "{}: {}", agent.name, path.display());
     }
     let mut account: BTreeMap<String, u64> = BTreeMap::new();
