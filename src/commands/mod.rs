@@ -25,6 +25,7 @@ mod query;
 mod reading;
 mod search;
 mod secrets;
+mod segment;
 pub mod session;
 mod stats;
 mod status;
@@ -96,6 +97,7 @@ pub enum Command {
     Log(log::Args),
     Flush(flush::Args),
     Graph(graph::Args),
+    Segment(segment::Args),
     Stats(stats::Args),
     History(history::Args),
     Decisions(decisions::Args),
@@ -143,6 +145,7 @@ impl Command {
             Self::Log(args) => log::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
+            Self::Segment(args) => segment::run(&args, cx),
             Self::Stats(args) => stats::run(&args, cx),
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),

@@ -13,7 +13,7 @@ use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
-use crate::session::{Step, StepStatus};
+use crate::session::{Phase, Step, StepStatus};
 use crate::vault::Catalog;
 
 /// Commands on steps.
@@ -67,7 +67,16 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         id == wanted
             || number.is_some_and(|number| id.strip_prefix("n-").and_then(|it| it.parse().ok()) == Some(number))
     };
+    let transcripts = Transcripts::of(&vault, cx.env);
     let Some((phase, found)) = session.steps().find(|(_, step)| is_it(step)) else {
+        // What a brief note leaves out has its number all the same.
+        let id = number.map_or_else(|| wanted.to_owned(), |number| format!("n-{number:03}"));
+        if session.is_brief()
+            && let Ok(Ok(whole)) = transcripts.step(&session, &id, args.no_redact)
+        {
+            let step = Step { id: Some(id), tool: whole.tool.clone(), args: whole.args.clone(), ..Step::default() };
+            return Ok(Box::new(Shown::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
+        }
         let ids: Vec<&str> = session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
         let hint = match (ids.first(), ids.last()) {
             (Some(first), Some(last)) => {
@@ -81,23 +90,14 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let id = found.id.clone().unwrap_or_default();
     let transcript = session.meta.transcript.clone();
     let whole = if args.full {
-        match Transcripts::of(&vault, cx.env).step(&session, &id, args.no_redact)? {
+        match transcripts.step(&session, &id, args.no_redact)? {
             Ok(whole) => Some(whole),
             Err(missing) => return Err(gone(missing, transcript.as_deref(), &id, &head.id())),
         }
     } else {
         None
     };
-    let place = |place: &Option<(std::path::PathBuf, u64)>| place.as_ref().map(|(path, line)| (short(path, cx), *line));
-    Ok(Box::new(Shown {
-        session: head.id(),
-        phase: phase.map(|phase| (phase.id.clone(), phase.title.clone())).unwrap_or_default(),
-        call: whole.as_ref().and_then(|whole| place(&whole.call)),
-        answer: whole.as_ref().and_then(|whole| place(&whole.answer)),
-        step: found.clone(),
-        transcript,
-        whole,
-    }))
+    Ok(Box::new(Shown::of(head.id(), phase, found.clone(), transcript, whole, cx)))
 }
 
 /// Why the transcript says nothing of it, and what to do.
@@ -183,6 +183,27 @@ impl Output for Shown {
 }
 
 impl Shown {
+    fn of(
+        session: String,
+        phase: Option<&Phase>,
+        step: Step,
+        transcript: Option<String>,
+        whole: Option<Whole>,
+        cx: &Context<'_>,
+    ) -> Self {
+        let place =
+            |place: &Option<(std::path::PathBuf, u64)>| place.as_ref().map(|(path, line)| (short(path, cx), *line));
+        Self {
+            session,
+            phase: phase.map(|phase| (phase.id.clone(), phase.title.clone())).unwrap_or_default(),
+            call: whole.as_ref().and_then(|whole| place(&whole.call)),
+            answer: whole.as_ref().and_then(|whole| place(&whole.answer)),
+            step,
+            transcript,
+            whole,
+        }
+    }
+
     /// What the note says.
     fn of_note(&self, out: &mut String) {
         let step = &self.step;

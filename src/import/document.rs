@@ -11,13 +11,15 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::lines::MAX_LINE;
+use super::lines::{MAX_DOCUMENT, MAX_LINE};
 use crate::base::{Error, Result};
 use crate::session::source::Bundle;
 use crate::session::time;
 
 /// Why a record is left out that cannot be read.
 pub(super) const BROKEN: &str = "broken record";
+/// Why a record is left out that is too long to be held.
+pub(super) const OVERSIZED: &str = "oversized record";
 /// Why a record is left out whose end is not there: a later reading takes it whole.
 pub(super) const PARTIAL: &str = "partial last record";
 
@@ -25,7 +27,10 @@ pub(super) const PARTIAL: &str = "partial last record";
 pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
-    let limit = MAX_LINE as u64;
+    let limit = MAX_DOCUMENT as u64;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    // What is read would else be held twice while the room for it grows.
+    bytes.reserve_exact(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
     bundle.open(path).map_err(failed)?.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limit {
         return Ok(None);
@@ -46,12 +51,18 @@ pub(super) struct Piece<'a> {
 impl Piece<'_> {
     /// What it says; `None` where it is cut off or broken.
     pub(super) fn value(&self) -> Option<Value> {
-        serde_json::from_str(self.text).ok().filter(|_| self.whole)
+        // As much is held twice then.
+        let fits = self.whole && self.text.len() <= MAX_LINE;
+        if fits { serde_json::from_str(self.text).ok() } else { None }
     }
 
     /// Why it says nothing.
     pub(super) const fn trouble(&self) -> &'static str {
-        if self.whole { BROKEN } else { PARTIAL }
+        match self.whole {
+            true if self.text.len() > MAX_LINE => OVERSIZED,
+            true => BROKEN,
+            false => PARTIAL,
+        }
     }
 }
 

@@ -5,8 +5,12 @@
 
 use std::io::{self, BufRead};
 
-/// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes.
-pub(super) const MAX_LINE: usize = 256 << 20;
+/// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes; the line
+/// and its value are held at one time.
+pub(super) const MAX_LINE: usize = 32 << 20;
+
+/// The longest document that is read as a whole, in bytes.
+pub(super) const MAX_DOCUMENT: usize = 128 << 20;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,6 +63,12 @@ impl<R: BufRead> Lines<R> {
                 oversized = true;
                 self.buffer.clear();
             } else if !oversized {
+                // Doubling a buffer of this size would hold three times as much as the line has; room that is not used
+                // takes no memory.
+                let len = self.buffer.len();
+                if len > KEEP / 2 && len + part.len() > self.buffer.capacity() {
+                    self.buffer.reserve_exact(self.limit - len);
+                }
                 self.buffer.extend_from_slice(part);
             }
             let used = part.len() + usize::from(end.is_some());

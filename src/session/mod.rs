@@ -6,6 +6,7 @@ pub mod callout;
 pub mod correction;
 pub mod cursor;
 pub mod delta;
+pub mod detail;
 pub mod escape;
 pub mod event;
 mod field;

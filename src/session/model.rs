@@ -15,6 +15,7 @@ pub use callout::{Callout, Decision, Error, Subagent, SubagentMode, User};
 pub use meta::{Agent, Meta, Status, SubagentRef};
 pub use step::{FileRef, Step, StepStatus};
 
+use super::detail::{Detail, Level};
 use crate::base::Span;
 
 /// A session note, read.
@@ -258,6 +259,11 @@ impl Session {
             }
         }
         tasks
+    }
+
+    /// Whether steps of the transcript are left out of it.
+    pub fn is_brief(&self) -> bool {
+        self.meta.detail.as_deref().is_some_and(|text| Detail::parse(text).level == Level::Brief)
     }
 
     /// What to call it: title, heading, else id.

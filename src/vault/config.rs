@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::VaultPath;
 use crate::base::{Diagnostic, Env, Error, Lines, Result, Span};
+use crate::session::detail::Level;
 
 /// `.cru/config.toml`.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +98,8 @@ pub struct ImportConfig {
     pub channel: Option<String>,
     /// Keep compressed copies of the transcripts in `evidence/`.
     pub keep_evidence: bool,
+    /// How much of a transcript new notes tell: `normal`, or `brief`, or `full`.
+    pub detail: Level,
 }
 
 /// `[index]`: what can be found beside the notes.
@@ -134,7 +137,7 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
-    ("import", &["exclude", "agent", "channel", "keep_evidence"]),
+    ("import", &["exclude", "agent", "channel", "keep_evidence", "detail"]),
     ("index", &["evidence_bytes"]),
 ];
 
@@ -387,7 +390,7 @@ mod tests {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
-                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\n\
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
                     [index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
@@ -401,6 +404,7 @@ mod tests {
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
         assert_eq!(config.index.evidence_bytes, Some(9));
         assert!(config.import.keep_evidence);
+        assert_eq!(config.import.detail, Level::Brief);
         assert!(config.include.matches(Path::new("log/a/b.md")));
         assert!(config.exclude.matches(Path::new("x/drafts/y.md")));
     }
@@ -437,12 +441,14 @@ mod tests {
             message("[vault\n"),
             message("[vault]\nsessions = \"../x\"\n"),
             message("[vault]\nexclude = [\"ok\", \"a{b\"]\n"),
+            message("[import]\ndetail = \"terse\"\n"),
         ];
         insta::assert_snapshot!(messages.join("\n"), @r#"
         vault/.cru/config.toml:2:12: invalid type: integer `3`, expected a string | correct the file by hand; it is TOML
         vault/.cru/config.toml:1:7: unclosed table, expected `]` | correct the file by hand; it is TOML
         vault/.cru/config.toml:2:12: '../x' is not a folder inside the vault | write a relative path without '..', such as "sessions"
         vault/.cru/config.toml:2:18: 'a{b' is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?) | for example "drafts/**" or "*.excalidraw.md"
+        vault/.cru/config.toml:2:10: unknown variant `terse`, expected one of `brief`, `normal`, `full` | correct the file by hand; it is TOML
         "#);
     }
 

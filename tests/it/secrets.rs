@@ -457,6 +457,23 @@ fn logs_stay() {
     assert_eq!(mask::find(text), []);
 }
 
+/// Code in many languages, lock files, logs, hashes, ids, dumps, examples of handbooks: nothing in it is a secret.
+#[test]
+fn two_thousand_ordinary_lines_stay() {
+    let text = include_str!("../fixtures/ordinary.txt");
+    assert!(text.lines().count() >= 2_000, "{}", text.lines().count());
+    let shown = |text: &str| -> Vec<String> {
+        mask::find(text).into_iter().map(|found| format!("{} {:?}", found.rule, &text[found.range])).collect()
+    };
+    assert_eq!(shown(text), [""; 0], "as one text");
+    for line in text.lines() {
+        assert_eq!(shown(line), [""; 0], "{line}");
+        // As it stands in a record, and as a value of one.
+        let quoted = serde_json::to_string(line).unwrap();
+        assert_eq!(shown(&quoted), [""; 0], "{quoted}");
+    }
+}
+
 #[test]
 fn what_is_logged_is_masked_unless_somebody_says_otherwise() {
     let world = World::new();

@@ -4,6 +4,8 @@ mod count;
 mod row;
 mod tree;
 
+pub(super) use tree::boundary as boundary_words;
+
 use crate::base::{Error, Result};
 use crate::commands::{Context, Format, Output, View, reading};
 use crate::graph::export::{canvas, dot, json, mermaid};

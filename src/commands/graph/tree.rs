@@ -405,7 +405,7 @@ fn status(status: &Status) -> String {
 }
 
 /// What broke before a phase: `compaction of 167,000 tokens, pause of 3 h`. A fork is told where its session begins.
-fn boundary(is: &Break) -> Option<String> {
+pub(in crate::commands) fn boundary(is: &Break) -> Option<String> {
     let word = |kind: &Kind| match (kind, is.tokens_before, is.gap) {
         (Kind::Branch, ..) => "branch left".to_owned(),
         (Kind::TreeJump, ..) => "went back".to_owned(),

@@ -39,8 +39,11 @@ pub(super) struct Before<'a> {
     pub(super) only: Option<&'a StreamKey>,
 }
 
+/// How a stream becomes a note.
+pub(super) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
+
 /// Reads a bundle and folds its streams.
-pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options, before: Before<'_>) -> Bundled {
+pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: Before<'_>) -> Bundled {
     let mut collector = Collector {
         host: importer.host,
         options,
@@ -60,7 +63,7 @@ pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Options, befor
 /// Receives the streams of a bundle.
 struct Collector<'a> {
     host: &'static str,
-    options: Options,
+    options: Asked<'a>,
     before: Before<'a>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
@@ -100,7 +103,7 @@ impl Sink for Collector<'_> {
     }
 
     fn open(&mut self, header: Header) {
-        let (host, options) = (self.host, self.options);
+        let (host, options) = (self.host, (self.options)(&header.key));
         self.touched.insert(header.key.clone());
         self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
     }

@@ -17,6 +17,7 @@ use super::standing::{self, goes_on};
 use crate::base::Result;
 use crate::note::Note;
 use crate::session::cursor::Cursor;
+use crate::session::detail::Detail;
 use crate::session::fold::Linked;
 use crate::session::source::Bundle;
 use crate::session::{Session, delta, read, render};
@@ -90,9 +91,12 @@ impl Grower<'_> {
         // Where it was freed of secrets by other rules, or not at all, the difference would tell of nothing but that; what
         // a note says already stays as it is.
         let rules = self.reading.rules();
+        let kept = kept.map(|kept| (is_told_as(&kept.1, &there), kept));
         let (mut ids, base) = match kept {
-            Some(kept) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => kept,
-            Some((ids, text)) => again(Some(ids.clone())).unwrap_or((ids, text)),
+            Some((true, kept)) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => {
+                kept
+            }
+            Some((_, (ids, text))) => again(Some(ids.clone())).unwrap_or((ids, text)),
             None => again(None)?,
         };
         ids.rules = rules;
@@ -168,4 +172,13 @@ impl Grower<'_> {
     fn existing(&self) -> &Existing<'_> {
         self.reading.existing
     }
+}
+
+/// Whether what was generated last told as much as the note is to tell: a person may have changed that there.
+fn is_told_as(base: &str, note: &Session) -> bool {
+    const KEY: &str = "cru_detail: ";
+    let head = base.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
+    let told = head.lines().find_map(|line| line.strip_prefix(KEY));
+    let detail = |text: Option<&str>| Detail::parse(text.unwrap_or_default());
+    detail(told) == detail(note.meta.detail.as_deref())
 }

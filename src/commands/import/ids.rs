@@ -55,10 +55,17 @@ impl Ids {
         for (said, id) in steps_of(there) {
             steps.entry(said).or_default().push_back(id);
         }
+        // Those that are the same first: a note may not show every step of the account.
+        let mut others = Vec::new();
         for (said, id) in steps_of(account) {
             let Some(known) = steps.get_mut(&said) else { continue };
-            let at = known.iter().position(|known| *known == id).unwrap_or(0);
-            if let Some(known) = known.remove(at).filter(|known| *known != id) {
+            match known.iter().position(|known| *known == id) {
+                Some(at) => drop(known.remove(at)),
+                None => others.push((said, id)),
+            }
+        }
+        for (said, id) in others {
+            if let Some(known) = steps.get_mut(&said).and_then(VecDeque::pop_front) {
                 ids.changed.insert(id.to_owned(), known.to_owned());
             }
         }

@@ -33,9 +33,12 @@ mod what;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use super::{Context, Output, Progress, Ui};
 use crate::base::Result;
 use crate::commands::reading as notes;
+use crate::session::detail::Level;
 use crate::session::fold;
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
@@ -67,6 +70,10 @@ pub struct Args {
     /// Keep the agent's thinking, as folded callouts
     #[arg(long)]
     thinking: bool,
+    /// How much of a transcript new notes tell: `brief` (what was asked, decided, changed, and what failed), `normal`, or
+    /// `full` (with inputs and outputs); a note that is there goes on as it was made
+    #[arg(long, value_name = "LEVEL", value_parser = levels())]
+    detail: Option<Level>,
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
     no_redact: bool,
@@ -99,7 +106,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let options = Options {
         dry_run,
-        fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact },
+        fold: fold::Options {
+            thinking: args.thinking,
+            no_redact: args.no_redact,
+            level: args.detail.unwrap_or(vault.config().import.detail),
+        },
         restore: args.restore,
         live: args.watch,
         choice: args.filter.read(cx.env)?,
@@ -146,6 +157,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
         _ => Box::new(Accounts { agents: accounts.collect(), strangers, home, verbose }),
     })
+}
+
+/// The words for [`Level`].
+fn levels() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(Level::ALL.map(Level::as_str)).map(|word| Level::parse(&word).unwrap_or_default())
 }
 
 /// A progress bar for each stage.

@@ -122,6 +122,9 @@ fn options(args: &Args) -> String {
     }
     let flags = [("--thinking", args.thinking), ("--no-redact", args.no_redact), ("--restore", args.restore)];
     let flags = flags.into_iter().chain([("--keep-evidence", args.keep_evidence)]);
+    if let Some(level) = args.detail {
+        options.push_str(&format!(" --detail {}", level.as_str()));
+    }
     for (name, _) in flags.filter(|(_, given)| *given) {
         options.push_str(&format!(" {name}"));
     }

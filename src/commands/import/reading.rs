@@ -10,10 +10,12 @@ use super::collect::{self, Before, Bundled};
 use super::existing::Existing;
 use super::facts::HookFacts;
 use crate::session::Status;
+use crate::session::detail::Detail;
 use crate::session::event::StreamKey;
 use crate::session::fold::{Draft, Options};
 use crate::session::mask;
 use crate::session::source::{Bounds, Bundle, Importer};
+use crate::vault::Head;
 
 /// How bundles are read.
 #[derive(Clone, Copy)]
@@ -28,8 +30,12 @@ impl Reading<'_> {
     /// Reads a bundle; `runs` says of a draft whether its session still runs.
     pub(super) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
         let mark = |key: &StreamKey| self.existing.mark(key);
-        let mut bundled =
-            collect::read(self.importer, bundle, self.fold, Before { bounds: &mark, facts: self.facts, only: None });
+        let mut bundled = collect::read(
+            self.importer,
+            bundle,
+            &|key| self.asked(key),
+            Before { bounds: &mark, facts: self.facts, only: None },
+        );
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
         if running.is_empty() {
@@ -46,7 +52,7 @@ impl Reading<'_> {
                 Bounds { until, mark }
             };
             let before = Before { bounds: &bounds, facts: self.facts, only: None };
-            bundled = collect::read(self.importer, bundle, self.fold, before);
+            bundled = collect::read(self.importer, bundle, &|key| self.asked(key), before);
         }
         self.defer(&mut bundled.drafts, &running);
         for draft in bundled.drafts.iter_mut().filter(|draft| running.contains(&draft.key)) {
@@ -69,6 +75,13 @@ impl Reading<'_> {
         });
     }
 
+    /// How a stream becomes a note: one that is there goes on as it was made.
+    fn asked(&self, key: &StreamKey) -> Options {
+        let head = self.existing.of_stream(key).filter(|head| head.meta.cursor.is_some());
+        let remembered = |head: &Head| Detail::parse(head.meta.detail.as_deref().unwrap_or_default());
+        head.map_or(self.fold, |head| self.fold.of_note(remembered(head)))
+    }
+
     /// The rules by which secrets are taken out; none where they stay.
     pub(super) fn rules(&self) -> Option<u32> {
         (!self.fold.no_redact).then_some(mask::VERSION)
@@ -78,7 +91,7 @@ impl Reading<'_> {
     pub(super) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
         let bounds = |key: &StreamKey| Bounds { until: self.existing.mark(key).mark, mark: None };
         let before = Before { bounds: &bounds, facts: None, only: Some(key) };
-        let bundled = collect::read(self.importer, bundle, self.fold, before);
+        let bundled = collect::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }
 }

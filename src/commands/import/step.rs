@@ -70,7 +70,11 @@ impl Transcripts {
         let (told, there) = (deeds(&account), deeds(session));
         let same = |step: &str| {
             // The step of another session, whose records are copied here, may have the same number.
-            ids.now(step) == id && told.get(step).zip(there.get(id)).is_some_and(|(one, other)| is_same(*one, *other))
+            let same = match there.get(id) {
+                Some(there) => told.get(step).is_some_and(|told| is_same(*told, *there)),
+                None => session.is_brief(),
+            };
+            same && ids.now(step) == id
         };
         let calls: HashSet<String> = steps.into_iter().filter(|(step, _)| same(step)).map(|(_, call)| call).collect();
         if calls.is_empty() {

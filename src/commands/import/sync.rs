@@ -217,7 +217,8 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let heads = known.as_deref().or(catalog.as_ref().map(|catalog| catalog.heads.as_slice())).unwrap_or_default();
     let existing = Existing::of(heads, importer.host);
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
-    let reading = Reading { importer, fold: fold::Options::default(), existing: &existing, facts: Some(&facts) };
+    let fold = fold::Options { level: vault.config().import.detail, ..fold::Options::default() };
+    let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts) };
     let (bundle, from_transcript) = bundle(state, importer, hooked)?;
     let mut bundled = reading.read(&bundle, &|_| !hooked.over);
     let before = handover::before(vault, hooked);

@@ -59,13 +59,30 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     }
     if let Some(name) = first.strip_prefix("Tool use: **") {
         let name = name.split("**").next().unwrap_or(name).to_owned();
-        let (_, blocks) = parts(&lines[1..]);
+        let (said, blocks) = parts(&lines[1..]);
+        // What stands in a block of the older form within it, or what it was given without one.
+        if let Some((_, key, rest)) = lines.iter().skip(1).take(INNER).find_map(|line| summary(line)) {
+            return Tool { name, ..searched("", key, rest) };
+        }
+        if blocks.is_empty() {
+            let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
+            let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+            return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
+        }
         let command = blocks.first().map(|(_, text)| text.clone()).unwrap_or_default();
         let output = Some(blocks.get(1).map(|(_, text)| text.clone()).unwrap_or_default());
         return Tool { name, input: json!({ "command": command }), output, ..Tool::default() };
     }
     let said = lines.iter().take(2).find_map(|line| summary(line));
     let (tool, key, rest) = said.unwrap_or(("tool", "query", ""));
+    searched(tool, key, rest)
+}
+
+/// Lines in which a block within a block begins.
+const INNER: usize = 6;
+
+/// What a summary tells behind the name of the tool: `"x" in "src" • **25** results`.
+fn searched(tool: &str, key: &str, rest: &str) -> Tool {
     let (what, brief) = rest.split_once('•').map_or((rest, None), |(what, found)| (what.trim(), Some(found)));
     let brief = brief.map(|found| found.replace("**", "").trim().to_owned()).filter(|found| !found.is_empty());
     let what = what.split(" in \"").next().unwrap_or(what).trim_matches('"');
@@ -216,5 +233,25 @@ mod tests {
         "#
         );
         assert_eq!(summary("<summary>Click me</summary>"), None);
+    }
+
+    fn parsed(text: &str) -> (String, Value, Option<String>) {
+        let tool = read(&text.lines().collect::<Vec<_>>());
+        (tool.name, tool.input, tool.brief)
+    }
+
+    #[test]
+    fn old_blocks_say_what_they_were_given() {
+        let shell = "Tool use: **run_terminal_cmd**\n\n```bash\ngit status\n```\n\n```\nclean\n```\n";
+        assert_eq!(parsed(shell), ("run_terminal_cmd".to_owned(), json!({ "command": "git status" }), None));
+        let search = "Tool use: **grep**\n\n<details>\n<summary>Grep for \"^\\.env$\" in \".gitignore\" • 0 matches</summary>\n\nNone\n</details>\n";
+        let (name, input, brief) = parsed(search);
+        assert_eq!(
+            (name.as_str(), input, brief.as_deref()),
+            ("grep", json!({ "query": "^\\.env$" }), Some("0 matches"))
+        );
+        let (name, input, _) = parsed("Tool use: **todo_write**\n\n`3 tasks`\n");
+        assert_eq!((name.as_str(), input), ("todo_write", json!({ "description": "3 tasks" })));
+        assert_eq!(parsed("Tool use: **x**\n").1, Value::Null);
     }
 }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use super::draft::{Child, Draft};
 use super::facts::Facts;
 use super::step::{self, Run};
-use super::stream::{Entry, Fold, Last};
-use super::{part, place, trouble};
+use super::stream::{Begun, Entry, Fold, Last};
+use super::{brief, part, place, trouble};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::cursor::Cursor;
+use crate::session::detail::Level;
 use crate::session::event::Usage;
 use crate::session::source::Consumed;
 use crate::session::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
@@ -24,7 +25,7 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, options, .. } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -41,6 +42,10 @@ impl Fold {
 
         let steps = steps.finish();
         let mut errors = trouble::errors(&steps);
+        let entries = match options.level {
+            Level::Brief => brief::shorten(entries, &steps, &errors),
+            Level::Normal | Level::Full => entries,
+        };
         let mut steps: Vec<Option<step::Draft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();
         let live = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect::<Vec<_>>();
@@ -49,7 +54,8 @@ impl Fold {
         }
         for entry in entries {
             match entry {
-                Entry::Phase { title, time, from, version } => {
+                Entry::Phase(begun) => {
+                    let Begun { title, time, from, version } = *begun;
                     page.flush();
                     page.phases.push(Phase {
                         id: phase_id(page.phases.len()),
@@ -70,9 +76,13 @@ impl Fold {
                     page.later.extend(draft.run.map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));
                 }
+                Entry::Reply(text) => {
+                    page.flush();
+                    page.put(part::prose(text));
+                }
                 Entry::Item(item) => {
                     page.flush();
-                    page.put(item);
+                    page.put(*item);
                 }
             }
         }
@@ -107,6 +117,7 @@ impl Fold {
             host_version: facts.version,
             host_session: Some(sanitise(&header.key.to_string()).into_owned()),
             transcript: Some(place::shorten(&sanitise(&transcript), home)),
+            detail: options.detail().written(),
             cursor: Some(cursor),
             tags: facts.tags,
             extra: more.iter().map(|(key, _)| key.to_owned()).collect(),

@@ -134,5 +134,5 @@ impl Tasks {
 
 /// The part of a file name that `words` give.
 pub(super) fn name_part(words: &str) -> Option<String> {
-    Some(slug(words, SLUG_WORDS)).filter(|part| !part.is_empty())
+    Some(slug(title::unmarked(words), SLUG_WORDS)).filter(|part| !part.is_empty())
 }

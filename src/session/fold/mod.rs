@@ -5,8 +5,11 @@
 //! and no vault, reads no clock: the same events give the same draft on every machine.
 
 mod assembly;
+mod brief;
 mod draft;
 mod facts;
+mod long;
+mod looking;
 mod name;
 mod outcome;
 mod part;
@@ -20,6 +23,7 @@ mod talk;
 mod tests;
 mod title;
 mod trouble;
+mod whole;
 
 pub use draft::{Child, Draft, Linked};
 pub use place::{channel, shorten};

@@ -1,9 +1,12 @@
 //! The items of a note that are no steps, made so that what is typed and what the body says are the same.
 
+use jiff::Timestamp;
+
 use super::draft::Linked;
 use super::title;
 use crate::base::text::{fold_whitespace, sanitise, thousands};
 use crate::session::event::{Attachment, DecisionEvent, Remark};
+use crate::session::time;
 use crate::session::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
 
 /// Characters above which a callout is folded.
@@ -171,6 +174,13 @@ pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
         |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let id = remark.id.as_deref().filter(is_id).map(str::to_owned);
     Item::Callout(Callout { id, ..with_fields(remark.kind, &title, &text, fields, remark.folded.then_some(true)) })
+}
+
+/// What a short account does not show: which steps, and when the last of them was done.
+pub(super) fn left_out(title: &str, ids: &str, last: Option<Timestamp>) -> Item {
+    let mut fields = Vec::new();
+    push_field(&mut fields, "At", last.map(time::format).as_deref());
+    Item::Callout(Callout { at: last, ..with_fields("left-out", title, ids, fields, Some(true)) })
 }
 
 /// Tokens by model.

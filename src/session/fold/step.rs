@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::outcome;
 use super::title;
+use super::whole::{self, Room};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::attempt::{Attempt, is_shell};
 use crate::session::event::{Call, CallResult, StreamKey, SubagentRun};
@@ -44,6 +45,8 @@ const TASK_TOOLS: &[&str] = &[
 #[derive(Debug)]
 struct Answer {
     result: String,
+    /// The answer itself, where it is shown.
+    output: Option<String>,
     failed: bool,
     exit: Option<i32>,
     duration_ms: Option<u64>,
@@ -94,9 +97,24 @@ pub(super) struct Steps {
     silent: HashSet<String>,
     /// The step that started a stream.
     by_stream: HashMap<StreamKey, usize>,
+    /// For inputs and answers, where they are shown.
+    room: Option<Room>,
 }
 
 impl Steps {
+    /// With inputs and answers, as far as a person reads them.
+    pub(super) fn in_full() -> Self {
+        Self { room: Some(Room::default()), ..Self::default() }
+    }
+
+    /// What the step with this index was given.
+    pub(super) fn given(&mut self, index: usize, input: &str) {
+        let shown = self.room.as_mut().and_then(|room| room.shown(input));
+        if let Some(draft) = self.all.get_mut(index) {
+            draft.step.input = shown;
+        }
+    }
+
     /// Takes in a call; gives the step's index, or `None` for one that only keeps the task list.
     pub(super) fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>) -> Option<usize> {
         let tool = tool_name(&call.tool);
@@ -130,8 +148,11 @@ impl Steps {
         if self.silent.contains(result.call.as_ref()) {
             return;
         }
+        let line = outcome::line(result);
+        let output = self.room.as_mut().and_then(|room| room.shown(whole::answered(&result.output, &line)));
         let answer = Answer {
-            result: outcome::line(result),
+            result: line,
+            output,
             failed: result.failed || result.denied,
             exit: result.exit.or_else(|| outcome::stated_exit(&result.output).filter(|_| result.failed)),
             duration_ms: result.duration_ms,
@@ -209,6 +230,7 @@ impl Steps {
         draft.run = answer.subagent;
         draft.step.status = if answer.failed { StepStatus::Failed } else { StepStatus::Complete };
         draft.step.result = Some(answer.result);
+        draft.step.output = answer.output;
         draft.step.exit = answer.exit.filter(|&exit| exit != 0 || answer.failed);
         draft.step.duration_ms = measured.filter(|_| !denied);
         draft.step.reads = answer.reads;

@@ -12,10 +12,11 @@ use super::name::Names;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
 use super::talk::Talk;
-use super::{part, title};
+use super::{long, part, title, whole};
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::boundary::GAP;
 use crate::session::correction;
+use crate::session::detail::{Detail, Level};
 use crate::session::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin};
 use crate::session::mask::Masks;
 use crate::session::source::Header;
@@ -28,6 +29,21 @@ pub struct Options {
     pub thinking: bool,
     /// Leave secrets as they are.
     pub no_redact: bool,
+    /// How much is told.
+    pub level: Level,
+}
+
+impl Options {
+    /// What the note remembers of it.
+    pub const fn detail(self) -> Detail {
+        Detail { level: self.level, thinking: self.thinking }
+    }
+
+    /// The same for a note that is there and remembers `detail`: its level is its own, and thinking that it has stays.
+    #[must_use]
+    pub const fn of_note(self, detail: Detail) -> Self {
+        Self { level: detail.level, thinking: self.thinking || detail.thinking, ..self }
+    }
 }
 
 /// A stream of events on its way to a [`super::Draft`].
@@ -35,7 +51,7 @@ pub struct Options {
 pub struct Fold {
     pub(super) header: Header,
     pub(super) host: String,
-    options: Options,
+    pub(super) options: Options,
     pub(super) masks: Masks,
     pub(super) entries: Vec<Entry>,
     pub(super) steps: Steps,
@@ -58,16 +74,32 @@ pub struct Fold {
     pub(super) steps_at_reply: usize,
 }
 
-/// What stands in the note, in order.
+/// What stands in the note, in order; small, for there may be a million of them.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most entries are items; a box for each would cost more than it saves")]
 pub(super) enum Entry {
     /// A phase begins.
-    Phase { title: String, time: Option<Timestamp>, from: Option<Link>, version: Option<String> },
+    Phase(Box<Begun>),
     /// The step with this index.
     Step(usize),
+    /// What the agent said.
+    Reply(Box<str>),
     /// Anything else.
-    Item(Item),
+    Item(Box<Item>),
+}
+
+/// How a phase begins.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) title: String,
+    pub(super) time: Option<Timestamp>,
+    pub(super) from: Option<Link>,
+    pub(super) version: Option<String>,
+}
+
+impl Entry {
+    pub(super) fn item(item: Item) -> Self {
+        Self::Item(Box::new(item))
+    }
 }
 
 /// What will stand at the start of the phase to come.
@@ -102,7 +134,7 @@ impl Fold {
             options,
             masks,
             entries: Vec::new(),
-            steps: Steps::default(),
+            steps: if options.level == Level::Full { Steps::in_full() } else { Steps::default() },
             phases: Vec::new(),
             waiting: Vec::new(),
             boundary: None,
@@ -130,6 +162,11 @@ impl Fold {
 
     /// Takes in the next event. Here all that an importer tells passes on its way to a note, so here it loses its secrets.
     pub fn event(&mut self, mut event: Event<'_>) {
+        long::shorten(&mut event);
+        let given = match &event.kind {
+            EventKind::Call(call) if self.options.level == Level::Full => whole::given(&call.input, &call.args),
+            _ => String::new(),
+        };
         if !self.options.no_redact {
             self.masks.event(&mut event);
         }
@@ -142,7 +179,10 @@ impl Fold {
             EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
             EventKind::Reply(text) => self.reply(&text, time, record),
             EventKind::Thinking(text) => self.thinking(&text, time, record),
-            EventKind::Call(call) => self.call(&call, time, record),
+            EventKind::Call(call) => {
+                self.call(&call, time, record);
+                self.given(&call, &given);
+            }
             EventKind::Result(result) => {
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied;
@@ -166,13 +206,13 @@ impl Fold {
             }
             EventKind::Bookmark { to, label } => {
                 let place = self.phase_of(to);
-                self.set_down(Entry::Item(part::bookmark(&label, place)));
+                self.set_down(Entry::item(part::bookmark(&label, place)));
             }
             EventKind::Interrupt { .. } => self.interrupt(),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
-                self.set_down(Entry::Item(part::decision(&decision, step)));
+                self.set_down(Entry::item(part::decision(&decision, step)));
             }
             EventKind::Tasks(rows) => self.tasks.replace(rows),
             EventKind::Task(row) => self.tasks.change(row),
@@ -184,7 +224,7 @@ impl Fold {
             EventKind::Remark(remark) => {
                 let step = remark.about.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
                 self.facts.kept = true;
-                self.set_down(Entry::Item(part::remark(&remark, step)));
+                self.set_down(Entry::item(part::remark(&remark, step)));
             }
             EventKind::Meta(Meta::Memory { key, value }) => {
                 self.facts.kept = true;
@@ -216,9 +256,9 @@ impl Fold {
         };
         let pictures = part::attachments(&prompt.attachments);
         if verdict == Verdict::Aside {
-            self.set_down(Entry::Item(item));
+            self.set_down(Entry::item(item));
             if let Some(pictures) = pictures {
-                self.set_down(Entry::Item(pictures));
+                self.set_down(Entry::item(pictures));
             }
             return;
         }
@@ -236,7 +276,7 @@ impl Fold {
             self.open_phase(title, opening.into_iter().flatten(), time, record);
         } else {
             self.push(item);
-            self.entries.extend(pictures.map(Entry::Item));
+            self.entries.extend(pictures.map(Entry::item));
         }
         self.active = self.active.max(time);
         self.talk.prompt();
@@ -308,6 +348,13 @@ impl Fold {
         }
     }
 
+    /// What a call was given, where that is shown.
+    fn given(&mut self, call: &Call<'_>, input: &str) {
+        let Some(index) = self.steps.index_of(&call.id).filter(|_| !input.is_empty()) else { return };
+        let input = if self.options.no_redact { sanitise(input) } else { self.masks.text(input) };
+        self.steps.given(index, &input);
+    }
+
     fn reply(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
         let text = sanitise(text);
         if text.trim().is_empty() {
@@ -318,7 +365,7 @@ impl Fold {
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();
-        self.push(part::prose(text.trim_matches('\n')));
+        self.entries.push(Entry::Reply(text.trim_matches('\n').into()));
     }
 
     fn thinking(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
@@ -332,8 +379,7 @@ impl Fold {
     fn interrupt(&mut self) {
         self.talk.interrupted = true;
         self.last = Last::Interrupt;
-        let said =
-            matches!(self.entries.last(), Some(Entry::Item(Item::Prose(it))) if it.text == correction::INTERRUPTED);
+        let said = matches!(self.entries.last(), Some(Entry::Item(it)) if matches!(&**it, Item::Prose(it) if it.text == correction::INTERRUPTED));
         if !said && !self.phases.is_empty() {
             self.push(part::prose(correction::INTERRUPTED));
         }
@@ -398,8 +444,9 @@ impl Fold {
     fn open_phase(&mut self, title: String, opening: impl Iterator<Item = Item>, time: Option<Timestamp>, record: u64) {
         let boundary = self.boundary.take().unwrap_or_default();
         self.phases.push((record, title.clone()));
-        self.entries.push(Entry::Phase { title, time, from: boundary.from, version: self.facts.version.clone() });
-        self.entries.extend(opening.chain(boundary.items).map(Entry::Item));
+        let version = self.facts.version.clone();
+        self.entries.push(Entry::Phase(Box::new(Begun { title, time, from: boundary.from, version })));
+        self.entries.extend(opening.chain(boundary.items).map(Entry::item));
         self.entries.append(&mut self.waiting);
     }
 
@@ -421,7 +468,7 @@ impl Fold {
     }
 
     fn push(&mut self, item: Item) {
-        self.entries.push(Entry::Item(item));
+        self.entries.push(Entry::item(item));
     }
 }
 

@@ -133,6 +133,9 @@ pub(super) fn cut(text: &str, max: usize) -> String {
 /// A line without the marks of markdown; `None` when it says nothing.
 fn line(text: &str) -> Option<String> {
     let text = text.trim();
+    if is_mark(text) {
+        return None;
+    }
     if text.starts_with("```") || text.starts_with("~~~") || text.starts_with('|') {
         return None;
     }
@@ -152,6 +155,20 @@ fn line(text: &str) -> Option<String> {
     let out = without_tags(&without_image_marks(&out));
     let out = out.trim_end_matches('\\').trim();
     out.chars().any(char::is_alphanumeric).then(|| out.to_owned())
+}
+
+/// Whether a line only names what a program put below it: `[[ ## user_query ## ]]`.
+fn is_mark(line: &str) -> bool {
+    line.starts_with("[[ ## ") && line.ends_with(" ## ]]")
+}
+
+/// `words` without such lines at their beginning.
+pub(super) fn unmarked(words: &str) -> &str {
+    let mut words = words.trim_start();
+    while let Some((_, rest)) = words.split_once('\n').filter(|(line, _)| is_mark(line.trim())) {
+        words = rest.trim_start();
+    }
+    words
 }
 
 /// One word: no emphasis, no code marks, a path cut to its last part, a link to its address' end.
@@ -307,6 +324,14 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_of_programs_are_no_words() {
+        let prompt = "[[ ## user_query ## ]]\n\nReply with the marker of the station.";
+        assert_eq!(of(prompt).as_deref(), Some("Reply with the marker of the station"));
+        assert_eq!(unmarked(prompt), "Reply with the marker of the station.");
+        assert_eq!(unmarked("[[ ## user_query ## ]]"), "[[ ## user_query ## ]]");
+    }
 
     #[test]
     fn table_of_headings() {

@@ -75,7 +75,9 @@ pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
         return None;
     }
     let value = text.bytes.get(range.clone())?;
-    if is_plain_word(value) || value.iter().all(|byte| !byte.is_ascii_alphanumeric()) {
+    // `!vault`, `!secret db`: what a configuration puts there.
+    let is_tag = found.quote.is_none() && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_alphabetic);
+    if is_tag || is_plain_word(value) || value.iter().all(|byte| !byte.is_ascii_alphanumeric()) {
         return None;
     }
     let plain = value.iter().all(|byte| byte.is_ascii_alphabetic() || b"_.".contains(byte));
@@ -95,6 +97,9 @@ pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
 pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
     /// Names of this kind that hold no secret.
     const PUBLIC: &[&str] = &[
+        "publishable_key",
+        "publishable-key",
+        "publishablekey",
         "public_key",
         "public-key",
         "page_token",
@@ -151,7 +156,9 @@ pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<us
         return None;
     }
     let of_api = found.is_one_of(&["secret", "apikey", "api_key", "api-key"]);
-    let other = (allow::is_uuid(value) && !of_api)
+    // `users:0b5e1c1a-…` names a row.
+    let bare = value.rsplit(|byte| *byte == b':').next().unwrap_or(value);
+    let other = (allow::is_uuid(bare) && !of_api)
         || allow::is_number(value)
         || allow::is_path(value)
         || allow::is_name(value)
@@ -229,6 +236,8 @@ impl<'t> Assignment<'t> {
                     // `=>` and `==`, but no path of names.
                     (b'=', Some(b'>' | b'=')) | (b':', Some(b'=')) => at + 2,
                     (b':', Some(b':')) => return None,
+                    // `arn:aws:secretsmanager:eu-west-1:1:secret:db-1a2b3c`: a place with a name.
+                    (b':', Some(next)) if before == Some(b':') && *next != b' ' => return None,
                     _ => at + 1,
                 };
                 (from, if bytes[at] == b'=' && blanks == 0 && quotes == 0 { Sign::Close } else { Sign::Open })
@@ -311,6 +320,13 @@ fn is_plain_word(value: &[u8]) -> bool {
         "bool",
         "boolean",
         "object",
+        "wrong",
+        "incorrect",
+        "test",
+        "testing",
+        "fake",
+        "mock",
+        "sample",
     ];
     let value = value.strip_suffix(b"?").or_else(|| value.strip_suffix(b":")).unwrap_or(value);
     WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))

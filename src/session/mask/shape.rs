@@ -117,7 +117,10 @@ pub(super) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let colon = memchr::memchr(b':', &rest[..host])?;
     let password = &rest[colon + 1..host];
     // `user:$PASSWORD@`, `user:***@` and `user:{password}@` show nothing.
-    let shown = !allow::is_placeholder(password) && !PLAIN.iter().any(|word| password.eq_ignore_ascii_case(word));
+    // Nor does one that is the name of its user, as those of new databases are.
+    let default = password.eq_ignore_ascii_case(&rest[..colon]);
+    let shown =
+        !default && !allow::is_placeholder(password) && !PLAIN.iter().any(|word| password.eq_ignore_ascii_case(word));
     shown.then_some(from + colon + 1..from + host)
 }
 

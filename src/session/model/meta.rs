@@ -53,6 +53,8 @@ pub struct Meta {
     pub subagents: Vec<SubagentRef>,
     /// `tags`.
     pub tags: Vec<String>,
+    /// `cru_detail`, verbatim; see [`crate::session::detail`].
+    pub detail: Option<String>,
     /// `cru_cursor`, verbatim; see [`crate::session::cursor`].
     pub cursor: Option<String>,
     /// `export`: `false` keeps the session out of training data.

@@ -18,6 +18,12 @@ pub struct Step {
     /// Full text of a command that did not fit one line (a fence nested under the step).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What it was given beside [`Step::args`], as far as it is shown (a fence `input`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// What it answered, as far as it is shown (a fence `output`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// Text after `→` without the trailing parenthesis and `✗`; at most 100 characters when `cru` wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,

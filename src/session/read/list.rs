@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use crate::base::Span;
 use crate::note::{Block, BlockKind, Note};
 use crate::session::model::{FileRef, Step};
-use crate::session::{escape, file_ref, step_line};
+use crate::session::{escape, file_ref, render, step_line};
 
 use super::link;
 
@@ -28,8 +28,15 @@ pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -
                     field(note, nested, &mut step);
                 }
             }
-            BlockKind::Fence { .. } if step.command.is_none() => {
-                step.command = Some(note.unquoted(child).into_string());
+            BlockKind::Fence { info, .. } => {
+                let place = match info.of(note.text()).trim() {
+                    render::INPUT => &mut step.input,
+                    render::OUTPUT => &mut step.output,
+                    _ => &mut step.command,
+                };
+                if place.is_none() {
+                    *place = Some(note.unquoted(child).into_string());
+                }
             }
             BlockKind::Paragraph if index == 0 && child.content.of(note.text()).contains('\n') => {
                 // Lines that an editor wrapped under the first one.

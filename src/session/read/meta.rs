@@ -63,6 +63,7 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         resume_point: string("resume_point").map(|id| id.trim_start_matches('^').to_owned()),
         subagents: values.get("subagents").map(subagents).unwrap_or_default(),
         tags: list("tags").map(|tag| tag.trim_start_matches('#').to_owned()).collect(),
+        detail: string("cru_detail"),
         cursor: string("cru_cursor"),
         export: values.bool("export"),
         extra: values

@@ -5,7 +5,7 @@ use crate::session::model::{Meta, SubagentRef};
 use crate::session::time;
 
 /// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place.
-pub const KEYS: [&str; 25] = [
+pub const KEYS: [&str; 26] = [
     "type",
     "session_id",
     "title",
@@ -30,11 +30,12 @@ pub const KEYS: [&str; 25] = [
     "subagent_links",
     "tags",
     "export",
+    "cru_detail",
     "cru_cursor",
 ];
 
 /// How many of them stand behind keys of other names.
-const LAST: usize = 2;
+const LAST: usize = 3;
 
 /// The block with both `---` lines. Empty values are left out; `type` is always `session` unless it says otherwise.
 pub fn frontmatter(meta: &Meta) -> String {
@@ -77,6 +78,7 @@ fn value(meta: &Meta, key: &str) -> Option<Value> {
         "subagent_links" => texts(links()),
         "tags" => texts(meta.tags.clone()),
         "export" => meta.export.map(Value::from),
+        "cru_detail" => text(&meta.detail),
         "cru_cursor" => text(&meta.cursor),
         _ => None,
     }

@@ -23,6 +23,12 @@ pub use label::agent;
 /// The line above a run of steps.
 pub const STEPS_HEADER: &str = "**Tool calls:**";
 
+/// The fence below a step that holds what it was given.
+pub const INPUT: &str = "input";
+
+/// The one that holds what it answered.
+pub const OUTPUT: &str = "output";
+
 /// A whole new note, line ends `\n`, one at the end.
 pub fn note(session: &Session) -> String {
     format!("{}{}", frontmatter(&session.meta), body(session))
@@ -128,8 +134,9 @@ pub fn step(step: &Step, day: Option<Date>) -> String {
         let _ = write!(out, " ^{id}");
     }
     out.push('\n');
-    if let Some(command) = &step.command {
-        for line in fenced("", &sanitise(command)).lines() {
+    for (info, text) in [("", &step.command), (INPUT, &step.input), (OUTPUT, &step.output)] {
+        let Some(text) = text else { continue };
+        for line in fenced(info, &sanitise(text)).lines() {
             let _ = writeln!(out, "{}{line}", if line.is_empty() { "" } else { "    " });
         }
     }

@@ -1,0 +1,202 @@
+//! `cru segment`: where a session broke, and what lies between.
+//!
+//! Nothing runs beside the agents, so the rules are applied when somebody asks. The last segment of a session that is
+//! still active is open until ten minutes have gone by without anything.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::graph::boundary_words;
+use super::output::style::{self, paint};
+use super::output::{duration, minute};
+use super::session::current_or_newest;
+use super::{Context, Output, View, reading};
+use crate::base::Result;
+use crate::base::text::{plural, sanitise};
+use crate::session::boundary::{GAP, Kind};
+use crate::session::segment;
+use crate::session::{Item, Session, Status};
+use crate::vault::{Catalog, Head, Vault};
+
+/// Show where sessions broke: branches, jumps, forks, compactions, pauses of ten minutes, hand-offs
+///
+/// A segment is the work between two such boundaries. Without SESSION: the current session, else the newest.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which sessions
+    session: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let heads: Vec<&Head> = if args.session.is_empty() {
+        vec![current_or_newest(&catalog, &vault, cx)?]
+    } else {
+        args.session.iter().map(|name| catalog.session(name, &vault, cx.env)).collect::<Result<_>>()?
+    };
+    let now = cx.env.now();
+    let sessions = heads.into_iter().map(|head| cut(head, &catalog, &vault, now)).collect::<Result<_>>()?;
+    Ok(Box::new(Shown { schema: 1, sessions }))
+}
+
+/// One session, cut.
+fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<Cut> {
+    let session = vault.load(&head.path)?.session;
+    let breaks = segment::breaks(&session, is_fork(head, catalog, vault));
+    let id = |index: usize| session.phases.get(index).map(|phase| phase.id.clone()).unwrap_or_default();
+    let active = session.meta.status == Some(Status::Active);
+    // A boundary inside is the one that it begins with.
+    let within = |range: &Range<usize>| {
+        let at = breaks.partition_point(|it| it.phase < range.start);
+        breaks.get(at).is_some_and(|it| it.phase < range.end).then_some(at)
+    };
+    let segments = segment::segments(&session, &breaks).into_iter().map(|it| Segment {
+        boundary: within(&it.phases),
+        id: it.id,
+        phases: session.phases[it.phases.clone()]
+            .iter()
+            .map(|phase| Phase { id: phase.id.clone(), title: phase.title.clone() })
+            .collect(),
+        open: active
+            && it.phases.end == session.phases.len()
+            && it.ended.is_some_and(|last| now.as_second() - last.as_second() < GAP),
+        started: it.started,
+        ended: it.ended,
+        steps: it.steps,
+        ended_by: it.ended_by,
+    });
+    let segments = segments.collect();
+    let boundaries = breaks.iter().map(|it| Boundary {
+        kinds: it.kinds.clone(),
+        phase: id(it.phase),
+        previous: it.previous.map(id),
+        time: session.phases.get(it.phase).and_then(|phase| phase.started),
+        gap_seconds: it.gap,
+        tokens_before: it.tokens_before,
+        words: boundary_words(it).unwrap_or_else(|| "fork".to_owned()),
+    });
+    let boundaries = boundaries.collect();
+    Ok(Cut { session: head.id(), title: head.title(), path: head.path.to_string(), segments, boundaries })
+}
+
+/// Whether the session is a copy of another from which it goes on, and not the work of a sub-agent.
+fn is_fork(head: &Head, catalog: &Catalog, vault: &Vault) -> bool {
+    let Some(parent) = &head.meta.parent else { return false };
+    let Some(parent) = catalog.note(&parent.target, &head.path) else { return true };
+    let own = |name: &str, from: &Head| catalog.note(name, &from.path).is_some_and(|note| note.path == head.path);
+    if parent.meta.subagents.iter().any(|row| own(&row.session, parent)) {
+        return false;
+    }
+    let started = |session: &Session| {
+        session.items().any(|(_, item)| match item {
+            Item::Subagent(it) => it.link.as_ref().is_some_and(|link| own(&link.target, parent)),
+            _ => false,
+        })
+    };
+    !vault.load(&parent.path).is_ok_and(|loaded| started(&loaded.session))
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    schema: u32,
+    sessions: Vec<Cut>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cut {
+    session: String,
+    title: String,
+    path: String,
+    segments: Vec<Segment>,
+    boundaries: Vec<Boundary>,
+}
+
+#[derive(Debug, Serialize)]
+struct Segment {
+    id: String,
+    phases: Vec<Phase>,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    steps: usize,
+    /// More may come.
+    open: bool,
+    #[serde(skip)]
+    boundary: Option<usize>,
+    ended_by: Vec<Kind>,
+}
+
+#[derive(Debug, Serialize)]
+struct Phase {
+    id: String,
+    title: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Boundary {
+    kinds: Vec<Kind>,
+    phase: String,
+    previous: Option<String>,
+    time: Option<Timestamp>,
+    gap_seconds: Option<i64>,
+    tokens_before: Option<u64>,
+    #[serde(skip)]
+    words: String,
+}
+
+impl Output for Shown {
+    fn text(&self, _: &View) -> String {
+        let cuts: Vec<String> = self.sessions.iter().map(Cut::text).collect();
+        cuts.join("\n")
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}
+
+impl Cut {
+    fn text(&self) -> String {
+        let mut out = format!("{}\n", paint(style::TITLE, line(&self.title)));
+        let count = |number: usize, noun: &str| plural(number as u64, noun);
+        let boundaries = match self.boundaries.len() {
+            1 => "1 boundary".to_owned(),
+            number => format!("{number} boundaries"),
+        };
+        let counts = format!("{} · {boundaries}", count(self.segments.len(), "segment"));
+        let _ = writeln!(out, "{}  {counts}", paint(style::ID, line(&self.session)));
+        for segment in &self.segments {
+            out.push('\n');
+            if let Some(boundary) = segment.boundary.and_then(|at| self.boundaries.get(at)) {
+                let from =
+                    boundary.previous.as_deref().map(|from| format!("  {} → {}", line(from), line(&boundary.phase)));
+                let words = format!("↳ {}{}", line(&boundary.words), from.unwrap_or_default());
+                let _ = writeln!(out, "{}", paint(style::WARN, words));
+            }
+            let mut facts = vec![count(segment.steps, "step")];
+            facts.extend(segment.started.map(|time| format!("{} UTC", minute(time))));
+            let took = segment.started.zip(segment.ended).map(|(from, to)| to.as_second() - from.as_second());
+            let took = took.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
+            facts.extend(took.map(duration));
+            facts.extend(segment.open.then(|| "open".to_owned()));
+            let facts = facts.join(" · ");
+            let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));
+            for phase in &segment.phases {
+                let _ = writeln!(out, "  {}  {}", paint(style::DIM, line(&phase.id)), line(&phase.title));
+            }
+        }
+        out
+    }
+}
+
+/// On one line, free of what a terminal would obey.
+fn line(text: &str) -> String {
+    sanitise(text).replace(['\n', '\t'], " ")
+}
