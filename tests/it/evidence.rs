@@ -112,6 +112,31 @@ fn a_step_and_its_evidence_are_one_hit() {
 }
 
 #[test]
+fn what_a_brief_note_leaves_out_is_found_where_it_is_counted() {
+    let world = World::new();
+    write(
+        &world.input().join("s.jsonl"),
+        &[
+            prompt("look for animals"),
+            call(2, "Read", &json!({ "file_path": "/p/a.txt" }), &json!({})),
+            answer(3, 2, &long("numbat"), &json!({})),
+            call(4, "Write", &json!({ "file_path": "/p/b.txt", "content": long("dingo") }), &json!({})),
+            answer(5, 4, "File created successfully", &json!({})),
+        ],
+    );
+    let (_, said, code) = cru(&world, &["import", "claude", world.input().to_str().unwrap(), "--detail", "brief"]);
+    assert_eq!(code, Some(0), "{said}");
+    for (word, record, end) in [("numbat", 4, "(1 Read)"), ("dingo", 5, "^n-002")] {
+        let found = hits(&world, word);
+        assert_eq!(found.len(), 1, "{word}: {found:?}");
+        assert_eq!((&found[0]["kind"], &found[0]["transcript_line"]), (&json!("evidence"), &json!(record)), "{word}");
+        assert!(line(&world, &found[0]).ends_with(end), "{word}: {}", line(&world, &found[0]));
+    }
+    let (checked, said, code) = cru(&world, &["index", "--check"]);
+    assert_eq!(code, Some(0), "{checked}{said}");
+}
+
+#[test]
 fn evidence_is_found_until_its_host_has_deleted_it() {
     let world = World::new();
     let folder = world.temp.path().join(".claude/projects/p");

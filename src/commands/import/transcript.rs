@@ -163,8 +163,10 @@ impl Evidence for Transcripts {
         let entry = |(id, it): (Option<String>, Told)| {
             let id = id?;
             let now = ids.now(&id);
-            // The step of another session, whose records are copied here, may have the same number.
-            let same = is_same(*told.get(id.as_str())?, *there.get(now)?);
+            // The step of another session, whose records are copied here, may have the same number. One that the note
+            // leaves out cannot be compared.
+            let told = *told.get(id.as_str())?;
+            let same = there.get(now).is_none_or(|there| is_same(told, *there));
             let source = it
                 .file
                 .filter(|file| *file != files.named)
