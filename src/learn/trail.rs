@@ -79,7 +79,8 @@ impl<'a> Trail<'a> {
                 if let Some(last) = rounds.last_mut().filter(|_| stop) {
                     last.interrupted = true;
                 }
-                let Some(entry) = entry else { continue };
+                let Some(mut entry) = entry else { continue };
+                entry.complete(note.calls);
                 let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     fn told(session: &Session) -> Vec<(String, Vec<String>)> {
-        let trail = Trail::of(Note { path: "s.md", text: "", session });
+        let trail = Trail::of(Note { path: "s.md", text: "", session, calls: None });
         let entries = |round: &Round<'_>| round.beats.iter().map(|beat| beat.entry.text()).collect();
         trail.rounds.iter().map(|round| (trail.words(round), entries(round))).collect()
     }
@@ -277,7 +278,7 @@ mod tests {
         let expected = [("a\n\nb", vec!["x"]), ("c", vec!["y"]), ("", vec!["z"])];
         let expected = expected.map(|(words, did)| (words.to_owned(), did.into_iter().map(str::to_owned).collect()));
         assert_eq!(told(&session), expected);
-        let trail = Trail::of(Note { path: "s.md", text: "", session: &session });
+        let trail = Trail::of(Note { path: "s.md", text: "", session: &session, calls: None });
         let context = trail.context(2, 1);
         assert_eq!((context.len(), context[0].asked.as_str(), context[0].heading), (1, "untitled: P-02", true));
     }
