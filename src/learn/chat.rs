@@ -176,7 +176,7 @@ impl Chat {
                 self.call(&call.name, arguments, output);
             }
             // What a note says of the work is no part of a conversation with calls.
-            (None, Told::Remark(_)) if self.full && !entry.is_own() => {}
+            (None, Told::Remark(_)) if self.full => {}
             (None, Told::Step { .. }) => {
                 self.say("assistant", &format!("- {}", cut_middle(&entry.text(), own).replace('\n', "\n  ")));
             }

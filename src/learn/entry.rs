@@ -4,6 +4,8 @@
 //! answer it got. Steps are told as text, one line each: a note holds no tool call with typed arguments, and none is
 //! made up here.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::slip;
@@ -200,7 +202,13 @@ pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
         Item::Prose(it) => {
             let text = clean(&it.text);
             let text = text.trim();
-            (!text.is_empty() && !is_label(text)).then(|| Told::Prose(text.to_owned()))
+            let marked = text.lines().any(is_mark);
+            let text: Cow<'_, str> = if marked {
+                text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n").trim().to_owned().into()
+            } else {
+                text.into()
+            };
+            (!text.is_empty() && !is_label(&text)).then(|| Told::Prose(text.into_owned()))
         }
         Item::User(_) | Item::Tasks(_) => None,
     };
@@ -249,6 +257,13 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
         result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     Entry { block: step.id.clone(), told: Told::Step { call, result, failed, whole: None } }
+}
+
+/// What `cru` writes in the place of a picture or for a pull request: no words of the agent.
+fn is_mark(line: &str) -> bool {
+    let line = line.trim();
+    let picture = line.strip_prefix("*[").and_then(|rest| rest.strip_suffix("]*"));
+    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*')) || (line.starts_with("Pull request [#") && line.ends_with(')'))
 }
 
 /// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.

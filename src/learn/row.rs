@@ -161,7 +161,8 @@ impl Metadata {
 pub struct Row {
     /// The row.
     pub value: Value,
-    /// How many of its columns hold calls: who loads a file without its card must see them first.
+    /// How many of its columns hold messages of several shapes: who loads a file without its card takes what differs in
+    /// the first row for values without fixed keys, as arguments are.
     pub shapes: usize,
 }
 
@@ -224,8 +225,13 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
     };
     let mut value = value;
     value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
-    let shapes = columns.iter().filter(|messages| messages.iter().any(|message| !message.tool_calls.is_empty()));
-    Row { value, shapes: shapes.count() }
+    Row { value, shapes: columns.iter().filter(|messages| is_mixed(messages)).count() }
+}
+
+/// Whether some messages call and others do not.
+fn is_mixed(messages: &[Message]) -> bool {
+    let calls = messages.iter().filter(|message| !message.tool_calls.is_empty()).count();
+    calls > 0 && calls < messages.len()
 }
 
 /// Messages whose arguments are spelled as text.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::budget;
+use crate::session::attempt::Attempt;
 
 /// Characters of an answer that are kept: what a tool said is no part of what is learned.
 const OUTPUT: usize = 6_000;
@@ -36,6 +37,17 @@ impl Call {
             Value::String(text) if !text.is_empty() => Map::from_iter([("input".to_owned(), Value::String(text))]),
             _ => return None,
         };
+        // Some records hold of an edit only where it was made.
+        let text = arguments.values().any(|value| match value {
+            Value::String(text) => text.contains(['\n', ' ', '=', '(', '{']),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            _ => false,
+        });
+        let removes = name.to_lowercase().contains("delete");
+        if Attempt::of(name, "") == Attempt::Edit && !removes && !text && arguments.len() < 3 {
+            return None;
+        }
         let output = output.map(|text| budget::cut_middle(text, OUTPUT).into_owned());
         (!name.is_empty()).then(|| Self { name: name.to_owned(), arguments, output })
     }

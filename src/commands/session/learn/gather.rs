@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
+use serde_json::Value;
 
 use crate::base::{Error, Result};
+use crate::commands::import::step::Whole;
 use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, reading};
 use crate::index::Query;
@@ -88,11 +90,23 @@ fn of_note(
     if steps.is_empty() {
         return Ok(harvest);
     }
-    let call = |(id, whole): (String, crate::commands::import::step::Whole)| {
-        Some((id, Call::new(&whole.tool, whole.input, whole.output.as_deref())?))
+    let host = session.meta.host.as_deref().unwrap_or_default();
+    let call = |(id, whole): (String, Whole)| {
+        let name = own_name(host, &whole).to_owned();
+        Some((id, Call::new(&name, whole.input, whole.output.as_deref())?))
     };
     let calls: Calls = steps.into_iter().filter_map(call).collect();
     Ok(learn::harvest(&[learn::Note { calls: Some(&calls), ..source }], kinds, family))
+}
+
+/// What the host calls the tool of a call: notes name what Codex does by what it is for.
+fn own_name<'a>(host: &str, whole: &'a Whole) -> &'a str {
+    match &whole.input {
+        Value::Object(map) if host == "codex" && map.get("command").is_some_and(Value::is_array) => "shell",
+        Value::Object(map) if host == "codex" && map.contains_key("cmd") => "exec_command",
+        Value::String(_) if host == "codex" => "apply_patch",
+        _ => &whole.tool,
+    }
 }
 
 /// A note with its text, which says on what line a case stands.
