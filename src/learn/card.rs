@@ -138,7 +138,8 @@ pub(super) fn llama_factory(configs: &[Config]) -> String {
                 Table::Kto => columns["kto_tag"] = "label".into(),
                 Table::Sft | Table::Completion => {}
             }
-            let mut entry = serde_json::json!({ "file_name": file, "formatting": "openai", "columns": columns, "tags": tags });
+            let mut entry =
+                serde_json::json!({ "file_name": file, "formatting": "openai", "columns": columns, "tags": tags });
             if ranking {
                 entry["ranking"] = true.into();
             }

@@ -432,8 +432,9 @@ impl Case {
             }
         }
         if let Some(edits) = &mut self.edits {
-            for text in [&mut edits.context, &mut edits.failure, &mut edits.words, &mut edits.expected] {
-                text.iter_mut().for_each(|text| each("", text));
+            let parts = [&mut edits.context, &mut edits.failure, &mut edits.words, &mut edits.expected];
+            for text in parts.into_iter().flatten() {
+                each("", text);
             }
         }
     }

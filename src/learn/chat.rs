@@ -188,11 +188,8 @@ impl Chat {
     fn call(&mut self, name: &str, arguments: Value, output: String) {
         let id = format!("call_{}", self.calls);
         self.calls += 1;
-        let call = ToolCall {
-            id: id.clone(),
-            r#type: "function",
-            function: Function { name: name.to_owned(), arguments },
-        };
+        let call =
+            ToolCall { id: id.clone(), r#type: "function", function: Function { name: name.to_owned(), arguments } };
         let gap = self.take_gap();
         match self.messages.last_mut() {
             Some(last) if last.role == "assistant" && last.tool_calls.is_empty() && gap.is_empty() => {

@@ -212,7 +212,9 @@ fn plan_instead(round: &Round<'_>, last: Option<&Beat<'_>>) -> Option<usize> {
 pub(super) fn tells_plan(told: &Told) -> bool {
     let (Told::Prose(text) | Told::Remark(text)) = told else { return false };
     let mut lines = text.trim_start().lines();
-    let named = lines.next().is_some_and(|first| first.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| word == "plan"));
+    let named = lines
+        .next()
+        .is_some_and(|first| first.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| word == "plan"));
     let item = |line: &str| {
         let line = line.trim_start();
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -81,7 +81,8 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     let steps: Vec<(usize, &Step)> =
         (0..round.beats.len()).filter_map(|at| Some((at, recovery::step_at(&round.beats, at)?))).collect();
     let changed = steps.iter().rfind(|(_, step)| changes(step)).map(|(at, _)| *at)?;
-    let unresolved = round.beats.iter().any(|beat| matches!(beat.item, Item::Error(error) if error.resolution.is_none()));
+    let unresolved =
+        round.beats.iter().any(|beat| matches!(beat.item, Item::Error(error) if error.resolution.is_none()));
     let ends = round.beats.iter().rev().find(|beat| beat.entry.is_own() && !beat.entry.is_blank());
     if !STEPS.contains(&steps.len()) || unresolved || !ends.is_some_and(|last| matches!(last.item, Item::Prose(_))) {
         return None;
@@ -132,9 +133,10 @@ fn passed(step: &Step) -> bool {
 /// Whether words begin by saying that it was right.
 fn approves(words: &str) -> bool {
     let words = words.trim_start().to_lowercase();
-    APPROVALS.iter().any(|row| {
-        words.strip_prefix(row).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric()))
-    }) && !words.split(['.', '!', '\n']).next().unwrap_or_default().contains(" but ")
+    APPROVALS
+        .iter()
+        .any(|row| words.strip_prefix(row).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric())))
+        && !words.split(['.', '!', '\n']).next().unwrap_or_default().contains(" but ")
 }
 
 #[cfg(test)]

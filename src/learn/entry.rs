@@ -263,7 +263,8 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
 fn is_mark(line: &str) -> bool {
     let line = line.trim();
     let picture = line.strip_prefix("*[").and_then(|rest| rest.strip_suffix("]*"));
-    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*')) || (line.starts_with("Pull request [#") && line.ends_with(')'))
+    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*'))
+        || (line.starts_with("Pull request [#") && line.ends_with(')'))
 }
 
 /// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.

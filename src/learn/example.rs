@@ -46,15 +46,13 @@ pub(super) struct Options<'a> {
 
 /// The example of a case.
 pub(super) fn example(case: &Case, end: End, options: Options<'_>) -> Result<Example, Reason> {
-    let mut last = Reason::TooLong;
     for room in Room::ALL {
         let made = within(case, end, options.system, room)?;
         if made.tokens <= options.max_tokens {
             return Ok(made);
         }
-        last = Reason::TooLong;
     }
-    Err(last)
+    Err(Reason::TooLong)
 }
 
 fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Reason> {
@@ -116,21 +114,10 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
     if end == End::After {
         chosen = chat.answer();
     }
-    match edits.and_then(|edits| edits.expected.as_deref()) {
-        Some(text) => chosen.say("assistant", text),
-        None => {
-            let agreeing = |text: &str| if end == End::Before { without_agreement(text).to_owned() } else { text.to_owned() };
-            chosen.say("assistant", &agreeing(case.said()));
-            let mut done: Cow<'_, [Entry]> = Cow::Borrowed(case.done());
-            if let Some(first) = done.first().filter(|_| end == End::Before && case.said().is_empty())
-                && let entry::Told::Prose(text) = &first.told
-            {
-                let told = entry::Told::Prose(agreeing(text));
-                let first = Entry { block: first.block.clone(), told };
-                done = Cow::Owned(std::iter::once(first).chain(case.done()[1..].iter().cloned()).collect());
-            }
-            act(&mut chosen, &done, room);
-        }
+    if let Some(text) = edits.and_then(|edits| edits.expected.as_deref()) {
+        chosen.say("assistant", text);
+    } else {
+        right(&mut chosen, case, end, room);
     }
     let (prompt, chosen, rejected) = (chat.messages, chosen.trained(), rejected.trained());
     if chosen == rejected && !chosen.is_empty() {
@@ -141,6 +128,22 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
         + tokens::of_messages(&prompt)
         + tokens::of_messages(&chosen).max(tokens::of_messages(&rejected));
     Ok(Example { prompt, chosen, rejected, tools, tokens })
+}
+
+/// What is right, as the record has it. The prompt of a comparison does not hold the correction: what opens by agreeing with
+/// it loses those words.
+fn right(chosen: &mut Chat, case: &Case, end: End, room: Room) {
+    let compared = end == End::Before;
+    let agreeing = |text: &str| if compared { without_agreement(text).to_owned() } else { text.to_owned() };
+    chosen.say("assistant", &agreeing(case.said()));
+    let mut done: Cow<'_, [Entry]> = Cow::Borrowed(case.done());
+    if let Some(first) = done.first().filter(|_| compared && case.said().is_empty())
+        && let entry::Told::Prose(text) = &first.told
+    {
+        let first = Entry { block: first.block.clone(), told: entry::Told::Prose(agreeing(text)) };
+        done = Cow::Owned(std::iter::once(first).chain(case.done()[1..].iter().cloned()).collect());
+    }
+    act(chosen, &done, room);
 }
 
 /// What is trained on: never cut but for what tools answered, and as lines of text without that.
@@ -158,7 +161,8 @@ fn for_comparison(chat: &mut Chat, case: &Case, room: Room) {
         let done = last.done();
         last.done.clear();
         last.skipped_done = 0;
-        last.asked = format!("{}\n\nDone so far:\n\n{}", last.asked, super::budget::cut_middle(&done, room.context / 2));
+        last.asked =
+            format!("{}\n\nDone so far:\n\n{}", last.asked, super::budget::cut_middle(&done, room.context / 2));
     }
     chat.context(&context, Room { part: room.part + room.context / 2, ..room }, true);
 }

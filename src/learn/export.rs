@@ -66,6 +66,13 @@ pub struct File {
     pub rows: usize,
 }
 
+impl File {
+    /// Whether it holds rows, one a line.
+    pub fn is_rows(&self) -> bool {
+        self.name.rsplit('.').next() == Some("jsonl")
+    }
+}
+
 /// What an export is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Export {
@@ -120,14 +127,7 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// What is done where nothing is said.
     pub const fn new(layouts: Layouts<'a>) -> Self {
-        Self {
-            layouts,
-            dialect: Dialect::Hf,
-            eval: Eval::Inspect,
-            train: 0.9,
-            max_tokens: 8_192,
-            min_quality: 0.0,
-        }
+        Self { layouts, dialect: Dialect::Hf, eval: Eval::Inspect, train: 0.9, max_tokens: 8_192, min_quality: 0.0 }
     }
 
     const fn example(&self) -> example::Options<'a> {
@@ -199,8 +199,13 @@ impl Sheet {
     /// Takes the cases that are good enough, each once, and splits them.
     fn of(cases: Vec<Case>, options: Options<'_>) -> Self {
         let doubled = split::duplicates(&cases);
-        let mut sheet =
-            Self { cases: Vec::new(), split: Split::default(), left_out: Vec::new(), told: HashSet::new(), report: Report::default() };
+        let mut sheet = Self {
+            cases: Vec::new(),
+            split: Split::default(),
+            left_out: Vec::new(),
+            told: HashSet::new(),
+            report: Report::default(),
+        };
         for (case, doubled) in cases.into_iter().zip(doubled) {
             let reason = if doubled {
                 Some(Reason::Duplicate)

@@ -45,7 +45,11 @@ pub struct LeftOut {
 impl Harvest {
     /// Puts cases and what was left out in the order of session ids and lines.
     pub fn sort(&mut self) {
-        self.cases.sort_by(|a, b| place(&a.origin.session, &a.origin.source).cmp(&place(&b.origin.session, &b.origin.source)).then(a.kind().cmp(&b.kind())));
+        self.cases.sort_by(|a, b| {
+            place(&a.origin.session, &a.origin.source)
+                .cmp(&place(&b.origin.session, &b.origin.source))
+                .then(a.kind().cmp(&b.kind()))
+        });
         self.left_out.sort_by(|a, b| place(&a.session, &a.source).cmp(&place(&b.session, &b.source)));
         // Two notes of one session id may tell the same.
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -140,9 +144,10 @@ impl Case {
     /// Whether both plans are there, the refused and the accepted one.
     fn tells_plans(&self) -> bool {
         let edited = self.edits.as_ref().is_some_and(|edits| edits.failure.is_some() || edits.expected.is_some());
-        edited || self.correction().is_some_and(|it| {
-            correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response)
-        })
+        edited
+            || self
+                .correction()
+                .is_some_and(|it| correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response))
     }
 
     /// The case as something left out.
@@ -264,7 +269,8 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         for found in demonstration::all(&trail) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let asked = Turn { asked: found.words.clone(), ..Turn::default() };
-            cases.push((case(found.title, origin, vec![asked], Story::Demonstration(found.demonstration)), found.words));
+            cases
+                .push((case(found.title, origin, vec![asked], Story::Demonstration(found.demonstration)), found.words));
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));

@@ -80,7 +80,11 @@ pub(super) fn sample(case: &Case, options: example::Options<'_>, dup_group: usiz
     let failure = case.failure();
     let example = example::example(case, End::After, options)?;
     let mut messages = example.prompt;
-    let calls: Vec<String> = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.function.arguments.to_string()).collect();
+    let calls: Vec<String> = messages
+        .iter()
+        .flat_map(|message| &message.tool_calls)
+        .map(|call| call.function.arguments.to_string())
+        .collect();
     let asked = format!("{}\n{}\n{failure}", flat(&messages), calls.join("\n")).to_lowercase();
     let wanted = target.trim().to_lowercase();
     if failure.trim().is_empty() || asked.contains(&wanted) || failure.to_lowercase().contains(&wanted) {

@@ -1,4 +1,4 @@
-//! Which texts are nearly the same: MinHash over runs of five words.
+//! Which texts are nearly the same: `MinHash` over runs of five words.
 //!
 //! A text is 128 numbers, the smallest hash in each of 128 bins; two texts agree in about as many of them as their runs
 //! of words have in common. Texts that agree in six neighbouring numbers are compared, so the work grows with the texts
@@ -31,14 +31,19 @@ impl Signature {
         let words: Vec<u64> = text
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())
-            .map(|word| word.chars().flat_map(char::to_lowercase).fold(0xcbf2_9ce4_8422_2325, |hash, c| mix(hash ^ u64::from(c))))
+            .map(|word| {
+                word.chars()
+                    .flat_map(char::to_lowercase)
+                    .fold(0xcbf2_9ce4_8422_2325, |hash, c| mix(hash ^ u64::from(c)))
+            })
             .collect();
         let mut bins = vec![u32::MAX; BINS];
         let run = RUN.min(words.len().max(1));
         for run in words.windows(run) {
             let hash = run.iter().fold(0, |hash: u64, word| mix(hash.rotate_left(7) ^ word));
-            let bin = &mut bins[(hash % BINS as u64) as usize];
-            *bin = (*bin).min((hash >> 32) as u32);
+            let [low, high] = halves(hash);
+            let bin = &mut bins[low as usize % BINS];
+            *bin = (*bin).min(high);
         }
         // An empty bin takes the next one's number, told apart by how far it came.
         let filled = bins.clone();
@@ -46,7 +51,7 @@ impl Signature {
             for at in 0..BINS {
                 let steps = (0..BINS).find(|step| filled[(at + step) % BINS] != u32::MAX).unwrap_or(0);
                 if steps > 0 {
-                    bins[at] = filled[(at + steps) % BINS].wrapping_add((steps as u32).wrapping_mul(0x9e37_79b9));
+                    bins[at] = filled[(at + steps) % BINS].wrapping_add(halves(mix(steps as u64))[0]);
                 }
             }
         }
@@ -57,6 +62,11 @@ impl Signature {
         let same = self.0.iter().zip(&other.0).filter(|(one, other)| one == other).count();
         same as f64 >= ALIKE * BINS as f64
     }
+}
+
+/// The lower and the upper half of a number.
+fn halves(number: u64) -> [u32; 2] {
+    [number & 0xffff_ffff, number >> 32].map(|half| u32::try_from(half).unwrap_or_default())
 }
 
 /// A good mixer of 64 bits (the finaliser of splitmix64).
@@ -116,12 +126,18 @@ mod tests {
     use super::*;
 
     fn text(words: usize, change: usize) -> String {
-        (0..words).map(|at| format!("word{} ", if at % 97 == change { at + 100_000 } else { at })).collect()
+        let words = (0..words).map(|at| if at % 97 == change { at + 100_000 } else { at });
+        words.map(|at| format!("word{at}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn near_duplicates_are_one_group() {
-        let texts = [text(600, 98), text(600, 3), "Something else entirely, and short.".to_owned(), text(600, 98).to_uppercase()];
+        let texts = [
+            text(600, 98),
+            text(600, 3),
+            "Something else entirely, and short.".to_owned(),
+            text(600, 98).to_uppercase(),
+        ];
         let mut sets = groups(&texts.iter().map(|text| Signature::of(text)).collect::<Vec<_>>());
         let first: Vec<usize> = (0..4).map(|at| sets.first(at)).collect();
         assert_eq!(first, [0, 0, 2, 0]);
@@ -135,7 +151,8 @@ mod tests {
 
     #[test]
     fn half_is_not_nearly() {
-        let other: String = (0..300).map(|at| format!("word{at} ")).chain((0..300).map(|at| format!("other{at} "))).collect();
+        let words = (0..300).map(|at| format!("word{at}")).chain((0..300).map(|at| format!("other{at}")));
+        let other = words.collect::<Vec<_>>().join(" ");
         let mut sets = groups(&[Signature::of(&text(600, 98)), Signature::of(&other)]);
         assert_eq!(sets.first(1), 1);
     }

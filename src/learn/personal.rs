@@ -20,21 +20,58 @@ pub struct Found {
 const LONGEST: usize = 254;
 
 /// Addresses and domains of examples and programs, nobody's own.
-const NOBODY: &[&str] = &["noreply", "no-reply", "donotreply", "git", "user", "you", "name", "me", "foo", "test", "actions"];
-const EXAMPLES: &[&str] = &["example.com", "example.org", "example.net", "users.noreply.github.com", "email.com", "domain.com"];
+const NOBODY: &[&str] =
+    &["noreply", "no-reply", "donotreply", "git", "user", "you", "name", "me", "foo", "test", "actions"];
+const EXAMPLES: &[&str] =
+    &["example.com", "example.org", "example.net", "users.noreply.github.com", "email.com", "domain.com"];
 const RESERVED: &[&str] = &["example", "invalid", "localhost", "test", "local", "internal"];
 
 /// What ends a file name and is no country.
-const FILES: &[&str] = &["png", "jpg", "svg", "js", "ts", "css", "json", "md", "py", "rs", "go", "txt", "yml", "yaml", "html", "sh", "lock", "toml"];
+const FILES: &[&str] = &[
+    "png", "jpg", "svg", "js", "ts", "css", "json", "md", "py", "rs", "go", "txt", "yml", "yaml", "html", "sh", "lock",
+    "toml",
+];
 
 /// Folders above home folders.
 const HOMES: &[&str] = &["/home/", "/Users/", "\\Users\\", "-home-", "-Users-", "/users/"];
 
 /// Home folders that are nobody's.
 const SHARED: &[&str] = &[
-    "user", "users", "username", "you", "me", "name", "runner", "ubuntu", "root", "node", "app", "vscode", "shared", "public",
-    "circleci", "jenkins", "dev", "linuxbrew", "admin", "someone", "alice", "bob", "xxx", "foo", "test", "git", "vagrant",
-    "codespace", "work", "agent", "api", "claude", "developer", "default", "all",
+    "user",
+    "users",
+    "username",
+    "you",
+    "me",
+    "name",
+    "runner",
+    "ubuntu",
+    "root",
+    "node",
+    "app",
+    "vscode",
+    "shared",
+    "public",
+    "circleci",
+    "jenkins",
+    "dev",
+    "linuxbrew",
+    "admin",
+    "someone",
+    "alice",
+    "bob",
+    "xxx",
+    "foo",
+    "test",
+    "git",
+    "vagrant",
+    "codespace",
+    "work",
+    "agent",
+    "api",
+    "claude",
+    "developer",
+    "default",
+    "all",
 ];
 
 /// Every piece of personal data in `text`, in order, none touching another.
@@ -54,7 +91,9 @@ pub fn find(text: &str) -> Vec<Found> {
             b'/' | b'\\' | b'-' => user(bytes, at),
             _ => None,
         };
-        if let Some(hit) = hit.filter(|hit| text.is_char_boundary(hit.range.start) && text.is_char_boundary(hit.range.end)) {
+        if let Some(hit) =
+            hit.filter(|hit| text.is_char_boundary(hit.range.start) && text.is_char_boundary(hit.range.end))
+        {
             floor = hit.range.end;
             found.push(hit);
         }
@@ -92,7 +131,8 @@ const fn is_word(byte: u8) -> bool {
 
 /// Whether nothing of a word or number stands before.
 fn starts(bytes: &[u8], at: usize) -> bool {
-    at.checked_sub(1).is_none_or(|before| !is_word(bytes[before]) && !matches!(bytes[before], b'.' | b'_' | b'-' | b'/' | b'+'))
+    at.checked_sub(1)
+        .is_none_or(|before| !is_word(bytes[before]) && !matches!(bytes[before], b'.' | b'_' | b'-' | b'/' | b'+'))
 }
 
 fn lower(bytes: &[u8]) -> String {
@@ -109,7 +149,10 @@ fn email(bytes: &[u8], at: usize, floor: usize) -> Option<Found> {
         start += 1;
     }
     let mut end = at + 1;
-    while end < bytes.len() && end - at < LONGEST && (bytes[end].is_ascii_alphanumeric() || matches!(bytes[end], b'.' | b'-')) {
+    while end < bytes.len()
+        && end - at < LONGEST
+        && (bytes[end].is_ascii_alphanumeric() || matches!(bytes[end], b'.' | b'-'))
+    {
         end += 1;
     }
     while end > at + 1 && !bytes[end - 1].is_ascii_alphanumeric() {
@@ -155,9 +198,13 @@ fn ip(bytes: &[u8], at: usize) -> Option<Found> {
         return None;
     }
     let private = match parts {
-        [0 | 10 | 127 | 224..=255, ..] | [192, 168, ..] | [169, 254, ..] | [172, 16..=31, ..] | [100, 64..=127, ..] => true,
+        [0 | 10 | 127 | 224..=255, ..] | [192, 168, ..] | [169, 254, ..] | [172, 16..=31, ..] | [100, 64..=127, ..] => {
+            true
+        }
         // Documentation, well-known resolvers, and what looks like a version.
-        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] | [1, 1, 1, 1] | [8, 8, 8 | 4, 8 | 4] | [9, 9, 9, 9] => true,
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] | [1, 1, 1, 1] | [8, 8, 8 | 4, 8 | 4] | [9, 9, 9, 9] => {
+            true
+        }
         [a, b, c, d] => a < 20 && b < 20 && c < 20 && d < 20,
     };
     (!private).then_some(Found { kind: "ip", range: at..end })
@@ -189,7 +236,8 @@ fn phone(bytes: &[u8], at: usize) -> Option<Found> {
     }
     let ends = !bytes.get(last).copied().is_some_and(|byte| is_word(byte) || matches!(byte, b',' | b':' | b'='));
     let line_starts = at.checked_sub(1).is_none_or(|before| matches!(bytes[before], b'\n' | b'\r'));
-    (groups >= 3 && (9..=15).contains(&digits) && ends && !line_starts).then_some(Found { kind: "phone", range: at..last })
+    (groups >= 3 && (9..=15).contains(&digits) && ends && !line_starts)
+        .then_some(Found { kind: "phone", range: at..last })
 }
 
 /// `Annas-MacBook-Pro.local`.
@@ -217,7 +265,10 @@ fn user(bytes: &[u8], at: usize) -> Option<Found> {
     let mut end = start;
     while end < bytes.len()
         && end - start < 64
-        && (bytes[end].is_ascii_alphanumeric() || bytes[end] >= 0x80 || matches!(bytes[end], b'.' | b'_') || (bytes[end] == b'-' && !dashed))
+        && (bytes[end].is_ascii_alphanumeric()
+            || bytes[end] >= 0x80
+            || matches!(bytes[end], b'.' | b'_')
+            || (bytes[end] == b'-' && !dashed))
     {
         end += 1;
     }
@@ -228,8 +279,11 @@ fn user(bytes: &[u8], at: usize) -> Option<Found> {
     // In the name of a folder of transcripts, dashes part what were folders.
     let parted = !dashed || bytes.get(end) == Some(&b'-');
     // `/users/42` and `/users/list` are routes.
-    let person = *home != "/users/" || bytes.get(end) == Some(&b'/') && at.checked_sub(1).is_some_and(|before| matches!(bytes[before], b'c' | b':'));
-    (name.len() > 1 && parted && person && !SHARED.contains(&name.as_str())).then_some(Found { kind: "user", range: start..end })
+    let person = *home != "/users/"
+        || bytes.get(end) == Some(&b'/')
+            && at.checked_sub(1).is_some_and(|before| matches!(bytes[before], b'c' | b':'));
+    (name.len() > 1 && parted && person && !SHARED.contains(&name.as_str()))
+        .then_some(Found { kind: "user", range: start..end })
 }
 
 #[cfg(test)]

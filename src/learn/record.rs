@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::base::{Lines, Span, text};
 use super::whole::Calls;
+use crate::base::{Lines, Span, text};
 use crate::session::{Item, Session};
 
 /// A session note.

@@ -62,8 +62,7 @@ pub fn leaks(files: &[File]) -> Vec<Leak> {
     let mut leaks = Vec::new();
     for file in files {
         let text = String::from_utf8_lossy(&file.bytes);
-        let is_rows = file.name.ends_with(".jsonl");
-        if !is_rows {
+        if !file.is_rows() {
             let mut rules = Vec::new();
             look(&text, &mut rules);
             leaks.extend(rules.into_iter().map(|(at, rule)| {
@@ -86,5 +85,7 @@ pub fn leaks(files: &[File]) -> Vec<Leak> {
 
 fn look(text: &str, rules: &mut Vec<(usize, String)>) {
     rules.extend(mask::find(text).into_iter().map(|found| (found.range.start, found.rule.to_owned())));
-    rules.extend(personal::find(text).into_iter().map(|found| (found.range.start, format!("personal data: {}", found.kind))));
+    rules.extend(
+        personal::find(text).into_iter().map(|found| (found.range.start, format!("personal data: {}", found.kind))),
+    );
 }

@@ -9,7 +9,6 @@ use super::case::{Case, Edits};
 use super::document::Layout;
 use super::record;
 use crate::base::Result;
-use crate::note::frontmatter;
 
 /// What was decided about a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -94,32 +93,44 @@ pub struct Review {
     pub text: String,
 }
 
+/// What the frontmatter of a note says; empty where it says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Front<'a> {
+    /// `type`.
+    pub kind: &'a str,
+    /// `case_id`.
+    pub case_id: &'a str,
+    /// `case_type`.
+    pub case_type: &'a str,
+    /// `status`.
+    pub status: &'a str,
+    /// `session`.
+    pub session: &'a str,
+    /// `rendered`.
+    pub rendered: &'a str,
+}
+
 /// The line of the frontmatter that holds the hash.
 const RENDERED: &str = "rendered: ";
 
 impl Review {
-    /// Reads a note; `None` where it is no case.
-    pub fn read(path: &str, text: &str) -> Option<Self> {
-        let split = frontmatter::split(text);
-        let (values, _) = frontmatter::read(text, &split.block?);
-        let id = values.string("case_id").unwrap_or_default().trim();
-        if values.string("type") != Some("case") || id.is_empty() {
+    /// Reads a note by what its frontmatter says; `None` where it is no case.
+    pub fn read(path: &str, text: &str, front: &Front<'_>) -> Option<Self> {
+        let id = front.case_id.trim();
+        if front.kind != "case" || id.is_empty() {
             return None;
         }
-        let word = values.string("status").unwrap_or_default();
-        let status = Status::parse(word);
-        let body = text.get(split.body_start..).unwrap_or_default();
-        let title = body.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
-        let rendered = values.string("rendered").unwrap_or_default();
+        let status = Status::parse(front.status);
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
         Some(Self {
             path: path.to_owned(),
             id: id.to_owned(),
             status: status.unwrap_or_default(),
-            odd_status: status.is_none().then(|| word.to_owned()),
-            kind: values.string("case_type").unwrap_or_default().to_owned(),
+            odd_status: status.is_none().then(|| front.status.to_owned()),
+            kind: front.case_type.to_owned(),
             title: title.trim().to_owned(),
-            session: values.string("session").unwrap_or_default().trim_matches(['[', ']', '"']).to_owned(),
-            changed: rendered != hash(text),
+            session: front.session.trim_matches(['[', ']', '"']).to_owned(),
+            changed: front.rendered != hash(text),
             text: text.to_owned(),
         })
     }
@@ -248,9 +259,22 @@ mod tests {
 
     const NOTE: &str = "---\ntype: case\ncase_id: puzzle-1\nstatus: proposed\n---\n# T\n\n## Context\n\n> [!user]\n> Do \\%\\%x\\%\\%.\n\n- `ls` → a\\_b [[s#^n-001]]\n\n## Failure\n\n```\n## no heading\n```\n\n## Mine\n\nx\n\n## Expected behaviour\n\n> Say %%private y%% it.\n";
 
+    fn review(text: &str) -> Option<Review> {
+        let value =
+            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).unwrap_or_default();
+        let front = Front {
+            kind: value("type"),
+            case_id: value("case_id"),
+            status: value("status"),
+            rendered: value("rendered"),
+            ..Front::default()
+        };
+        Review::read("cases/a.md", text, &front)
+    }
+
     #[test]
     fn parts_as_a_model_reads_them() {
-        let review = Review::read("cases/a.md", NOTE).unwrap();
+        let review = review(NOTE).unwrap();
         let parts: Vec<(Part, String)> = review.parts().into_iter().map(|(part, text)| (part, plain(text))).collect();
         let expected = [
             (Part::Context, "Do %%x%%.\n\n- `ls` → a_b"),
@@ -265,10 +289,10 @@ mod tests {
     fn any_change_is_known() {
         let line = format!("{RENDERED}{}\n---\n#", hash(NOTE));
         let written = NOTE.replacen("---\n#", &line, 1);
-        assert!(!Review::read("a.md", &written).unwrap().changed);
-        assert!(!Review::read("a.md", &written.replace('\n', "\r\n")).unwrap().changed, "a tool may change line ends");
-        assert!(Review::read("a.md", &written.replace("proposed", "accepted")).unwrap().changed);
-        let edited = Review::read("a.md", &written.replace("Say", "Tell")).unwrap();
+        assert!(!review(&written).unwrap().changed);
+        assert!(!review(&written.replace('\n', "\r\n")).unwrap().changed, "a tool may change line ends");
+        assert!(review(&written.replace("proposed", "accepted")).unwrap().changed);
+        let edited = review(&written.replace("Say", "Tell")).unwrap();
         let edits = edited.edits(NOTE).unwrap();
         assert_eq!(edits, Edits { expected: Some("Tell  it.".into()), ..Edits::default() });
     }
@@ -276,7 +300,7 @@ mod tests {
     #[test]
     fn other_notes_are_none() {
         for text in ["", "# x", "---\ntype: session\n---\n", "---\ntype: case\n---\n"] {
-            assert_eq!(Review::read("a.md", text), None);
+            assert_eq!(review(text), None);
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Dialect {
     /// Hugging Face TRL, and what builds on it.
     #[default]
     Hf,
-    /// OpenAI's fine-tuning, Together, Fireworks.
+    /// `OpenAI`'s fine-tuning, Together, Fireworks.
     Openai,
     /// Axolotl and LLaMA-Factory.
     Axolotl,
@@ -61,6 +61,7 @@ impl Table {
 }
 
 /// What a case can be filtered by, and found again by. No value is null.
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metadata {
     /// Id of the case.
@@ -173,10 +174,9 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
     let whole = || [prompt.as_slice(), answer.as_slice()].concat();
     let (columns, value) = match (dialect, table) {
         (Dialect::Hf, Table::Sft) => (vec![whole()], json!({ "messages": whole(), "tools": tools })),
-        (Dialect::Hf, Table::Completion) => (
-            vec![prompt.clone(), chosen.clone()],
-            json!({ "prompt": prompt, "completion": chosen, "tools": tools }),
-        ),
+        (Dialect::Hf, Table::Completion) => {
+            (vec![prompt.clone(), chosen.clone()], json!({ "prompt": prompt, "completion": chosen, "tools": tools }))
+        }
         (Dialect::Hf, Table::Preference) => (
             vec![prompt.clone(), chosen.clone(), rejected.clone()],
             json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected, "tools": tools }),
@@ -256,6 +256,10 @@ fn single(messages: &[Message]) -> Value {
         });
         super::entry::paragraphs([message.content.as_str(), &calls.collect::<Vec<_>>().join("\n")])
     };
-    let own: Vec<Message> = messages.iter().filter(|message| message.role == "assistant").map(|message| Message::text("assistant", turn(message))).collect();
+    let own: Vec<Message> = messages
+        .iter()
+        .filter(|message| message.role == "assistant")
+        .map(|message| Message::text("assistant", turn(message)))
+        .collect();
     json!({ "role": "assistant", "content": flat(&own) })
 }

@@ -21,8 +21,9 @@ pub(super) fn of_messages(messages: &[Message]) -> usize {
 }
 
 fn of_message(message: &Message) -> usize {
-    let calls = message.tool_calls.iter().map(|call| {
-        FRAME + of_text(&call.function.name) + of_text(&call.function.arguments.to_string())
-    });
+    let calls = message
+        .tool_calls
+        .iter()
+        .map(|call| FRAME + of_text(&call.function.name) + of_text(&call.function.arguments.to_string()));
     FRAME + of_text(&message.content) + calls.sum::<usize>()
 }

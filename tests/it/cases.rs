@@ -40,7 +40,11 @@ impl Place {
 
     fn cru(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
-        command.current_dir(self.root()).env_clear().env("HOME", self.root()).env("XDG_STATE_HOME", self.root().join(".state"));
+        command
+            .current_dir(self.root())
+            .env_clear()
+            .env("HOME", self.root())
+            .env("XDG_STATE_HOME", self.root().join(".state"));
         command.env("XDG_CONFIG_HOME", self.root().join(".config")).args(args).output().unwrap()
     }
 
@@ -80,7 +84,8 @@ fn session(id: &str, about: &str) -> String {
 }
 
 fn three() -> Place {
-    let notes = ["cache", "table", "queue", "index", "store"].map(|about| (about, session(&format!("2026-11-20-{about}"), about)));
+    let notes = ["cache", "table", "queue", "index", "store"]
+        .map(|about| (about, session(&format!("2026-11-20-{about}"), about)));
     Place::with(&notes.each_ref().map(|(name, text)| (*name, text.as_str())))
 }
 
@@ -96,7 +101,8 @@ fn what_a_person_touched_survives_every_run() {
     };
     // One is edited, one accepted, one rejected by command, one rejected by hand, one deleted, one moved.
     let text = fs::read_to_string(place.root().join(&names[0])).unwrap();
-    let edited = text.replacen("## What it did then\n", "## What it did then\n\nAsked for it first, then filled it.\n\n", 1);
+    let edited =
+        text.replacen("## What it did then\n", "## What it did then\n\nAsked for it first, then filled it.\n\n", 1);
     assert_ne!(text, edited);
     place.put(&names[0], &edited);
     assert!(place.cru(&["cases", "accept", &id(&names[1])]).status.success());
@@ -113,13 +119,24 @@ fn what_a_person_touched_survives_every_run() {
     for about in ["cache", "table", "queue", "index", "store"] {
         let path = place.root().join(format!("sessions/{about}.md"));
         let text = fs::read_to_string(&path).unwrap();
-        files::put(&path, text.replace("later now.", "later now, and tested.").replace("when it is made", "as soon as it is made").as_bytes()).unwrap();
+        files::put(
+            &path,
+            text.replace("later now.", "later now, and tested.")
+                .replace("when it is made", "as soon as it is made")
+                .as_bytes(),
+        )
+        .unwrap();
     }
     let before = place.files("cases");
     let output = place.cru(&["session", "learn"]);
     assert!(output.status.success(), "{}", said(&output));
     let after = place.files("cases");
-    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "nothing comes back: {}", said(&output));
+    assert_eq!(
+        before.keys().collect::<Vec<_>>(),
+        after.keys().collect::<Vec<_>>(),
+        "nothing comes back: {}",
+        said(&output)
+    );
     for name in &names[..4] {
         assert_eq!(before[name], after[name], "{name}");
     }
@@ -149,7 +166,8 @@ fn cases_are_listed_shown_decided_and_checked() {
     assert!(place.cru(&["session", "learn"]).status.success());
     let list = said(&place.cru(&["cases", "list"]));
     assert!(list.contains("10 cases: 10 proposed"), "{list}");
-    let id = list.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("correction-"))).unwrap();
+    let id =
+        list.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("correction-"))).unwrap();
     assert!(said(&place.cru(&["cases", "show", id])).contains("## What it did then"));
     assert!(said(&place.cru(&["cases", "accept", &id[..18]])).contains("proposed → accepted"));
     assert!(said(&place.cru(&["cases", "accept", id])).contains("accepted already"));
@@ -158,11 +176,18 @@ fn cases_are_listed_shown_decided_and_checked() {
     assert!(place.cru(&["cases", "check"]).status.success());
     let name = place.files("cases").into_keys().next().unwrap();
     let text = fs::read_to_string(place.root().join(&name)).unwrap();
-    let broken = text.replace("## What it did then", "## Then").replace("status: proposed", "status: maybe").replace("^u-", "^x-");
+    let broken = text
+        .replace("## What it did then", "## Then")
+        .replace("status: proposed", "status: maybe")
+        .replace("^u-", "^x-");
     place.put(&name, &broken.replace("status: accepted", "status: maybe"));
     let check = place.cru(&["cases", "check"]);
     assert_eq!(check.status.code(), Some(1));
-    assert!(said(&check).contains("expected behaviour is missing") && said(&check).contains("`status: maybe`"), "{}", said(&check));
+    assert!(
+        said(&check).contains("expected behaviour is missing") && said(&check).contains("`status: maybe`"),
+        "{}",
+        said(&check)
+    );
 }
 
 #[test]
@@ -185,8 +210,10 @@ fn nothing_private_leaves_the_vault() {
         hidden.push(personal.to_owned());
     }
     body.push_str("\n> [!user]\n> \"no, not there\"\n\nI put it elsewhere.\n");
-    let withheld = session("2026-11-20-withheld", "withheld").replace("status: completed", "status: completed\nexport: false");
-    let tagged = session("2026-11-20-tagged", "tagged").replace("status: completed", "status: completed\ntags:\n  - no-train");
+    let withheld =
+        session("2026-11-20-withheld", "withheld").replace("status: completed", "status: completed\nexport: false");
+    let tagged =
+        session("2026-11-20-tagged", "tagged").replace("status: completed", "status: completed\ntags:\n  - no-train");
     let place = three();
     place.put("sessions/leaks.md", &body);
     place.put("sessions/withheld.md", &withheld);
@@ -201,11 +228,15 @@ fn nothing_private_leaves_the_vault() {
         let output = place.cru(&[&["session", "learn"], args.as_slice()].concat());
         assert!(output.status.success(), "{args:?}: {}", said(&output));
     }
-    let promptfoo = ["session", "learn", "--export", "puzzle", "-o", "out/promptfoo", "--split", "0", "--eval", "promptfoo"];
+    let promptfoo =
+        ["session", "learn", "--export", "puzzle", "-o", "out/promptfoo", "--split", "0", "--eval", "promptfoo"];
     assert!(place.cru(&promptfoo).status.success());
     let files = place.files("out");
     assert!(files.len() > 15, "{:?}", files.keys());
-    assert!(files.values().any(|bytes| String::from_utf8_lossy(bytes).contains("[secret:")), "the session itself is exported");
+    assert!(
+        files.values().any(|bytes| String::from_utf8_lossy(bytes).contains("[secret:")),
+        "the session itself is exported"
+    );
     for (name, bytes) in &files {
         let text = String::from_utf8_lossy(bytes);
         for hidden in &hidden {
@@ -223,7 +254,11 @@ fn a_secret_in_a_finished_file_refuses_the_export() {
     place.put("templates/prompt.md", &format!("You are an agent. Use {secret} to log in.\n"));
     let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("must not leave the vault") && said(&output).contains(".jsonl:1"), "{}", said(&output));
+    assert!(
+        said(&output).contains("must not leave the vault") && said(&output).contains(".jsonl:1"),
+        "{}",
+        said(&output)
+    );
     assert!(!said(&output).contains(secret.as_str()), "the value is never told");
     assert!(place.files("out").is_empty());
 }
@@ -231,13 +266,20 @@ fn a_secret_in_a_finished_file_refuses_the_export() {
 #[test]
 fn little_to_learn_from_has_a_clear_outcome() {
     let place = Place::new();
-    for args in [vec!["session", "learn"], vec!["session", "learn", "--stats"], vec!["session", "learn", "--export", "jsonl"]] {
+    for args in
+        [vec!["session", "learn"], vec!["session", "learn", "--stats"], vec!["session", "learn", "--export", "jsonl"]]
+    {
         assert_eq!(place.cru(&args).status.code(), Some(1), "{args:?}");
     }
     place.put("sessions/one.md", &session("2026-11-20-one", "one"));
     let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
     assert!(output.status.success());
-    let rows: usize = place.files("out").iter().filter(|(name, _)| name.ends_with("train.jsonl")).map(|(_, bytes)| bytes.iter().filter(|byte| **byte == b'\n').count()).sum();
+    let rows: usize = place
+        .files("out")
+        .iter()
+        .filter(|(name, _)| name.ends_with("train.jsonl"))
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes).lines().count())
+        .sum();
     assert!(rows >= 4, "{}", said(&output));
     // One family cannot be asked about what it was trained on.
     let puzzles = place.cru(&["session", "learn", "--export", "puzzle"]);
@@ -251,7 +293,8 @@ fn little_to_learn_from_has_a_clear_outcome() {
 #[test]
 fn the_same_vault_gives_the_same_bytes_and_no_family_stands_on_two_sides() {
     let place = three();
-    let child = session("2026-11-20-cache-helper", "helper").replace("status: completed", "status: completed\nparent: \"[[cache]]\"");
+    let child = session("2026-11-20-cache-helper", "helper")
+        .replace("status: completed", "status: completed\nparent: \"[[cache]]\"");
     place.put("sessions/cache-helper.md", &child);
     let export = |dir: &str| {
         let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", dir, "--split", "0.5"]);

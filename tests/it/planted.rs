@@ -44,7 +44,10 @@ fn user(title: &str, words: &str) -> String {
 
 /// What an agent does right before: an edit, and what it says of it.
 fn before(number: usize) -> String {
-    format!("{}Part {number} stands in `src/p{number}.rs` now.\n\n", steps(&[format!("`Edit src/p{number}.rs` → +{number}0 −1 ^n-001")]))
+    format!(
+        "{}Part {number} stands in `src/p{number}.rs` now.\n\n",
+        steps(&[format!("`Edit src/p{number}.rs` → +{number}0 −1 ^n-001")])
+    )
 }
 
 fn after(number: usize) -> String {
@@ -87,7 +90,9 @@ fn planted() -> Vec<Plant> {
             "{}> [!error] Part {number} reads past the end\n> The loop ran to the length of the text.\n> Step: [[#^n-001]]\n> Resolution: stop one \
              before the end, see [[#^n-002]].\n\n",
             steps(&[
-                format!("`Bash cargo test -p p{number}` → ✗ {number} of 9 failed: index out of range (exit 101) ^n-001"),
+                format!(
+                    "`Bash cargo test -p p{number}` → ✗ {number} of 9 failed: index out of range (exit 101) ^n-001"
+                ),
                 format!("`Edit src/p{number}.rs` → +1 −1 ^n-002"),
                 format!("`Bash cargo test -p p{number}` → 9 passed ^n-003"),
             ])
@@ -128,7 +133,8 @@ fn planted() -> Vec<Plant> {
     }
     for number in 32..40 {
         // A plan that was refused, and the next one that was not.
-        let plan = |name: &str, first: &str| format!("My plan for part {number}, {name}:\n\n1. {first}\n2. Test it.\n\n");
+        let plan =
+            |name: &str, first: &str| format!("My plan for part {number}, {name}:\n\n1. {first}\n2. Test it.\n\n");
         let show = |result: &str, id: usize| steps(&[format!("`ExitPlanMode Part {number}` → {result} ^n-00{id}")]);
         let body = plan("first", &format!("Rewrite module {number}."))
             + &show("✗ denied by user", 1)
@@ -136,7 +142,13 @@ fn planted() -> Vec<Plant> {
             + &plan("second", &format!("Change one line of module {number}."))
             + &show("approved", 2);
         let (before, after) = (format!("Rewrite module {number}."), format!("Change one line of module {number}."));
-        plants.push(Plant { body, kind: Kind::Preference, rule: if number % 2 == 0 { "denied" } else { "words" }, before, after });
+        plants.push(Plant {
+            body,
+            kind: Kind::Preference,
+            rule: if number % 2 == 0 { "denied" } else { "words" },
+            before,
+            after,
+        });
     }
     plants
 }
@@ -155,7 +167,10 @@ fn all_that_is_planted_is_found() {
         assert!(case.failure().contains(&plant.before), "{number}: {}", case.failure());
         let answer = case.answer().unwrap_or_default();
         assert!(answer.contains(&plant.after), "{number}: {answer}");
-        assert!(!answer.contains(&plant.before) || plant.kind == Kind::Puzzle, "{number}: the answer is none of what was wrong");
+        assert!(
+            !answer.contains(&plant.before) || plant.kind == Kind::Puzzle,
+            "{number}: the answer is none of what was wrong"
+        );
     }
 }
 
@@ -194,18 +209,17 @@ const HARMLESS: [&str; 30] = [
 ];
 
 fn look_alikes() -> Vec<String> {
-    let mut bodies: Vec<String> = HARMLESS
-        .iter()
-        .enumerate()
-        .map(|(number, words)| before(number) + &user("", words) + &after(number))
-        .collect();
+    let mut bodies: Vec<String> =
+        HARMLESS.iter().enumerate().map(|(number, words)| before(number) + &user("", words) + &after(number)).collect();
     // Going on after an interruption, and what the title says is something else.
     for words in ["continue", "sorry, go on", "can you explain the first part?"] {
         bodies.push(before(30) + "*Interrupted by the user.*\n\n" + &user("", words) + &after(30));
     }
     bodies.push(before(33) + &user(" Question", "no tabs? why?") + &after(33));
     // Failures that teach nothing: they went away by themselves, were looks, or tell no reason.
-    let fails = |first: &str, then: &str| steps(&[first.to_owned(), "`Read a.md` → 3 lines ^n-002".to_owned(), then.to_owned()]);
+    let fails = |first: &str, then: &str| {
+        steps(&[first.to_owned(), "`Read a.md` → 3 lines ^n-002".to_owned(), then.to_owned()])
+    };
     bodies.push(fails("`Bash make` → ✗ timed out ^n-001", "`Bash make` → built ^n-003"));
     bodies.push(fails("`Read b.md` → ✗ no such file or directory ^n-001", "`Read b.md` → 4 lines ^n-003"));
     bodies.push(fails("`Bash make x` → ✗ error: no rule for it here ^n-001", "`Bash make x` → built ^n-003"));
@@ -221,7 +235,8 @@ fn what_only_looks_like_a_case_is_none() {
     let bodies = look_alikes();
     assert_eq!(bodies.len(), 40);
     for (number, body) in bodies.iter().enumerate() {
-        let cases: Vec<(Kind, String)> = harvested(number, body).into_iter().map(|case| (case.kind(), case.title)).collect();
+        let cases: Vec<(Kind, String)> =
+            harvested(number, body).into_iter().map(|case| (case.kind(), case.title)).collect();
         assert!(cases.is_empty(), "{number}: {cases:?}\n{body}");
     }
 }

@@ -24,14 +24,16 @@ pub struct Args {}
 pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, catalog, reviews) = super::read(cx)?;
     let what = Wanted { sessions: &[], kinds: &Kind::ALL, filter: None };
-    let known: HashSet<String> = match reviews.notes.is_empty() {
-        true => HashSet::new(),
-        false => harvest(what, &catalog, &vault, cx)?.cases.into_iter().map(|case| case.id).collect(),
+    let known: HashSet<String> = if reviews.notes.is_empty() {
+        HashSet::new()
+    } else {
+        harvest(what, &catalog, &vault, cx)?.cases.into_iter().map(|case| case.id).collect()
     };
     let mut findings = Vec::new();
     let mut seen: HashMap<&str, &str> = HashMap::new();
     for review in &reviews.notes {
-        let mut find = |message: String| findings.push(Finding { path: review.path.clone(), id: review.id.clone(), message });
+        let mut find =
+            |message: String| findings.push(Finding { path: review.path.clone(), id: review.id.clone(), message });
         if let Some(word) = &review.odd_status {
             find(format!("`status: {word}` is none of proposed, accepted, rejected"));
         }
@@ -85,7 +87,8 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 fn holds(bytes: &[u8], block: &str) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let mark = format!("^{block}");
-    text.match_indices(&mark).any(|(at, _)| !text[at + mark.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-'))
+    text.match_indices(&mark)
+        .any(|(at, _)| !text[at + mark.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-'))
 }
 
 #[derive(Debug, Serialize)]

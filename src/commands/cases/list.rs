@@ -97,7 +97,12 @@ impl Output for List {
                 format!("None of {} is of that kind.\n", plural(self.all as u64, "case note"))
             };
         }
-        let mut table = Table::new(&[("ID", Align::Left), ("STATUS", Align::Left), ("SESSION", Align::Left), ("TITLE", Align::Left)]);
+        let mut table = Table::new(&[
+            ("ID", Align::Left),
+            ("STATUS", Align::Left),
+            ("SESSION", Align::Left),
+            ("TITLE", Align::Left),
+        ]);
         for row in &self.cases {
             let status = if row.edited { "edited" } else { row.status.as_str() };
             let session = row.session.split('#').next().unwrap_or_default();
@@ -110,7 +115,8 @@ impl Output for List {
         }
         let mut text = table.render(view);
         let counts: Vec<String> = self.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
-        let _ = writeln!(text, "\n{}: {}", paint(style::TITLE, plural(self.cases.len() as u64, "case")), counts.join(", "));
+        let _ =
+            writeln!(text, "\n{}: {}", paint(style::TITLE, plural(self.cases.len() as u64, "case")), counts.join(", "));
         text
     }
 

@@ -77,8 +77,12 @@ fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
             .with_hint("`cru cases list` lists them; `cru session learn` writes them")),
         many => {
             let ids: Vec<&str> = many.iter().take(5).map(|review| review.id.as_str()).collect();
-            Err(Error::usage(format!("`{}` means {}", crate::base::text::sanitise(wanted), plural(many.len() as u64, "case")))
-                .with_hint(format!("say more of it: {}", ids.join(", "))))
+            Err(Error::usage(format!(
+                "`{}` means {}",
+                crate::base::text::sanitise(wanted),
+                plural(many.len() as u64, "case")
+            ))
+            .with_hint(format!("say more of it: {}", ids.join(", "))))
         }
     }
 }
@@ -96,7 +100,12 @@ fn decide(args: &Decide, status: Status, cx: &Context<'_>) -> Result<Box<dyn Out
             let new = patch.apply(review.text.as_bytes());
             files::replace_within(vault.root(), &vault.root().join(&review.path), review.text.as_bytes(), &new)?;
         }
-        decided.cases.push(DecidedCase { id: review.id.clone(), path: review.path.clone(), was, title: review.title.clone() });
+        decided.cases.push(DecidedCase {
+            id: review.id.clone(),
+            path: review.path.clone(),
+            was,
+            title: review.title.clone(),
+        });
     }
     Ok(Box::new(decided))
 }
@@ -124,7 +133,8 @@ impl Output for Decided {
         for case in &self.cases {
             let before = case.was.map_or("none", Status::as_str);
             let now = paint(look(self.status), self.status.as_str());
-            let change = if case.was == Some(self.status) { format!("{now} already") } else { format!("{before} → {now}") };
+            let change =
+                if case.was == Some(self.status) { format!("{now} already") } else { format!("{before} → {now}") };
             let title = crate::base::text::sanitise(&case.title);
             text.push_str(&format!("{}  {change}  {title}\n", paint(style::ID, crate::base::text::sanitise(&case.id))));
         }

@@ -138,7 +138,11 @@ fn without_metadata(row: &str) -> String {
 
 const OPTIONS: export::Options<'static> = export::Options {
     train: 1.0,
-    ..export::Options::new(export::Layouts { name: "templates/case.md", case: TEMPLATE, prompt: "You are a coding agent." })
+    ..export::Options::new(export::Layouts {
+        name: "templates/case.md",
+        case: TEMPLATE,
+        prompt: "You are a coding agent.",
+    })
 };
 
 /// All cases are kept to evaluate with.
@@ -179,12 +183,10 @@ fn rows_for_tuning() {
     let harvest = cases(&tokens());
     let export = export::folder(harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
-    assert_eq!(names, [
-        ("README.md", 0),
-        ("completion/train.jsonl", 4),
-        ("kto/train.jsonl", 7),
-        ("preference/train.jsonl", 2),
-    ]);
+    assert_eq!(
+        names,
+        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 7), ("preference/train.jsonl", 2),]
+    );
     let first = text(&export, "completion/train.jsonl").lines().next().unwrap_or_default().to_owned();
     assert_snapshot!(pretty(&first));
     let pair = text(&export, "preference/train.jsonl").lines().next_back().unwrap_or_default().to_owned();

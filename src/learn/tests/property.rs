@@ -56,7 +56,7 @@ proptest! {
                 prop_assert!(export.is_ok());
                 for file in export.map(|export| export.files).unwrap_or_default() {
                     prop_assert!(!String::from_utf8_lossy(&file.bytes).contains("private x"));
-                    if file.name.ends_with(".jsonl") {
+                    if file.is_rows() {
                         check_rows(&file)?;
                     }
                 }
@@ -108,7 +108,7 @@ proptest! {
             for options in [OPTIONS, ASKED] {
                 let export = export::folder(found.cases.clone(), format, options);
                 for file in export.map(|export| export.files).unwrap_or_default() {
-                    for line in String::from_utf8_lossy(&file.bytes).lines().filter(|_| file.name.ends_with(".jsonl")) {
+                    for line in String::from_utf8_lossy(&file.bytes).lines().filter(|_| file.is_rows()) {
                         let row: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
                         for column in ["prompt", "completion", "chosen", "rejected", "messages", "input"] {
                             for message in row[column].as_array().into_iter().flatten().skip_while(|it| it["role"] == "system") {

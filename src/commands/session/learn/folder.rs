@@ -115,7 +115,14 @@ struct WrittenFile {
 impl Written {
     pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, Fate)>, export: &Export) -> Self {
         let files = written.into_iter().map(|(name, rows, fate)| WrittenFile { name, rows, fate }).collect();
-        Self { schema: 1, format: format.as_str(), dir: dir.to_owned(), files, report: export.report.clone(), left_out: export.left_out.clone() }
+        Self {
+            schema: 1,
+            format: format.as_str(),
+            dir: dir.to_owned(),
+            files,
+            report: export.report.clone(),
+            left_out: export.left_out.clone(),
+        }
     }
 
     fn count(&self, fate: Fate) -> usize {

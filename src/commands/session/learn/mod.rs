@@ -18,8 +18,8 @@ use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::document::Layout;
 use crate::learn::{self, Dialect, Eval, Export, Format, Harvest, Kind, export};
-use crate::vault::template::{self, Template};
 use crate::vault::Catalog;
+use crate::vault::template::{self, Template};
 
 /// Make training and evaluation cases from sessions
 ///
@@ -38,6 +38,7 @@ Examples:
   cru session learn --export jsonl -o rows --split 0.9 --max-tokens 8192
   cru session learn --export jsonl -o rows --dialect axolotl --accepted-only
   cru session learn --export puzzle -o puzzles --eval promptfoo")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     /// Which sessions; all of them when none is named
     #[arg(value_name = "SESSION")]
@@ -125,7 +126,7 @@ enum FormatArg {
 enum DialectArg {
     /// TRL, and what builds on it
     Hf,
-    /// OpenAI's fine-tuning, Together, Fireworks
+    /// `OpenAI`'s fine-tuning, Together, Fireworks
     Openai,
     /// Axolotl and LLaMA-Factory
     Axolotl,
@@ -176,8 +177,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let options = options(args, layouts);
     let Harvest { cases, left_out } = harvest;
     if cases.is_empty() {
-        return Err(Error::no("no cases to export")
-            .with_hint("`cru session learn --dry-run` says what was left out and why"));
+        return Err(
+            Error::no("no cases to export").with_hint("`cru session learn --dry-run` says what was left out and why")
+        );
     }
     let mut export = match &args.output {
         Some(_) => export::folder(cases, format, options)?,
@@ -186,8 +188,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     export.left_out.extend(left_out);
     if export.is_empty() {
         tell(&export, cx);
-        return Err(Error::no("no case has what this export needs")
-            .with_hint("`cru session learn --dry-run` lists the cases; puzzles are of sessions that validate (--split)"));
+        return Err(Error::no("no case has what this export needs").with_hint(
+            "`cru session learn --dry-run` lists the cases; puzzles are of sessions that validate (--split)",
+        ));
     }
     refuse_leaks(&export)?;
     let Some(output) = &args.output else {
@@ -235,8 +238,11 @@ fn refuse_leaks(export: &Export) -> Result<()> {
     let shown: Vec<String> =
         leaks.iter().take(SHOWN).map(|leak| format!("  {}:{}  {}", leak.file, leak.line, leak.rule)).collect();
     let found = plural(leaks.len() as u64, "place");
-    Err(Error::usage(format!("the export holds what must not leave the vault, in {found}; nothing was written\n{}", shown.join("\n")))
-        .with_hint("take it out of the note, the template or the case; `cru secrets scan` finds secrets in notes"))
+    Err(Error::usage(format!(
+        "the export holds what must not leave the vault, in {found}; nothing was written\n{}",
+        shown.join("\n")
+    ))
+    .with_hint("take it out of the note, the template or the case; `cru secrets scan` finds secrets in notes"))
 }
 
 /// Says on stderr what a pipe does not show.

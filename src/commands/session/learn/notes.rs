@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::base::{Result, files};
 use crate::learn::document::{Layout, file_name};
-use crate::learn::{Case, Harvest, LeftOut, Review, Status, Reason, review};
+use crate::learn::review::Front;
+use crate::learn::{Case, Harvest, LeftOut, Reason, Review, Status, review};
+use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The folder of case notes.
@@ -41,6 +43,21 @@ pub(super) enum Fate {
     Deleted,
 }
 
+/// A case note; `None` where a note is none.
+fn parse(path: &str, text: &str) -> Option<Review> {
+    let (values, _) = frontmatter::read(text, &frontmatter::split(text).block?);
+    let value = |key| values.string(key).unwrap_or_default();
+    let front = Front {
+        kind: value("type"),
+        case_id: value("case_id"),
+        case_type: value("case_type"),
+        status: value("status"),
+        session: value("session"),
+        rendered: value("rendered"),
+    };
+    Review::read(path, text, &front)
+}
+
 impl Reviews {
     /// Reads them.
     pub(in crate::commands) fn read(catalog: &Catalog, vault: &Vault) -> Self {
@@ -49,7 +66,7 @@ impl Reviews {
         for head in catalog.heads.iter().filter(|head| under(&head.path) && !head.is_session()) {
             let Ok(bytes) = vault.read(&head.path) else { continue };
             let text = String::from_utf8_lossy(&bytes);
-            let Some(review) = Review::read(&head.path.text(), &text) else { continue };
+            let Some(review) = parse(&head.path.text(), &text) else { continue };
             reviews.by_id.entry(review.id.clone()).or_insert(reviews.notes.len());
             reviews.notes.push(review);
         }
@@ -132,7 +149,8 @@ impl Reviews {
         let before = self.written.len();
         self.written.extend(cases.iter().map(|case| case.id.clone()));
         if self.written.len() > before {
-            let ledger: String = self.written.iter().filter(|id| !id.is_empty()).map(|id| format!("{id}\n")).collect();
+            let ids: Vec<&str> = self.written.iter().map(String::as_str).filter(|id| !id.is_empty()).collect();
+            let ledger = ids.join("\n") + "\n";
             files::put(&vault.root().join(LEDGER), ledger.as_bytes())?;
         }
         Ok(fates)

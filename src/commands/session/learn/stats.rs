@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::list::left_out;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::style::{self, paint};
 use crate::commands::output::bar;
+use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
 use crate::learn::{Export, LeftOut, Report};
 
@@ -37,7 +37,8 @@ impl Output for Stats {
         let cases: usize = report.kinds.values().sum();
         let title = format!("{} in {}", plural(cases as u64, "case"), plural(self.sessions as u64, "session"));
         let _ = writeln!(text, "{}", paint(style::TITLE, title));
-        for (name, counts) in [("Type", &report.kinds), ("Answer", &report.evidence), ("Tool calls", &report.fidelity)] {
+        for (name, counts) in [("Type", &report.kinds), ("Answer", &report.evidence), ("Tool calls", &report.fidelity)]
+        {
             let _ = writeln!(text, "\n{}", paint(style::TITLE, name));
             for (kind, count) in counts {
                 line(&mut text, kind, *count, cases);
