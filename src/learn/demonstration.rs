@@ -15,6 +15,9 @@ use crate::session::{Item, Step, StepStatus};
 /// Characters of words that say by themselves what is wanted, where something came before them.
 const ALONE: usize = 80;
 
+/// Characters of the first words of a session; fewer (`continue`) point at something outside of it.
+const FIRST: usize = 12;
+
 /// Steps of a stretch: one alone shows no way of working, and of very many nobody learns.
 const STEPS: std::ops::RangeInclusive<usize> = 2..=60;
 
@@ -70,7 +73,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
 fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     let words = trail.words(round);
     let opens = index == 0 || trail.rounds[index - 1].phase != round.phase;
-    let alone = index == 0 || words.chars().count() >= ALONE;
+    let alone = words.chars().count() >= if index == 0 { FIRST } else { ALONE };
     if words.is_empty() || !opens || !alone || round.interrupted || round.beats.iter().any(correction::refused) {
         return None;
     }

@@ -90,6 +90,15 @@ impl Entry {
         }
     }
 
+    /// What a call answered, as far as it is known.
+    pub(super) fn answer(&self) -> &str {
+        match (&self.told, self.whole().and_then(|call| call.output.as_deref())) {
+            (_, Some(output)) => output,
+            (Told::Step { result, .. }, None) => result,
+            _ => "",
+        }
+    }
+
     /// Takes the call as it was made from those of the transcript.
     pub(super) fn complete(&mut self, calls: Option<&Calls>) {
         if let (Told::Step { whole, .. }, Some(id)) = (&mut self.told, &self.block) {
