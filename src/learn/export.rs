@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::card::{self, Config};
 use super::case::{Case, Kind, Story};
@@ -249,7 +248,7 @@ impl Sheet {
             for made in made {
                 match made {
                     Err(reason) => reasons.push(reason),
-                    Ok((table, row, _)) if !seen.insert((table, body(&row.value))) => reasons.push(Reason::Duplicate),
+                    Ok((table, row, _)) if !seen.insert((table, row.body)) => reasons.push(Reason::Duplicate),
                     Ok((table, row, tokens)) => {
                         self.report.row(tokens);
                         let most = longest.entry(table).or_default();
@@ -273,17 +272,22 @@ impl Sheet {
             }
             let split = if validation { "validation" } else { "train" };
             let name = format!("{}/{split}.jsonl", table.as_str());
-            let bytes = rows.iter().flat_map(|row| format!("{}\n", row.value).into_bytes()).collect();
-            self.report.rows.insert(name.clone(), rows.len());
+            let sample = rows.first().and_then(|row| serde_json::from_str(&row.text).ok()).unwrap_or_default();
+            let count = rows.len();
+            let mut bytes = Vec::with_capacity(rows.iter().map(|row| row.text.len() + 1).sum());
+            for row in rows {
+                bytes.extend_from_slice(row.text.as_bytes());
+                bytes.push(b'\n');
+            }
+            self.report.rows.insert(name.clone(), count);
             if configs.last().is_none_or(|last| last.table != table) {
-                let sample = rows.first().map(|row| row.value.clone()).unwrap_or_default();
                 let longest = longest.get(&table).copied().unwrap_or_default();
                 configs.push(Config { table, splits: Vec::new(), sample, longest });
             }
             if let Some(config) = configs.last_mut() {
-                config.splits.push((split, name.clone(), rows.len()));
+                config.splits.push((split, name.clone(), count));
             }
-            files.push(File { name, bytes, rows: rows.len() });
+            files.push(File { name, bytes, rows: count });
         }
         let mut export = self.export(files);
         if !configs.is_empty() {
@@ -409,16 +413,6 @@ fn rows_of(case: &Case, dup_group: usize, options: Options<'_>) -> Made {
         }
     }
     made
-}
-
-/// What makes two rows one example.
-fn body(row: &Value) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    for (key, value) in row.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata" && *key != "tools") {
-        hasher.update(key.as_bytes());
-        hasher.update(value.to_string().as_bytes());
-    }
-    hasher.finalize()
 }
 
 /// A row of the stream: one for each case that has an answer. It loads as a file for supervised tuning too.

@@ -160,8 +160,10 @@ impl Metadata {
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The row.
-    pub value: Value,
+    /// The row as JSON: many rows as values would take ten times the memory.
+    pub text: String,
+    /// What makes two rows one example.
+    pub(super) body: blake3::Hash,
     /// How many of its columns hold messages of several shapes: who loads a file without its card takes what differs in
     /// the first row for values without fixed keys, as arguments are.
     pub shapes: usize,
@@ -225,7 +227,21 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
     };
     let mut value = value;
     value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
-    Row { value, shapes: columns.iter().filter(|messages| is_mixed(messages)).count() }
+    Row {
+        text: value.to_string(),
+        body: body(&value),
+        shapes: columns.iter().filter(|messages| is_mixed(messages)).count(),
+    }
+}
+
+/// What makes two rows one example.
+fn body(row: &Value) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for (key, value) in row.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata" && *key != "tools") {
+        hasher.update(key.as_bytes());
+        hasher.update(value.to_string().as_bytes());
+    }
+    hasher.finalize()
 }
 
 /// Whether some messages call and others do not.
