@@ -3,6 +3,7 @@
 //! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
+mod cases;
 mod check;
 mod completions;
 mod context;
@@ -89,6 +90,9 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    /// Review the cases that training and evaluation use
+    #[command(subcommand)]
+    Cases(cases::Command),
     Search(search::Args),
     /// Read single steps
     #[command(subcommand)]
@@ -140,6 +144,7 @@ impl Command {
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Step(command) => command.run(cx),
+            Self::Cases(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),

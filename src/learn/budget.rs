@@ -46,19 +46,6 @@ fn offset(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
 }
 
-/// Shares `total` among parts: short ones stay whole, the long ones get the same.
-pub(super) fn share(lengths: &[usize], total: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..lengths.len()).collect();
-    order.sort_by_key(|&index| lengths[index]);
-    let mut shares = vec![0; lengths.len()];
-    let mut left = total;
-    for (done, &index) in order.iter().enumerate() {
-        shares[index] = lengths[index].min(left / (lengths.len() - done));
-        left -= shares[index];
-    }
-    shares
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,13 +67,5 @@ mod tests {
         ");
         let long = "x".repeat(1_000);
         assert_eq!(cut_middle(&long, 10), "xxxxx\n\n[… 990 characters left out …]\n\nxxxxx");
-    }
-
-    #[test]
-    fn shares() {
-        assert_eq!(share(&[10, 20, 30], 100), [10, 20, 30]);
-        assert_eq!(share(&[10, 900, 800], 110), [10, 50, 50]);
-        assert_eq!(share(&[], 10), Vec::<usize>::new());
-        assert_eq!(share(&[5, 5], 1), [0, 1]);
     }
 }

@@ -6,45 +6,56 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::row::Table;
+
 /// Stands in every card; a folder whose `README.md` lacks it is somebody else's.
 pub const MARK: &str = "<!-- Written by `cru session learn`: the next export into this folder replaces it. -->";
 
-/// One file of rows.
+/// One configuration: a table with its files.
 #[derive(Clone, Debug)]
-pub struct Table {
-    /// Name of the configuration: `sft`.
-    pub config: &'static str,
-    /// File name in the folder.
-    pub file: &'static str,
-    /// What it is for.
-    pub about: &'static str,
-    /// Number of rows.
-    pub rows: usize,
+pub struct Config {
+    /// Name of the configuration.
+    pub table: Table,
+    /// Names of the splits with their files and numbers of rows.
+    pub splits: Vec<(&'static str, String, usize)>,
     /// Any of its rows.
     pub sample: Value,
+    /// Tokens of its longest row.
+    pub longest: usize,
 }
 
-/// The card of a folder with these files.
-pub fn card(tables: &[Table], left_out: &[(String, usize)]) -> String {
+/// The card of a folder with these tables.
+pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
     let mut card = String::from("---\npretty_name: Cases from agent sessions\nconfigs:\n");
-    for (index, table) in tables.iter().enumerate() {
+    for (index, config) in configs.iter().enumerate() {
         let default = if index == 0 { "  default: true\n" } else { "" };
-        let _ = writeln!(
-            card,
-            "- config_name: {}\n{default}  data_files:\n  - split: train\n    path: {}",
-            table.config, table.file
-        );
+        let _ = write!(card, "- config_name: {}\n{default}  data_files:\n", config.table.as_str());
+        for (split, file, _) in &config.splits {
+            let _ = writeln!(card, "  - split: {split}\n    path: {file}");
+        }
     }
     card.push_str("dataset_info:\n");
-    for table in tables {
-        let _ = writeln!(card, "- config_name: {}\n  features:", table.config);
-        features(&mut card, &table.sample);
+    for config in configs {
+        let _ = writeln!(card, "- config_name: {}\n  features:", config.table.as_str());
+        features(&mut card, &config.sample);
     }
     card.push_str("---\n\n# Cases from agent sessions\n\n");
     card.push_str(MARK);
-    card.push_str("\n\n| configuration | file | rows | for |\n| --- | --- | ---: | --- |\n");
-    for table in tables {
-        let _ = writeln!(card, "| `{}` | `{}` | {} | {} |", table.config, table.file, table.rows, table.about);
+    card.push_str("\n\n| configuration | columns | train | validation | longest row | for |\n| --- | --- | ---: | ---: | ---: | --- |\n");
+    for config in configs {
+        let rows = |name: &str| config.splits.iter().find(|(split, ..)| *split == name).map_or(0, |(_, _, rows)| *rows);
+        let columns: Vec<String> =
+            config.sample.as_object().into_iter().flatten().map(|(name, _)| format!("`{name}`")).collect();
+        let _ = writeln!(
+            card,
+            "| `{}` | {} | {} | {} | {} tokens | {} |",
+            config.table.as_str(),
+            columns.join(", "),
+            rows("train"),
+            rows("validation"),
+            config.longest,
+            config.table.about()
+        );
     }
     card.push_str(ABOUT);
     if !left_out.is_empty() {
@@ -59,62 +70,81 @@ pub fn card(tables: &[Table], left_out: &[(String, usize)]) -> String {
 const ABOUT: &str = r#"
 ```python
 from datasets import load_dataset
-rows = load_dataset("path/to/this/folder", "sft", split="train")
+rows = load_dataset("path/to/this/folder", "completion", split="train")
 ```
 
-Every answer stands in a session's record: what solved a failure, or what the agent did after a person corrected it. None
-is made up. Only `completion` is meant to be trained on; a prompt that was too long has lost its middle, an answer is
-whole, so train with a `max_length` that holds the longest row.
+Every answer stands in a session's record: what solved a failure, what the agent did after a person corrected it, a
+stretch of work whose check passed. None is made up, and none is cut; a prompt that was too long has lost its middle.
+Tokens are counted with `o200k_base`; train with a `max_length` that holds the longest row, since trainers cut the end,
+which is the answer.
 
-Tool calls are lines of text, `` `tool arguments` → result ``, since that is what a session note holds
-(`metadata.tool_fidelity: summary`). Filter by `metadata`:
+Where the transcript of a session still exists, calls are calls with all their arguments (`metadata.tool_fidelity: full`),
+else lines of text (`summary`). `tools` is a list of functions as JSON text: what the session called, with the types of
+what it passed; a record holds no descriptions. What tools answered inside an answer is masked by
+`assistant_only_loss=True`.
+
+Filter by `metadata`:
 
 | key | meaning |
 | --- | --- |
-| `case_type` | `puzzle` (something failed) or `correction` (a person set the agent right) |
-| `evidence`, `verified` | how the answer is known; whether a later success of what had failed stands in the record |
+| `case_type` | `puzzle` (something failed), `correction` (a person set the agent right), `demonstration` (it succeeded), `preference` (a plan was refused, another accepted) |
+| `evidence`, `verified`, `quality` | how the answer is known; whether the record itself shows that it worked; both in a number from 0 to 1 |
 | `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
 | `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
 | `corrected_again` | whether the person had to correct the answer too |
-| `session_id`, `root_session_id` | split by the root, so that a session and its sub-agents stay together |
+| `status`, `edited` | whether a person accepted the case, and wrote a part of it anew |
+| `session_id`, `root_session_id` | no root session stands in two splits |
+| `dup_group` | rows that are nearly the same; they stand in one split |
 | `source` | file, lines and block of the note that says it |
+| `redactions` | secrets and personal data that were taken out |
 | `content_hash` | changes with any text of the case |
 "#;
 
-/// The features of a row in the form of the card's front matter.
+/// The features of a row in the form of the card's front matter. Messages and what they call have no fixed keys: they
+/// are JSON to the loader, which then changes nothing in them.
 fn features(card: &mut String, row: &Value) {
-    let Some(row) = row.as_object() else { return };
-    for (name, value) in row {
-        feature(card, name, value, "  ");
+    for (name, value) in row.as_object().into_iter().flatten() {
+        let kind = match value {
+            Value::Array(_) => "list: json",
+            Value::Bool(_) => "dtype: bool",
+            Value::Object(_) => "dtype: json",
+            _ => "dtype: string",
+        };
+        let _ = writeln!(card, "  - name: {name}\n    {kind}");
     }
 }
 
-/// One feature. Rows are three levels deep (a column, an object in it, one in that), so the recursion is bounded by
-/// our own types.
-fn feature(card: &mut String, name: &str, value: &Value, indent: &str) {
-    let _ = writeln!(card, "{indent}- name: {name}");
-    let deeper = format!("{indent}  ");
-    match value {
-        Value::Object(fields) => {
-            let _ = writeln!(card, "{deeper}struct:");
-            for (name, value) in fields {
-                feature(card, name, value, &deeper);
+/// What LLaMA-Factory reads beside the files, for the dialect that it shares with Axolotl.
+pub(super) fn llama_factory(configs: &[Config]) -> String {
+    let tags = serde_json::json!({
+        "role_tag": "role",
+        "content_tag": "content",
+        "user_tag": "user",
+        "assistant_tag": "assistant",
+        "observation_tag": "tool",
+        "function_tag": "function_call",
+        "system_tag": "system",
+    });
+    let mut info = serde_json::Map::new();
+    for config in configs {
+        for (split, file, _) in &config.splits {
+            let mut columns = serde_json::json!({ "messages": "messages", "tools": "tools" });
+            let ranking = config.table == Table::Preference;
+            match config.table {
+                Table::Preference => {
+                    columns["chosen"] = "chosen".into();
+                    columns["rejected"] = "rejected".into();
+                }
+                Table::Kto => columns["kto_tag"] = "label".into(),
+                Table::Sft | Table::Completion => {}
             }
-        }
-        Value::Array(items) => {
-            let _ = writeln!(card, "{deeper}list:");
-            for (name, value) in items.first().and_then(Value::as_object).into_iter().flatten() {
-                feature(card, name, value, &deeper);
+            let mut entry =
+                serde_json::json!({ "file_name": file, "formatting": "openai", "columns": columns, "tags": tags });
+            if ranking {
+                entry["ranking"] = true.into();
             }
-        }
-        Value::Bool(_) => {
-            let _ = writeln!(card, "{deeper}dtype: bool");
-        }
-        Value::Number(_) => {
-            let _ = writeln!(card, "{deeper}dtype: int64");
-        }
-        Value::String(_) | Value::Null => {
-            let _ = writeln!(card, "{deeper}dtype: string");
+            info.insert(format!("{}_{split}", config.table.as_str()), entry);
         }
     }
+    serde_json::to_string_pretty(&info).unwrap_or_default() + "\n"
 }

@@ -4,13 +4,13 @@
 //! ([`correction::opens_correction`]) or because a call was refused or the agent interrupted right before. What is right is what the agent did afterwards, as far
 //! as it is written down: nothing is made of the person's sentence.
 
-use super::case::{Correction, Turn};
-use super::entry::Entry;
+use super::case::{Correction, Kind, Turn};
+use super::entry::{Entry, Told};
 use super::puzzle::one_line;
 use super::slip;
 use super::trail::{self, Beat, Round, Trail};
 use crate::base::Span;
-use crate::session::{Item, User, correction};
+use crate::session::{Item, StepStatus, User, correction};
 
 /// Titles by which a callout is a correction, in lower case.
 const TITLES: &[&str] =
@@ -28,6 +28,8 @@ const RESPONSE_BYTES: usize = 4_000;
 /// A correction with its place.
 #[derive(Debug)]
 pub(super) struct Found {
+    /// A correction, or a preference where what was refused was a plan.
+    pub(super) kind: Kind,
     /// Index of the round that the words open.
     pub(super) round: usize,
     /// The callout.
@@ -49,7 +51,11 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
         let Some(Cue { user, rule, about_agent }) = corrects(round, before) else { continue };
         let (split, behaviour) = before.filter(|_| about_agent).map(behaviour).unwrap_or_default();
-        let (response, more) = response(round);
+        let plan = plan_instead(round, before.and_then(|before| before.beats.last()));
+        let (response, more) = match plan {
+            Some(end) => (trail::told(&round.beats[..end]), 0),
+            None => response(round),
+        };
         let interpretation = |user: &&User| {
             let words = user.interpretation.as_deref()?;
             // A note's lines are wrapped; what it says of the words is a sentence.
@@ -61,6 +67,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             continue;
         }
         found.push(Found {
+            kind: if plan.is_some() { Kind::Preference } else { Kind::Correction },
             round: index,
             span: user.callout.span,
             block: user.callout.id.clone(),
@@ -82,7 +89,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
 
 /// The callout of a round that corrects what was done before, and why it does: how the agent was stopped, or the words
 /// themselves, or nothing but the title.
-fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>> {
+pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>> {
     let before = before?;
     let stop = if before.beats.last().is_some_and(refused) {
         Some("denied")
@@ -122,7 +129,7 @@ fn is_command(words: &str) -> bool {
 }
 
 /// Words that correct.
-struct Cue<'a> {
+pub(super) struct Cue<'a> {
     user: &'a User,
     rule: &'static str,
     /// Whether they can be about what the agent did before.
@@ -130,7 +137,7 @@ struct Cue<'a> {
 }
 
 /// Whether a person refused a call.
-fn refused(beat: &Beat<'_>) -> bool {
+pub(super) fn refused(beat: &Beat<'_>) -> bool {
     matches!(beat.item, Item::Step(step) if slip::stopped(step))
 }
 
@@ -156,9 +163,7 @@ fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
         while from > 0 && refused(&round.beats[from - 1]) {
             from -= 1;
         }
-        if from > 0 && matches!(round.beats[from - 1].item, Item::Prose(_)) {
-            from -= 1;
-        }
+        from = before_prose(round, from);
         return (from, trail::told(&round.beats[from..]));
     }
     let mut bytes = 0;
@@ -169,7 +174,61 @@ fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
         }
         from -= 1;
     }
+    from = before_prose(round, from);
     (from, trail::told(&round.beats[from..]))
+}
+
+/// Where the words begin that led to what was done at `from`: words and the act they announce are one.
+fn before_prose(round: &Round<'_>, mut from: usize) -> usize {
+    while from > 0 && matches!(round.beats[from - 1].item, Item::Prose(_)) {
+        from -= 1;
+    }
+    from
+}
+
+/// Tools that show a plan to a person, who takes or refuses it.
+const PLANS: &[&str] = &["ExitPlanMode", "exit_plan_mode", "ExitSpecMode"];
+
+/// Whether a step shows a plan.
+fn shows_plan(item: &Item) -> bool {
+    matches!(item, Item::Step(step) if PLANS.contains(&step.tool.as_str()))
+}
+
+/// Where a plan was refused, the end of what was offered instead and accepted.
+fn plan_instead(round: &Round<'_>, last: Option<&Beat<'_>>) -> Option<usize> {
+    let last = last?;
+    if shows_plan(last.item) && refused(last) {
+        let at = round.beats.iter().position(|beat| shows_plan(beat.item))?;
+        let accepted = matches!(round.beats[at].item, Item::Step(step) if step.status == StepStatus::Complete);
+        // The note tells the plan again as the decision it became.
+        let told = matches!(round.beats.get(at + 1).map(|beat| beat.item), Some(Item::Decision(_)));
+        return accepted.then_some(at + 1 + usize::from(told));
+    }
+    let instead = round.beats.first()?;
+    (tells_plan(&last.entry.told) && tells_plan(&instead.entry.told)).then_some(1)
+}
+
+/// Whether words lay out a plan: they call it so, and list what is to be done.
+pub(super) fn tells_plan(told: &Told) -> bool {
+    let (Told::Prose(text) | Told::Remark(text)) = told else { return false };
+    let mut lines = text.trim_start().lines();
+    let named = lines
+        .next()
+        .is_some_and(|first| first.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| word == "plan"));
+    let item = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        line.starts_with("- ") || line.starts_with("* ") || (rest.len() < line.len() && rest.starts_with(['.', ')']))
+    };
+    named && lines.filter(|line| item(line)).count() >= 2
+}
+
+/// Whether the plan itself stands among what was done: in the call that showed it, or in words.
+pub(super) fn holds_plan(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| {
+        let whole = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
+        whole.is_some_and(|plan| !plan.trim().is_empty()) || tells_plan(&entry.told)
+    })
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ const QUOTE: usize = 1_500;
 struct Values<'a> {
     id: &'a str,
     kind: Kind,
+    /// The kind, as a sentence begins with it.
+    name: &'static str,
     title: String,
     /// Whether the case is a file of its own, with frontmatter.
     standalone: bool,
@@ -34,6 +36,8 @@ struct Values<'a> {
     session_title: &'a str,
     /// Wikilink to the very block, the session's title as its text.
     link: String,
+    /// The same for the frontmatter.
+    link_to: String,
     path: &'a str,
     line: usize,
     phase: String,
@@ -44,6 +48,7 @@ struct Values<'a> {
     tags: &'a [String],
     evidence: &'static str,
     verified: bool,
+    quality: f64,
     content_hash: &'a str,
     context: Vec<TurnValues>,
     failure: String,
@@ -108,7 +113,8 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         heading: turn.heading,
         done: entries(&elided(turn, &origin.note), origin, QUOTE),
     });
-    let (failure, correction, rule) = match &case.story {
+    let mut rule = "";
+    let (failure, correction) = match &case.story {
         Story::Puzzle(it) => {
             let step = it.step.as_ref().map(|step| entries(&[Shown::Entry(step)], origin, usize::MAX));
             let callout = match (it.title.is_empty(), it.text.is_empty()) {
@@ -116,32 +122,49 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
                 (false, true) => format!("> [!error] {}", line(&it.title)),
                 (_, false) => format!("> [!error] {}\n{}", line(&it.title), quote(&it.text)),
             };
-            (super::entry::paragraphs([step.unwrap_or_default().as_str(), &callout]), String::new(), "")
+            (super::entry::paragraphs([step.unwrap_or_default().as_str(), &callout]), String::new())
         }
-        Story::Correction(it) => (entries(&all(&it.behaviour), origin, usize::MAX), quote(&it.words), it.rule),
+        Story::Correction(it) | Story::Preference(it) => {
+            rule = it.rule;
+            (entries(&with_plans(&it.behaviour), origin, usize::MAX), quote(&it.words))
+        }
+        Story::Demonstration(_) => (String::new(), String::new()),
     };
     let expected = match &case.story {
         Story::Puzzle(it) => {
             let words = it.resolution.as_deref().map(quote).unwrap_or_default();
             super::entry::paragraphs([words.as_str(), &entries(&all(&it.fix), origin, usize::MAX)])
         }
-        Story::Correction(it) => {
+        Story::Correction(it) | Story::Preference(it) => {
             let words = it.interpretation.as_deref().map(quote).unwrap_or_default();
-            let mut shown = all(&it.response);
+            let mut shown = with_plans(&it.response);
             if it.more > 0 {
                 shown.push(Shown::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
             }
             super::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
         }
+        Story::Demonstration(it) => entries(&all(&it.done), origin, usize::MAX),
     };
     Values {
         id: &case.id,
         kind: case.kind(),
+        name: match case.kind() {
+            Kind::Puzzle => "Puzzle",
+            Kind::Correction => "Correction",
+            Kind::Demonstration => "Demonstration",
+            Kind::Preference => "Preference",
+        },
+        quality: case.quality(),
         title: line(&case.title),
         standalone,
         note: &origin.note,
         session: &origin.session,
         session_title: &origin.session_title,
+        link_to: if origin.source.block_id.is_empty() {
+            format!("[[{}]]", origin.note)
+        } else {
+            format!("[[{}#^{}]]", origin.note, origin.source.block_id)
+        },
         link: link(&origin.note, &origin.source.block_id, &origin.session_title),
         path: &origin.source.path,
         line: origin.source.line_start,
@@ -166,10 +189,22 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
 enum Shown<'a> {
     Entry(&'a Entry),
     Line(String),
+    Text(String),
 }
 
 fn all(entries: &[Entry]) -> Vec<Shown<'_>> {
     entries.iter().map(Shown::Entry).collect()
+}
+
+/// Entries, and below a call that showed a plan the plan itself, which only the transcript has.
+fn with_plans(entries: &[Entry]) -> Vec<Shown<'_>> {
+    let mut shown = Vec::new();
+    for entry in entries {
+        shown.push(Shown::Entry(entry));
+        let plan = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
+        shown.extend(plan.filter(|plan| !plan.trim().is_empty()).map(|plan| Shown::Text(quote(plan))));
+    }
+    shown
 }
 
 /// The entries of a turn, the middle of a long one left out.
@@ -194,6 +229,7 @@ fn entries(shown: &[Shown<'_>], origin: &Origin, max: usize) -> String {
     for entry in shown {
         let (is_item, text) = match entry {
             Shown::Line(line) => (true, line.clone()),
+            Shown::Text(text) => (false, text.clone()),
             Shown::Entry(entry) => (entry.is_step(), written(entry, origin, max)),
         };
         if !out.is_empty() {

@@ -4,9 +4,12 @@
 //! answer it got. Steps are told as text, one line each: a note holds no tool call with typed arguments, and none is
 //! made up here.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::slip;
+use super::whole::{Call, Calls};
 use crate::session::correction::INTERRUPTED;
 use crate::session::{Item, Step, StepStatus};
 
@@ -32,6 +35,9 @@ pub enum Told {
         result: String,
         /// Whether it failed.
         failed: bool,
+        /// The call as it was made, where the transcript still has it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        whole: Option<Box<Call>>,
     },
     /// Prose.
     Prose(String),
@@ -56,12 +62,67 @@ impl Entry {
     /// As the agent proposed it: a call that a person refused without the mark of it, which no agent writes.
     pub(super) fn proposed(&self) -> Self {
         let mut entry = self.clone();
-        if let Told::Step { result, failed: true, .. } = &mut entry.told
+        if let Told::Step { result, failed: true, whole, .. } = &mut entry.told
             && slip::says_stopped(result)
         {
             result.clear();
+            if let Some(call) = whole {
+                call.output = None;
+            }
         }
         entry
+    }
+
+    /// The entry without what tools answered: what is trained on is what an agent writes.
+    pub(super) fn acted(&self) -> Self {
+        let mut entry = self.clone();
+        if let Told::Step { result, .. } = &mut entry.told {
+            result.clear();
+        }
+        entry
+    }
+
+    /// The call as it was made, where the transcript still has it.
+    pub fn whole(&self) -> Option<&Call> {
+        match &self.told {
+            Told::Step { whole, .. } => whole.as_deref(),
+            Told::Prose(_) | Told::Remark(_) => None,
+        }
+    }
+
+    /// What a call answered, as far as it is known.
+    pub(super) fn answer(&self) -> &str {
+        match (&self.told, self.whole().and_then(|call| call.output.as_deref())) {
+            (_, Some(output)) => output,
+            (Told::Step { result, .. }, None) => result,
+            _ => "",
+        }
+    }
+
+    /// Takes the call as it was made from those of the transcript.
+    pub(super) fn complete(&mut self, calls: Option<&Calls>) {
+        if let (Told::Step { whole, .. }, Some(id)) = (&mut self.told, &self.block) {
+            *whole = calls.and_then(|calls| calls.get(id)).map(|call| Box::new(call.clone()));
+        }
+    }
+
+    /// Whether it is something that an agent said or did, and not what a note says of it.
+    pub(super) fn is_own(&self) -> bool {
+        !matches!(&self.told, Told::Remark(text) if text.starts_with("Error: ") || text.starts_with("Sub-agent: "))
+    }
+
+    /// Every text, for hygiene.
+    pub(super) fn texts_mut(&mut self, each: &mut dyn FnMut(&str, &mut String)) {
+        match &mut self.told {
+            Told::Step { call, result, whole, .. } => {
+                each("", call);
+                each("", result);
+                if let Some(whole) = whole {
+                    whole.texts_mut(each);
+                }
+            }
+            Told::Prose(text) | Told::Remark(text) => each("", text),
+        }
     }
 
     /// Whether it tells nothing: a mark of an error that the step above it already tells.
@@ -75,6 +136,11 @@ impl Entry {
         let lines: Vec<&str> = text.lines().filter(|line| line.trim() != INTERRUPTED).collect();
         let text = lines.join("\n").trim().to_owned();
         (!text.is_empty()).then_some(Self { block: self.block, told: Told::Prose(text) })
+    }
+
+    /// Whether it is a call that a person refused.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(&self.told, Told::Step { result, failed: true, .. } if slip::says_stopped(result))
     }
 
     /// Whether it is a tool call.
@@ -145,7 +211,13 @@ pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
         Item::Prose(it) => {
             let text = clean(&it.text);
             let text = text.trim();
-            (!text.is_empty() && !is_label(text)).then(|| Told::Prose(text.to_owned()))
+            let marked = text.lines().any(is_mark);
+            let text: Cow<'_, str> = if marked {
+                text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n").trim().to_owned().into()
+            } else {
+                text.into()
+            };
+            (!text.is_empty() && !is_label(&text)).then(|| Told::Prose(text.into_owned()))
         }
         Item::User(_) | Item::Tasks(_) => None,
     };
@@ -193,7 +265,15 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
         let parts = ["✗", result.as_str(), code.as_str()];
         result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
-    Entry { block: step.id.clone(), told: Told::Step { call, result, failed } }
+    Entry { block: step.id.clone(), told: Told::Step { call, result, failed, whole: None } }
+}
+
+/// What `cru` writes in the place of a picture or for a pull request: no words of the agent.
+fn is_mark(line: &str) -> bool {
+    let line = line.trim();
+    let picture = line.strip_prefix("*[").and_then(|rest| rest.strip_suffix("]*"));
+    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*'))
+        || (line.starts_with("Pull request [#") && line.ends_with(')'))
 }
 
 /// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.

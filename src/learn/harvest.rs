@@ -4,15 +4,18 @@
 //! Nothing is left out in silence: a session that its owner keeps from training and a correction that follows nothing
 //! are both listed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
-use super::case::{Case, Kind, Origin, Source, Story};
+use super::case::{Case, Fidelity, Kind, Origin, Source, Story, Turn};
 use super::family::Family;
 use super::record::Note;
 use super::trail::Trail;
-use super::{correction, puzzle};
+use super::whole::Calls;
+use super::{correction, demonstration, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -39,6 +42,32 @@ pub struct LeftOut {
     pub source: Source,
 }
 
+impl Harvest {
+    /// Puts cases and what was left out in the order of session ids and lines.
+    pub fn sort(&mut self) {
+        self.cases.sort_by(|a, b| {
+            place(&a.origin.session, &a.origin.source)
+                .cmp(&place(&b.origin.session, &b.origin.source))
+                .then(a.kind().cmp(&b.kind()))
+        });
+        self.left_out.sort_by(|a, b| place(&a.session, &a.source).cmp(&place(&b.session, &b.source)));
+        // Two notes of one session id may tell the same.
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for case in &mut self.cases {
+            let times = seen.entry(case.id.clone()).or_default();
+            *times += 1;
+            if *times > 1 {
+                let id = digest(&[&case.id, &times.to_string()]);
+                case.id = format!("{}-{}", case.kind().as_str(), &id.to_hex()[..16]);
+            }
+        }
+    }
+}
+
+fn place<'a>(session: &'a str, source: &'a Source) -> (&'a str, &'a str, usize) {
+    (session, &source.path, source.line_start)
+}
+
 /// Why something was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
@@ -54,10 +83,22 @@ pub enum Reason {
     NothingBefore,
     /// What was done after is what was done before.
     Unchanged,
+    /// The words of a plan that was refused, or of the one that took its place, are not in the record.
+    PlanUnknown,
+    /// A person rejected the case.
+    Rejected,
+    /// Nobody has accepted the case yet.
+    NotAccepted,
+    /// There is less for it than was asked for.
+    LowQuality,
+    /// The answer alone takes more tokens than were asked for.
+    TooLong,
     /// The same example as another row.
     Duplicate,
     /// The question holds the answer.
     GivenAway,
+    /// Its session is trained on: who is asked has seen it.
+    Trained,
 }
 
 impl Reason {
@@ -70,7 +111,13 @@ impl Reason {
             Self::Unanswered => "nothing written after the correction",
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
+            Self::PlanUnknown => "the plan itself is not in the record",
+            Self::Rejected => "rejected by a person",
+            Self::NotAccepted => "not accepted yet",
+            Self::LowQuality => "below --min-quality",
+            Self::TooLong => "the answer alone is longer than --max-tokens",
             Self::Duplicate => "same example as another row",
+            Self::Trained => "of a session that is trained on",
             Self::GivenAway => "the question holds the answer",
         }
     }
@@ -87,10 +134,20 @@ impl Case {
     pub fn gap(&self) -> Option<Reason> {
         match (self.answer(), self.kind()) {
             (None, Kind::Puzzle) => Some(Reason::Unresolved),
-            (None, Kind::Correction) => Some(Reason::Unanswered),
+            (None, _) => Some(Reason::Unanswered),
+            (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),
             (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
             (Some(_), _) => None,
         }
+    }
+
+    /// Whether both plans are there, the refused and the accepted one.
+    fn tells_plans(&self) -> bool {
+        let edited = self.edits.as_ref().is_some_and(|edits| edits.failure.is_some() || edits.expected.is_some());
+        edited
+            || self
+                .correction()
+                .is_some_and(|it| correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response))
     }
 
     /// The case as something left out.
@@ -122,22 +179,57 @@ pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
             });
             continue;
         }
+        let tools = tools(note.calls);
         for (mut case, trigger) in cases_of(*note, family, kinds) {
+            case.tools = Arc::clone(&tools);
             // The same words twice in one session are two cases: the second one's id says so.
             let key = digest(&[case.kind().as_str(), &case.origin.session, &trigger]);
             let times = seen.entry(*key.as_bytes()).or_default();
             *times += 1;
             let id = if *times == 1 { key } else { digest(&[key.to_hex().as_str(), &times.to_string()]) };
+            redact::redact(&mut case);
             case.id = format!("{}-{}", case.kind().as_str(), &id.to_hex()[..16]);
             match &case.story {
-                Story::Correction(it) if it.behaviour.is_empty() => {
+                Story::Correction(it) | Story::Preference(it) if it.behaviour.is_empty() => {
                     harvest.left_out.push(LeftOut { case: String::new(), ..case.left_out(Reason::NothingBefore) });
                 }
-                Story::Correction(_) | Story::Puzzle(_) => harvest.cases.push(case),
+                _ => harvest.cases.push(case),
             }
         }
     }
     harvest
+}
+
+/// The tools of a session as functions, each with the arguments it was given and their types. No description is made up.
+fn tools(calls: Option<&Calls>) -> Arc<str> {
+    let mut tools: BTreeMap<&str, BTreeMap<&str, &'static str>> = BTreeMap::new();
+    for call in calls.into_iter().flat_map(Calls::values) {
+        let known = tools.entry(&call.name).or_default();
+        for (name, value) in &call.arguments {
+            let kind = match value {
+                Value::String(_) => "string",
+                Value::Bool(_) => "boolean",
+                Value::Number(number) if number.is_f64() => "number",
+                Value::Number(_) => "integer",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+                Value::Null => "",
+            };
+            let other = known.entry(name).or_insert(kind);
+            if *other != kind {
+                *other = "";
+            }
+        }
+    }
+    let functions = tools.into_iter().map(|(name, arguments)| {
+        let properties: Map<String, Value> = arguments
+            .into_iter()
+            .map(|(name, kind)| (name.to_owned(), if kind.is_empty() { json!({}) } else { json!({ "type": kind }) }))
+            .collect();
+        let parameters = json!({ "type": "object", "properties": properties });
+        json!({ "type": "function", "function": { "name": name, "description": "", "parameters": parameters } })
+    });
+    Value::Array(functions.collect()).to_string().into()
 }
 
 /// Why a whole session stays out.
@@ -162,22 +254,48 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
             cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));
         }
     }
-    if kinds.contains(&Kind::Correction) {
-        for found in correction::all(&trail) {
+    if kinds.contains(&Kind::Correction) || kinds.contains(&Kind::Preference) {
+        for found in correction::all(&trail).into_iter().filter(|found| kinds.contains(&found.kind)) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let words = found.correction.words.clone();
-            cases.push((case(found.title, origin, found.context, Story::Correction(found.correction)), words));
+            let story = match found.kind {
+                Kind::Preference => Story::Preference(found.correction),
+                _ => Story::Correction(found.correction),
+            };
+            cases.push((case(found.title, origin, found.context, story), words));
+        }
+    }
+    if kinds.contains(&Kind::Demonstration) {
+        for found in demonstration::all(&trail) {
+            let origin = origin(&trail, note, family, found.round, (found.span, found.block));
+            let asked = Turn { asked: found.words.clone(), ..Turn::default() };
+            cases
+                .push((case(found.title, origin, vec![asked], Story::Demonstration(found.demonstration)), found.words));
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));
     cases
 }
 
-fn case(title: String, origin: Origin, context: Vec<super::case::Turn>, story: Story) -> Case {
-    let mut case = Case { id: String::new(), title, origin, context, story, content_hash: String::new() };
+fn case(title: String, origin: Origin, context: Vec<Turn>, story: Story) -> Case {
+    let mut case = Case {
+        id: String::new(),
+        title,
+        origin,
+        context,
+        story,
+        content_hash: String::new(),
+        tools: Arc::default(),
+        fidelity: Fidelity::None,
+        redactions: 0,
+        edits: None,
+        accepted: false,
+    };
+    case.fidelity = case.fidelity_found();
     let mut parts = vec![case.failure(), case.answer().unwrap_or_default()];
-    if let Story::Correction(it) = &case.story {
-        parts.push(it.words.clone());
+    parts.extend(case.correction().map(|it| it.words.clone()));
+    if case.fidelity == Fidelity::Full {
+        parts.extend(case.entries().filter_map(|entry| serde_json::to_string(entry.whole()?).ok()));
     }
     for turn in &case.context {
         parts.push(turn.asked.clone());

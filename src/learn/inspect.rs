@@ -5,9 +5,13 @@
 //! the note's own author set them apart as code in a resolution; everything else needs a grader that reads.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::case::{Case, Story};
-use super::chat::{self, Message};
+use super::chat::{Message, flat};
+use super::entry;
+use super::example::{self, End};
+use super::harvest::Reason;
 use super::row::Metadata;
 
 /// The question that ends every input.
@@ -22,11 +26,14 @@ pub struct Sample {
     /// Id of the case.
     pub id: String,
     /// The conversation up to the failure.
-    pub input: Vec<Message>,
+    pub input: Vec<Value>,
     /// The recorded answer.
     pub target: String,
     /// For graders and for filtering.
     pub metadata: SampleMetadata,
+    /// The conversation as messages of ours.
+    #[serde(skip)]
+    messages: Vec<Message>,
 }
 
 /// What graders want, then what every row has.
@@ -43,28 +50,84 @@ pub struct SampleMetadata {
     pub common: Metadata,
 }
 
-/// The sample of a case; `None` where the record has no answer or the question already holds it.
-pub fn sample(case: &Case, system: &str) -> Option<Sample> {
-    let target = case.answer()?;
-    let failure = case.failure();
-    let mut input = chat::prompt(case, system);
-    let asked = format!("{}\n{failure}", chat::flat(&input)).to_lowercase();
-    if asked.contains(&target.trim().to_lowercase()) {
-        return None;
+impl Sample {
+    /// What a model is told first, and all that follows as one text.
+    pub(super) fn told(&self) -> (String, String) {
+        let mut system = String::new();
+        let mut parts = Vec::new();
+        for message in &self.messages {
+            match message.role {
+                "system" => system.clone_from(&message.content),
+                "user" => parts.push(message.content.clone()),
+                "tool" => parts.push(format!("→ {}", message.content)),
+                _ => {
+                    let calls = message.tool_calls.iter().map(|call| {
+                        let line = format!("{} {}", call.function.name, call.function.arguments);
+                        format!("- {}", entry::code_span(&line))
+                    });
+                    let calls: Vec<String> = calls.collect();
+                    parts.push(entry::paragraphs([message.content.as_str(), &calls.join("\n")]));
+                }
+            }
+        }
+        (system, entry::paragraphs(parts.iter().map(String::as_str)))
     }
-    if let Some(last) = input.last_mut() {
-        last.content.push_str("\n\n");
-        last.content.push_str(QUESTION);
+}
+
+/// The sample of a case, or why it is none.
+pub(super) fn sample(case: &Case, options: example::Options<'_>, dup_group: usize) -> Result<Sample, Reason> {
+    let target = case.answer().ok_or(Reason::Unanswered)?;
+    let failure = case.failure();
+    let example = example::example(case, End::After, options)?;
+    let mut messages = example.prompt;
+    let calls: Vec<String> = messages
+        .iter()
+        .flat_map(|message| &message.tool_calls)
+        .map(|call| call.function.arguments.to_string())
+        .collect();
+    let asked = format!("{}\n{}\n{failure}", flat(&messages), calls.join("\n")).to_lowercase();
+    let wanted = target.trim().to_lowercase();
+    if failure.trim().is_empty() || asked.contains(&wanted) || failure.to_lowercase().contains(&wanted) {
+        return Err(Reason::GivenAway);
+    }
+    match messages.last_mut() {
+        Some(last) if last.role == "user" => last.content = entry::paragraphs([last.content.as_str(), QUESTION]),
+        _ => messages.push(Message::text("user", QUESTION)),
     }
     let must_include = words(case, &asked);
-    let common = Metadata::of(case);
+    let common = Metadata::of(case, example.tokens, dup_group);
     let metadata = SampleMetadata { failure, must_include, must_not_include: Vec::new(), common };
-    Some(Sample { id: case.id.clone(), input, target, metadata })
+    let input = messages.iter().map(as_inspect).collect();
+    Ok(Sample { id: case.id.clone(), input, target, metadata, messages })
+}
+
+/// A message in Inspect's own words: a call names its function directly.
+fn as_inspect(message: &Message) -> Value {
+    let mut value = serde_json::json!({ "role": message.role, "content": message.content });
+    if !message.tool_calls.is_empty() {
+        let calls = message.tool_calls.iter().map(|call| {
+            serde_json::json!({
+                "id": call.id,
+                "type": "function",
+                "function": call.function.name,
+                "arguments": call.function.arguments,
+            })
+        });
+        value["tool_calls"] = Value::Array(calls.collect());
+    }
+    if message.role == "tool" {
+        value["tool_call_id"] = Value::String(message.tool_call_id.clone());
+        value["function"] = Value::String(message.name.clone());
+    }
+    value
 }
 
 /// What the author of a resolution wrote as code and the question does not give away.
 fn words(case: &Case, asked: &str) -> Vec<String> {
     let Story::Puzzle(puzzle) = &case.story else { return Vec::new() };
+    if case.edits.is_some() {
+        return Vec::new();
+    }
     let resolution = puzzle.resolution.as_deref().unwrap_or_default();
     let mut words: Vec<String> = Vec::new();
     for word in resolution.split('`').skip(1).step_by(2) {

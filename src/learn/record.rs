@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::whole::Calls;
 use crate::base::{Lines, Span, text};
 use crate::session::{Item, Session};
 
@@ -18,6 +19,8 @@ pub struct Note<'a> {
     pub text: &'a str,
     /// What it says.
     pub session: &'a Session,
+    /// Its calls, as the transcript has them.
+    pub calls: Option<&'a Calls>,
 }
 
 impl<'a> Note<'a> {
@@ -136,7 +139,7 @@ impl<'a> Cleaner<'a> {
 
 /// `text` without `%% … %%`. Marks in code are text, unless they say `private`; an opening `%%private` that is not
 /// closed takes the rest with it.
-fn without_comments(text: &str) -> String {
+pub(super) fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut code = Code::default();
     let mut rest = text;
@@ -217,7 +220,7 @@ mod tests {
         let phase =
             Phase { id: "p-01".into(), title: "Build".into(), items: vec![Item::Step(step)], ..Phase::default() };
         let session = Session { phases: vec![phase], ..Session::default() };
-        let cleaner = Cleaner::new(Note { path: "sessions/s.md", text: "", session: &session });
+        let cleaner = Cleaner::new(Note { path: "sessions/s.md", text: "", session: &session, calls: None });
         let text = |words| cleaner.text(Span::default(), words);
         assert_eq!(text("inject a clock, see [[#^n-005]]."), "inject a clock, see `Edit src/clock.rs`.");
         assert_eq!(text("![[s#^p-01]] and [[#^n-005|the edit]]"), "Build and the edit");
@@ -229,7 +232,7 @@ mod tests {
     fn escaped_comment_marks_are_text() {
         let session = Session::default();
         let note = r"run `cargo bench \%\%` and \%%x\%%";
-        let cleaner = Cleaner::new(Note { path: "s.md", text: note, session: &session });
+        let cleaner = Cleaner::new(Note { path: "s.md", text: note, session: &session, calls: None });
         assert_eq!(cleaner.words(Span::new(0, note.len()), "run %% and %%x%%"), "run %% and %%x%%");
     }
 }

@@ -1,20 +1,72 @@
-//! Rows of training data in the shapes that TRL takes, and that the trainers above it take from there.
+//! Rows of training data: what stands in the files, in the words of each family of trainers.
 //!
 //! Every row of a file has the same keys in the same order with the same types, metadata included: a column that is
 //! absent or null in the first rows breaks the loading of the later ones.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::case::{Case, Kind, Source, Story};
-use super::chat::{self, Message};
-use super::entry::{self, Entry};
+use super::case::{Case, Kind, Source};
+use super::chat::{Message, flat};
+use super::example::Example;
+
+/// Whose words a row is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Hugging Face TRL, and what builds on it.
+    #[default]
+    Hf,
+    /// `OpenAI`'s fine-tuning, Together, Fireworks.
+    Openai,
+    /// Axolotl and LLaMA-Factory.
+    Axolotl,
+}
+
+/// What the rows of a file are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    /// Whole conversations.
+    Sft,
+    /// A prompt and the one answer that is trained on.
+    Completion,
+    /// A prompt, the right and the wrong answer.
+    Preference,
+    /// A prompt, an answer, and whether it is right.
+    Kto,
+}
+
+impl Table {
+    /// Every table.
+    pub const ALL: [Self; 4] = [Self::Sft, Self::Completion, Self::Preference, Self::Kto];
+
+    /// Folder and configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sft => "sft",
+            Self::Completion => "completion",
+            Self::Preference => "preference",
+            Self::Kto => "kto",
+        }
+    }
+
+    /// What it is for, in a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Sft => "supervised tuning on whole stretches of work",
+            Self::Completion => "supervised tuning on one answer",
+            Self::Preference => "preference tuning (DPO and its like)",
+            Self::Kto => "tuning on single answers, right and wrong (KTO)",
+        }
+    }
+}
 
 /// What a case can be filtered by, and found again by. No value is null.
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metadata {
     /// Id of the case.
     pub id: String,
-    /// `puzzle` or `correction`.
+    /// `puzzle`, `correction`, `demonstration` or `preference`.
     pub case_type: Kind,
     /// One line.
     pub title: String,
@@ -38,18 +90,30 @@ pub struct Metadata {
     pub tags: String,
     /// Status of the session.
     pub outcome: String,
-    /// How the right answer is known: `later success`, `resolution`, `response`.
+    /// How the right answer is known.
     pub evidence: &'static str,
     /// Whether the record itself shows that it worked.
     pub verified: bool,
-    /// Why it is a correction: `words`, `denied`, `interrupted` or `titled`; empty for puzzles.
+    /// How much there is for it, from 0 to 1.
+    pub quality: f64,
+    /// Why it is a correction: `words`, `denied`, `interrupted` or `titled`; empty for the others.
     pub rule: &'static str,
     /// Whether the answer is all that was done: long work after a correction is told by its beginning.
     pub complete: bool,
     /// Whether what was done upon a correction was corrected too.
     pub corrected_again: bool,
-    /// How much of tool calls is there: `summary`, a line for each.
+    /// `proposed` or `accepted`.
+    pub status: &'static str,
+    /// Whether a person wrote a part of it anew.
+    pub edited: bool,
+    /// How much of tool calls is there: `full`, `summary` (a line for each) or `none`.
     pub tool_fidelity: &'static str,
+    /// How many secrets and personal data were taken out.
+    pub redactions: usize,
+    /// Tokens of the row (`o200k_base`).
+    pub tokens: usize,
+    /// Rows that are nearly the same have one number; 0 for a row that is like no other.
+    pub dup_group: usize,
     /// Changes with any text of the case.
     pub content_hash: String,
     /// Program and version that wrote the row.
@@ -57,9 +121,10 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The metadata of a case.
-    pub fn of(case: &Case) -> Self {
+    /// The metadata of a case in a row of so many tokens.
+    pub fn of(case: &Case, tokens: usize, dup_group: usize) -> Self {
         let origin = &case.origin;
+        let correction = case.correction();
         Self {
             id: case.id.clone(),
             case_type: case.kind(),
@@ -76,160 +141,141 @@ impl Metadata {
             outcome: origin.outcome.clone(),
             evidence: case.evidence(),
             verified: case.verified(),
-            rule: match &case.story {
-                Story::Correction(it) => it.rule,
-                Story::Puzzle(_) => "",
-            },
-            complete: !matches!(&case.story, Story::Correction(it) if it.more > 0),
-            corrected_again: matches!(&case.story, Story::Correction(it) if it.corrected_again),
-            tool_fidelity: "summary",
+            quality: case.quality(),
+            rule: correction.map_or("", |it| it.rule),
+            complete: correction.is_none_or(|it| it.more == 0),
+            corrected_again: correction.is_some_and(|it| it.corrected_again),
+            status: if case.accepted { "accepted" } else { "proposed" },
+            edited: case.edits.is_some(),
+            tool_fidelity: case.fidelity.as_str(),
+            redactions: case.redactions,
+            tokens,
+            dup_group,
             content_hash: case.content_hash.clone(),
             exporter: concat!("cru ", env!("CARGO_PKG_VERSION")),
         }
     }
 }
 
-/// A row for supervised tuning: only the completion is trained on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sft {
-    /// Up to the failure or the person's words.
-    pub prompt: Vec<Message>,
-    /// What helped, or what was done after the words.
-    pub completion: Vec<Message>,
-    /// For filtering.
-    pub metadata: Metadata,
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The row as JSON: many rows as values would take ten times the memory.
+    pub text: String,
+    /// What makes two rows one example.
+    pub(super) body: blake3::Hash,
+    /// How many of its columns hold messages of several shapes: who loads a file without its card takes what differs in
+    /// the first row for values without fixed keys, as arguments are.
+    pub shapes: usize,
 }
 
-/// A row for preference tuning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Preference {
-    /// Up to where the agent went wrong.
-    pub prompt: Vec<Message>,
-    /// What was done after the correction.
-    pub chosen: Vec<Message>,
-    /// What was done before it.
-    pub rejected: Vec<Message>,
-    /// For filtering.
-    pub metadata: Metadata,
-}
-
-/// A row of the stream: one for each case that has an answer. It loads as a file for supervised tuning too.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    /// Id of the case.
-    pub id: String,
-    /// `puzzle` or `correction`.
-    pub r#type: Kind,
-    /// One line.
-    pub title: String,
-    /// As in [`Sft`].
-    pub prompt: Vec<Message>,
-    /// As in [`Sft`].
-    pub completion: Vec<Message>,
-    /// What did not work: the failing step and the error, or what the agent did before the correction.
-    pub rejected: String,
-    /// For filtering.
-    pub metadata: Metadata,
-}
-
-/// The row for supervised tuning, where the record has an answer.
-pub fn sft(case: &Case, system: &str) -> Option<Sft> {
-    let completion = chat::assistant(case.answer()?);
-    Some(Sft { prompt: chat::prompt(case, system), completion, metadata: Metadata::of(case) })
-}
-
-/// The row for preference tuning: corrections with an answer that differs.
-pub fn preference(case: &Case, system: &str) -> Option<Preference> {
-    let Story::Correction(it) = &case.story else { return None };
-    let answer = case.answer()?;
-    let proposed: Vec<Entry> = it.behaviour.iter().map(Entry::proposed).collect();
-    let rejected = entry::join(&proposed);
-    let chosen = without_agreement(&answer).to_owned();
-    (chosen != rejected && !rejected.is_empty()).then(|| Preference {
-        prompt: chat::prompt_before(case, system),
-        chosen: chat::assistant(chosen),
-        rejected: chat::assistant(rejected),
-        metadata: Metadata::of(case),
-    })
-}
-
-/// The row of the stream, where the record has an answer.
-pub fn line(case: &Case, system: &str) -> Option<Line> {
-    let Sft { prompt, completion, metadata } = sft(case, system)?;
-    let (title, rejected) = (case.title.clone(), case.failure());
-    Some(Line { id: case.id.clone(), r#type: case.kind(), title, prompt, completion, rejected, metadata })
-}
-
-/// Sentences, in lower case and without their end, that only answer a correction. The prompt of a pair does not hold
-/// the correction, so an answer that opens with one would agree with nobody.
-const AGREEMENTS: &[&str] = &[
-    "you're absolutely right",
-    "you're right",
-    "you are right",
-    "you are absolutely right",
-    "you're completely right",
-    "absolutely",
-    "good point",
-    "good catch",
-    "great point",
-    "great catch",
-    "great idea",
-    "good idea",
-    "ah yes",
-    "ah, yes",
-    "fair point",
-    "fair enough",
-    "understood",
-    "got it",
-    "sorry about that",
-    "i apologize",
-    "i apologise",
-    "my apologies",
-    "apologies",
-    "sorry",
-    "my mistake",
-    "my bad",
-    "excellent point",
-    "excellent idea",
-    "of course",
-    "sure",
-    "noted",
-    "thanks for the clarification",
-    "thank you for the clarification",
-    "thanks for clarifying",
-];
-
-/// A text without sentences at its beginning that only agree.
-fn without_agreement(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        let Some(end) = rest.find(['.', '!', '\n', '—', ':']) else { return rest };
-        let sentence = rest[..end].to_lowercase().replace('’', "'");
-        let after = rest[end..].trim_start_matches(['.', '!', '—', ':']).trim_start();
-        if after.is_empty() || !AGREEMENTS.contains(&sentence.trim()) {
-            return rest;
+/// The row of an example; `label` is whether its answer is right, where a table asks for that.
+pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool, metadata: &Metadata) -> Row {
+    let Example { prompt, chosen, rejected, tools, .. } = example;
+    let answer = if label { chosen } else { rejected };
+    let whole = || [prompt.as_slice(), answer.as_slice()].concat();
+    let (columns, value) = match (dialect, table) {
+        (Dialect::Hf, Table::Sft) => (vec![whole()], json!({ "messages": whole(), "tools": tools })),
+        (Dialect::Hf, Table::Completion) => {
+            (vec![prompt.clone(), chosen.clone()], json!({ "prompt": prompt, "completion": chosen, "tools": tools }))
         }
-        rest = after;
+        (Dialect::Hf, Table::Preference) => (
+            vec![prompt.clone(), chosen.clone(), rejected.clone()],
+            json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected, "tools": tools }),
+        ),
+        (Dialect::Hf, Table::Kto) => (
+            vec![prompt.clone(), answer.clone()],
+            json!({ "prompt": prompt, "completion": answer, "label": label, "tools": tools }),
+        ),
+        (Dialect::Openai, Table::Preference) => {
+            let input = json!({ "messages": spelled(prompt), "tools": list(tools), "parallel_tool_calls": false });
+            let value = json!({
+                "input": input,
+                "preferred_output": spelled(chosen),
+                "non_preferred_output": spelled(rejected),
+            });
+            (Vec::new(), value)
+        }
+        (Dialect::Openai, Table::Completion | Table::Kto) => {
+            // What came before is not trained on.
+            let mut messages = spelled(&whole());
+            for (index, message) in messages.iter_mut().enumerate() {
+                if message["role"] == "assistant" {
+                    message["weight"] = json!(u8::from(index >= prompt.len()));
+                }
+            }
+            (Vec::new(), json!({ "messages": messages, "tools": list(tools), "parallel_tool_calls": false }))
+        }
+        (Dialect::Openai, Table::Sft) => {
+            (Vec::new(), json!({ "messages": spelled(&whole()), "tools": list(tools), "parallel_tool_calls": false }))
+        }
+        (Dialect::Axolotl, Table::Sft) => (vec![whole()], json!({ "messages": whole(), "tools": tools })),
+        (Dialect::Axolotl, Table::Completion) => {
+            let mut messages = serde_json::to_value(whole()).unwrap_or_default();
+            for (index, message) in messages.as_array_mut().into_iter().flatten().enumerate() {
+                message["train"] = json!(message["role"] == "assistant" && index >= prompt.len());
+            }
+            (vec![whole()], json!({ "messages": messages, "tools": tools }))
+        }
+        (Dialect::Axolotl, Table::Preference) => (
+            vec![prompt.clone()],
+            json!({ "messages": prompt, "chosen": single(chosen), "rejected": single(rejected), "tools": tools }),
+        ),
+        (Dialect::Axolotl, Table::Kto) => {
+            (vec![whole()], json!({ "messages": whole(), "label": label, "tools": tools }))
+        }
+    };
+    let mut value = value;
+    value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
+    Row {
+        text: value.to_string(),
+        body: body(&value),
+        shapes: columns.iter().filter(|messages| is_mixed(messages)).count(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agreement_goes() {
-        let table = [
-            ("You're absolutely right! We don't need it.", "We don't need it."),
-            ("Good point. Sorry about that. Here it is.", "Here it is."),
-            ("You're right that the test is wrong.", "You're right that the test is wrong."),
-            ("Understood.", "Understood."),
-            ("Understood", "Understood"),
-            ("Sure:\n- `Edit a`", "- `Edit a`"),
-            ("I make a new commit.", "I make a new commit."),
-        ];
-        for (text, rest) in table {
-            assert_eq!(without_agreement(text), rest);
-        }
+/// What makes two rows one example.
+fn body(row: &Value) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for (key, value) in row.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata" && *key != "tools") {
+        hasher.update(key.as_bytes());
+        hasher.update(value.to_string().as_bytes());
     }
+    hasher.finalize()
+}
+
+/// Whether some messages call and others do not.
+fn is_mixed(messages: &[Message]) -> bool {
+    let calls = messages.iter().filter(|message| !message.tool_calls.is_empty()).count();
+    calls > 0 && calls < messages.len()
+}
+
+/// Messages whose arguments are spelled as text.
+fn spelled(messages: &[Message]) -> Vec<Value> {
+    let mut messages = messages.to_vec();
+    for call in messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
+        call.function.arguments = Value::String(call.function.arguments.to_string());
+    }
+    messages.into_iter().map(|message| serde_json::to_value(message).unwrap_or_default()).collect()
+}
+
+fn list(tools: &str) -> Value {
+    serde_json::from_str(tools).unwrap_or_default()
+}
+
+/// An answer as the one message that some trainers take: calls beyond the first turn are told as text.
+fn single(messages: &[Message]) -> Value {
+    let turn = |message: &Message| {
+        let calls = message.tool_calls.iter().map(|call| {
+            let line = super::entry::code_span(&format!("{} {}", call.function.name, call.function.arguments));
+            format!("- {line}")
+        });
+        super::entry::paragraphs([message.content.as_str(), &calls.collect::<Vec<_>>().join("\n")])
+    };
+    let own: Vec<Message> = messages
+        .iter()
+        .filter(|message| message.role == "assistant")
+        .map(|message| Message::text("assistant", turn(message)))
+        .collect();
+    json!({ "role": "assistant", "content": flat(&own) })
 }

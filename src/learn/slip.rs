@@ -33,6 +33,7 @@ const EMPTY: &[&str] = &[
     "requires approval",
     "no such tool",
     "permission to use",
+    "permission for this action",
     "requested permissions",
     "timed out",
     "was blocked",

@@ -31,6 +31,8 @@ pub(super) struct Round<'a> {
     pub(super) task: Option<&'a Callout>,
     /// What was done.
     pub(super) beats: Vec<Beat<'a>>,
+    /// What the person ran with the words (`!ls`): theirs, and none of the agent's deeds.
+    pub(super) own: Vec<Entry>,
     /// Whether a person stopped it.
     pub(super) interrupted: bool,
 }
@@ -79,7 +81,12 @@ impl<'a> Trail<'a> {
                 if let Some(last) = rounds.last_mut().filter(|_| stop) {
                     last.interrupted = true;
                 }
-                let Some(entry) = entry else { continue };
+                let Some(mut entry) = entry else { continue };
+                entry.complete(note.calls);
+                if let Some(last) = rounds.last_mut().filter(|last| last.beats.is_empty() && is_own(item, last)) {
+                    last.own.push(entry);
+                    continue;
+                }
                 let beat = Beat { item, entry };
                 match rounds.last_mut() {
                     Some(last) => last.beats.push(beat),
@@ -163,7 +170,8 @@ impl<'a> Trail<'a> {
     pub(super) fn words(&self, round: &Round<'a>) -> String {
         let words = |user: &&User| self.cleaner.words(user.callout.span, &user.words);
         let task = round.task.map(|task| self.cleaner.words(task.span, &task.body));
-        let words: Vec<String> = task.into_iter().chain(round.users.iter().map(words)).collect();
+        let own = round.own.iter().map(|entry| entry.answer().to_owned());
+        let words: Vec<String> = task.into_iter().chain(round.users.iter().map(words)).chain(own).collect();
         entry::paragraphs(words.iter().map(String::as_str))
     }
 
@@ -207,6 +215,16 @@ impl Round<'_> {
     fn is_empty(&self) -> bool {
         self.users.is_empty() && self.task.is_none() && self.beats.is_empty()
     }
+}
+
+/// Whether a step is a command that the person typed behind an exclamation mark.
+fn is_own(item: &Item, round: &Round<'_>) -> bool {
+    let Item::Step(step) = item else { return false };
+    let command = step.command.as_deref().unwrap_or(&step.args).trim();
+    let typed = |words: &str| {
+        words.lines().filter_map(|line| line.trim().strip_prefix('!')).any(|typed| typed.trim() == command)
+    };
+    step.tool == "Shell" && !command.is_empty() && round.users.iter().any(|user| typed(&user.words))
 }
 
 /// Whether a line of prose says that a person stopped the agent.
@@ -260,7 +278,7 @@ mod tests {
     }
 
     fn told(session: &Session) -> Vec<(String, Vec<String>)> {
-        let trail = Trail::of(Note { path: "s.md", text: "", session });
+        let trail = Trail::of(Note { path: "s.md", text: "", session, calls: None });
         let entries = |round: &Round<'_>| round.beats.iter().map(|beat| beat.entry.text()).collect();
         trail.rounds.iter().map(|round| (trail.words(round), entries(round))).collect()
     }
@@ -277,7 +295,7 @@ mod tests {
         let expected = [("a\n\nb", vec!["x"]), ("c", vec!["y"]), ("", vec!["z"])];
         let expected = expected.map(|(words, did)| (words.to_owned(), did.into_iter().map(str::to_owned).collect()));
         assert_eq!(told(&session), expected);
-        let trail = Trail::of(Note { path: "s.md", text: "", session: &session });
+        let trail = Trail::of(Note { path: "s.md", text: "", session: &session, calls: None });
         let context = trail.context(2, 1);
         assert_eq!((context.len(), context[0].asked.as_str(), context[0].heading), (1, "untitled: P-02", true));
     }

@@ -44,10 +44,11 @@ Tabs now.
 fn exported(format: Format) -> Export {
     let note = cru::note::Note::parse(NOTE);
     let (session, _) = read::session(&note);
-    let note = Note { path: "sessions/tabs.md", text: note.text(), session: &session };
+    let note = Note { path: "sessions/tabs.md", text: note.text(), session: &session, calls: None };
     let found = harvest(&[note], &Kind::ALL, &Family::default());
     assert_eq!(found.cases.len(), 2, "{found:?}");
-    export::stream(&found.cases, format, export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." })
+    let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+    export::stream(found.cases, format, export::Options { train: 0.0, ..export::Options::new(layouts) })
         .expect("a layout of ours renders")
 }
 
@@ -74,6 +75,6 @@ fn a_case_names_its_place() {
     assert_eq!(places, [place(28, 31), place(33, 34)]);
     assert_eq!(
         rows[0]["completion"][0]["content"],
-        "`\\t` there , see `Edit Makefile`\n\n- `Edit Makefile` → +1 −1\n- `Bash make` → built"
+        "`\\t` there , see `Edit Makefile`\n\n- `Edit Makefile`\n- `Bash make`"
     );
 }

@@ -12,6 +12,7 @@
 
 mod agents;
 mod agents_real;
+mod cases;
 mod cmd;
 mod codex;
 mod corpus;
@@ -40,6 +41,7 @@ mod learn;
 mod live;
 mod opencode;
 mod pi;
+mod planted;
 mod relevance;
 mod replay;
 mod resume;

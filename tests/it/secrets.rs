@@ -52,7 +52,7 @@ fn capitals(seed: usize, len: usize) -> String {
 }
 
 /// Every shape: rule, what must not be left of it, and the text that it stands in.
-fn shapes(seed: usize) -> Vec<(&'static str, String, String)> {
+pub(crate) fn shapes(seed: usize) -> Vec<(&'static str, String, String)> {
     let r = |len: usize| random(seed, len);
     let bare = |rule, secret: String| (rule, secret.clone(), secret);
     let with =

@@ -3,19 +3,22 @@
 //! The transcript is read twice: once to learn which call became the step, which only the whole of it tells, and once
 //! more to keep that call and its answer and nothing else. Secrets are masked under the names that they have in the note.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::ids::Ids;
-use super::transcript::{Pointer, Transcripts, deeds, is_same};
+use super::transcript::{Pointer, Transcripts, deeds, is_same, readable};
 use crate::base::{Error, Result};
 use crate::session::Session;
 use crate::session::event::{Event, EventKind, StreamKey};
 use crate::session::fold::{Fold, Options};
 use crate::session::mask::Masks;
 use crate::session::source::{Account, Bounds, Consumed, Header, Sink};
+
+/// Bytes of an answer where all steps are read at once: of a longer one its beginning and its end.
+const OUTPUT: usize = 64 << 10;
 
 /// What the transcript says of a step.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +51,20 @@ pub enum Missing {
 }
 
 impl Transcripts {
+    /// All steps of the note that `session` was read from, by their ids, without their places; none where there is no
+    /// transcript. It is read once, and secrets are masked.
+    pub(in crate::commands) fn steps(&self, session: &Session) -> HashMap<String, Whole> {
+        let pointer = Pointer::of(&session.meta);
+        let files = self.files(pointer).zip(pointer.host_session);
+        let Some(((importer, files), wanted)) = files else { return HashMap::new() };
+        let calls = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
+        let mut every = Every { calls, masks: Masks::default(), told: HashMap::new() };
+        let read = (importer.read)(&self.bundle(&files), &mut every);
+        let (Ok(()), Some((_, fold))) = (read, every.calls.fold) else { return HashMap::new() };
+        let steps = steps_of(fold, every.calls.ids, session);
+        steps.into_iter().filter_map(|(call, step)| Some((step, every.told.remove(&call)?))).collect()
+    }
+
     /// The step `id` of the note that `session` was read from.
     pub(in crate::commands) fn step(
         &self,
@@ -63,20 +80,8 @@ impl Transcripts {
         let mut first = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
         (importer.read)(&bundle, &mut first)?;
         let Some((_, fold)) = first.fold else { return Ok(Err(Missing::NotInIt)) };
-        let steps: Vec<(String, String)> =
-            first.ids.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
-        let account = fold.finish(Consumed::default()).session;
-        let ids = Ids::found(&account, session);
-        let (told, there) = (deeds(&account), deeds(session));
-        let same = |step: &str| {
-            // The step of another session, whose records are copied here, may have the same number.
-            let same = match there.get(id) {
-                Some(there) => told.get(step).is_some_and(|told| is_same(*told, *there)),
-                None => session.is_brief(),
-            };
-            same && ids.now(step) == id
-        };
-        let calls: HashSet<String> = steps.into_iter().filter(|(step, _)| same(step)).map(|(_, call)| call).collect();
+        let steps = steps_of(fold, first.ids, session);
+        let calls: HashSet<String> = steps.into_iter().filter(|(_, step)| step == id).map(|(call, _)| call).collect();
         if calls.is_empty() {
             return Ok(Err(Missing::NotInIt));
         }
@@ -89,6 +94,24 @@ impl Transcripts {
         }
         Err(Error::no("the transcript changed while it was read").with_hint("ask again"))
     }
+}
+
+/// Calls of a stream, each with the step that it is in the note.
+fn steps_of(fold: Fold, calls: Vec<String>, session: &Session) -> Vec<(String, String)> {
+    let steps: Vec<(String, String)> =
+        calls.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
+    let account = fold.finish(Consumed::default()).session;
+    let ids = Ids::found(&account, session);
+    let (told, there) = (deeds(&account), deeds(session));
+    let known = |(step, call): (String, String)| {
+        let now = ids.now(&step);
+        // The step of another session, whose records are copied here, may have the same number.
+        // One that the note leaves out cannot be compared.
+        let told = *told.get(step.as_str())?;
+        let same = there.get(now).map_or_else(|| session.is_brief(), |there| is_same(told, *there));
+        same.then(|| (call, now.to_owned()))
+    };
+    steps.into_iter().filter_map(known).collect()
 }
 
 /// Folds one stream and keeps the ids of its calls.
@@ -116,6 +139,59 @@ impl Sink for Calls<'_> {
             self.ids.push(call.id.clone().into_owned());
         }
         fold.event(event);
+    }
+
+    fn close(&mut self, _: &StreamKey, _: Consumed) {}
+
+    fn account(&mut self, _: &Path, _: Account) {}
+}
+
+/// Folds one stream and keeps what all of its calls say.
+struct Every<'a> {
+    calls: Calls<'a>,
+    masks: Masks,
+    told: HashMap<String, Whole>,
+}
+
+impl Sink for Every<'_> {
+    fn wants(&self, key: &StreamKey) -> bool {
+        key.to_string() == self.calls.wanted
+    }
+
+    fn open(&mut self, mut header: Header) {
+        if self.calls.fold.is_none() && header.key.to_string() == self.calls.wanted {
+            self.masks.header(&mut header);
+            self.calls.open(header);
+        }
+    }
+
+    fn bounds(&self, _: &StreamKey) -> Bounds {
+        Bounds::default()
+    }
+
+    fn event(&mut self, key: &StreamKey, mut event: Event<'_>) {
+        if self.calls.fold.as_ref().is_none_or(|(own, _)| own != key) {
+            return;
+        }
+        let mut input = match &mut event.kind {
+            EventKind::Call(call) => std::mem::take(&mut call.input),
+            _ => Value::Null,
+        };
+        self.masks.event(&mut event);
+        match &event.kind {
+            EventKind::Call(call) => {
+                hide("", &mut input, &mut self.masks);
+                let whole = Whole { tool: call.tool.clone().into_owned(), input, ..Whole::default() };
+                self.told.entry(call.id.clone().into_owned()).or_insert(whole);
+            }
+            EventKind::Result(result) => {
+                if let Some(whole) = self.told.get_mut(result.call.as_ref()) {
+                    whole.output = Some(readable(&result.output, OUTPUT));
+                }
+            }
+            _ => {}
+        }
+        self.calls.event(key, event);
     }
 
     fn close(&mut self, _: &StreamKey, _: Consumed) {}

@@ -2,7 +2,7 @@
 
 mod codify;
 pub(in crate::commands) mod filter;
-mod learn;
+pub(in crate::commands) mod learn;
 pub(in crate::commands) mod list;
 mod resume;
 mod show;

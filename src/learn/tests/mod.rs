@@ -113,7 +113,7 @@ fn tokens() -> Session {
 }
 
 fn note(session: &Session) -> Note<'_> {
-    Note { path: "sessions/2026-11-20-refresh-tokens.md", text: "", session }
+    Note { path: "sessions/2026-11-20-refresh-tokens.md", text: "", session, calls: None }
 }
 
 fn cases(session: &Session) -> Harvest {
@@ -136,22 +136,24 @@ fn without_metadata(row: &str) -> String {
     row.to_string()
 }
 
-const LAYOUT: export::Layouts<'static> =
-    export::Layouts { name: "templates/case.md", case: TEMPLATE, prompt: super::chat::SYSTEM };
+const OPTIONS: export::Options<'static> = export::Options {
+    train: 1.0,
+    ..export::Options::new(export::Layouts {
+        name: "templates/case.md",
+        case: TEMPLATE,
+        prompt: "You are a coding agent.",
+    })
+};
+
+/// All cases are kept to evaluate with.
+const ASKED: export::Options<'static> = export::Options { train: 0.0, ..OPTIONS };
 
 #[test]
 fn what_is_found() {
     let session = tokens();
     let harvest = cases(&session);
     let lines = |case: &Case| format!("{} | {} | {} | {:?}", case.id, case.title, case.evidence(), case.gap());
-    assert_snapshot!(harvest.cases.iter().map(lines).collect::<Vec<_>>().join("\n"), @"
-    puzzle-df20fe0d3aa550e0 | Flaky clock in the token test | later success | None
-    puzzle-e78d17e9f590b4d9 | npm run lint: error: 'token' is never read | later success | None
-    puzzle-1aa61cc8b7f843ce | Advisory for an old crate |  | Some(Unresolved)
-    correction-c08f562df165d920 | don't store them in localStorage | response | None
-    correction-fa67b8129d7262e8 | never force-push: make a new commit | response | None
-    correction-ff47c64e2fcb6dae | no, leave it |  | Some(Unanswered)
-    ");
+    assert_snapshot!(harvest.cases.iter().map(lines).collect::<Vec<_>>().join("\n"));
     assert!(harvest.left_out.is_empty());
 }
 
@@ -179,166 +181,20 @@ fn ids_stay_when_the_note_is_edited_elsewhere() {
 #[test]
 fn rows_for_tuning() {
     let harvest = cases(&tokens());
-    let export = export::folder(&harvest.cases, Format::Jsonl, LAYOUT).expect("rows");
+    let export = export::folder(harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
-    assert_eq!(names, [("README.md", 0), ("preference.jsonl", 2), ("sft.jsonl", 4)]);
-    let first = text(&export, "sft.jsonl").lines().next().unwrap_or_default().to_owned();
-    assert_snapshot!(pretty(&first), @r#"
-    {
-      "prompt": [
-        {
-          "role": "system",
-          "content": "You are a coding agent. Your tool calls are written as lines of text: the tool with its arguments, then `→` and the beginning of the result; `✗` marks a failure."
-        },
-        {
-          "role": "user",
-          "content": "Add refresh tokens to the login."
-        },
-        {
-          "role": "assistant",
-          "content": "I read the code first.\n\n- `Read src/auth.rs` → 412 lines\n- `Bash cargo test -p auth`"
-        },
-        {
-          "role": "user",
-          "content": "✗ 2 of 41 failed (exit 101)\n\nFlaky clock in the token test\n\nExpiry was compared with the wall clock."
-        }
-      ],
-      "completion": [
-        {
-          "role": "assistant",
-          "content": "inject a clock, as `FixedClock`; see `Edit src/clock.rs`.\n\n- `Edit src/clock.rs` → +12 −3\n- `Bash cargo test -p auth` → 41 passed"
-        }
-      ],
-      "metadata": {
-        "id": "puzzle-df20fe0d3aa550e0",
-        "case_type": "puzzle",
-        "title": "Flaky clock in the token test",
-        "session_id": "2026-11-20-refresh-tokens",
-        "root_session_id": "2026-11-20-refresh-tokens",
-        "source": {
-          "path": "sessions/2026-11-20-refresh-tokens.md",
-          "line_start": 1,
-          "line_end": 1,
-          "block_id": "e-01"
-        },
-        "agent": "coder@2.0",
-        "model": "claude-opus-4-5",
-        "host": "claude-code",
-        "channel": "dev",
-        "phase": "Build",
-        "tags": "auth jwt",
-        "outcome": "completed",
-        "evidence": "later success",
-        "verified": true,
-        "rule": "",
-        "complete": true,
-        "corrected_again": false,
-        "tool_fidelity": "summary",
-        "content_hash": "c85dbe528ab1abde",
-        "exporter": "cru 0.1.0"
-      }
-    }
-    "#);
-    let pair = text(&export, "preference.jsonl").lines().next_back().unwrap_or_default().to_owned();
-    assert_snapshot!(pretty(&without_metadata(&pair)), @r#"
-    {
-      "prompt": [
-        {
-          "role": "system",
-          "content": "You are a coding agent. Your tool calls are written as lines of text: the tool with its arguments, then `→` and the beginning of the result; `✗` marks a failure."
-        },
-        {
-          "role": "user",
-          "content": "Add refresh tokens to the login."
-        },
-        {
-          "role": "assistant",
-          "content": "I read the code first.\n\n- `Read src/auth.rs` → 412 lines\n- `Bash cargo test -p auth` → ✗ 2 of 41 failed (exit 101)\n\nError: Flaky clock in the token test\nExpiry was compared with the wall clock.\nResolution: inject a clock, as `FixedClock`; see `Edit src/clock.rs`.\n\n- `Edit src/clock.rs` → +12 −3\n- `Bash cargo test -p auth` → 41 passed\n- `Bash npm run lint` → ✗ error: 'token' is never read (exit 101)\n- `Edit web/login.ts` → +0 −1\n- `Bash npm run lint` → no output\n- `Write web/store.ts` → created, 30 lines\n\nThe tokens are in `localStorage` now."
-        },
-        {
-          "role": "user",
-          "content": "don't store them in localStorage\n\nDone so far:\n\n- `Edit web/store.ts` → +8 −20"
-        }
-      ],
-      "chosen": [
-        {
-          "role": "assistant",
-          "content": "I make a new commit.\n\n- `Bash git commit -m fix` → 1 file changed"
-        }
-      ],
-      "rejected": [
-        {
-          "role": "assistant",
-          "content": "- `Bash git push --force`"
-        }
-      ]
-    }
-    "#);
+    assert_eq!(
+        names,
+        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 7), ("preference/train.jsonl", 2),]
+    );
+    let first = text(&export, "completion/train.jsonl").lines().next().unwrap_or_default().to_owned();
+    assert_snapshot!(pretty(&first));
+    let pair = text(&export, "preference/train.jsonl").lines().next_back().unwrap_or_default().to_owned();
+    assert_snapshot!(pretty(&without_metadata(&pair)));
     let card = text(&export, "README.md");
     // The features are those of the rows, which loaders check.
     let card: Vec<&str> = card.lines().filter(|line| !line.starts_with("    ")).collect();
-    assert_snapshot!(card.join("\n"), @r#"
-    ---
-    pretty_name: Cases from agent sessions
-    configs:
-    - config_name: sft
-      default: true
-      data_files:
-      - split: train
-    - config_name: preference
-      data_files:
-      - split: train
-    dataset_info:
-    - config_name: sft
-      features:
-      - name: prompt
-      - name: completion
-      - name: metadata
-    - config_name: preference
-      features:
-      - name: prompt
-      - name: chosen
-      - name: rejected
-      - name: metadata
-    ---
-
-    # Cases from agent sessions
-
-    <!-- Written by `cru session learn`: the next export into this folder replaces it. -->
-
-    | configuration | file | rows | for |
-    | --- | --- | ---: | --- |
-    | `sft` | `sft.jsonl` | 4 | supervised tuning: `prompt`, `completion` |
-    | `preference` | `preference.jsonl` | 2 | preference tuning: `prompt`, `chosen`, `rejected` |
-
-    ```python
-    from datasets import load_dataset
-    rows = load_dataset("path/to/this/folder", "sft", split="train")
-    ```
-
-    Every answer stands in a session's record: what solved a failure, or what the agent did after a person corrected it. None
-    is made up. Only `completion` is meant to be trained on; a prompt that was too long has lost its middle, an answer is
-    whole, so train with a `max_length` that holds the longest row.
-
-    Tool calls are lines of text, `` `tool arguments` → result ``, since that is what a session note holds
-    (`metadata.tool_fidelity: summary`). Filter by `metadata`:
-
-    | key | meaning |
-    | --- | --- |
-    | `case_type` | `puzzle` (something failed) or `correction` (a person set the agent right) |
-    | `evidence`, `verified` | how the answer is known; whether a later success of what had failed stands in the record |
-    | `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
-    | `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
-    | `corrected_again` | whether the person had to correct the answer too |
-    | `session_id`, `root_session_id` | split by the root, so that a session and its sub-agents stay together |
-    | `source` | file, lines and block of the note that says it |
-    | `content_hash` | changes with any text of the case |
-
-    ## Left out
-
-    - 1: no resolution and no later success
-    - 1: nothing written after the correction
-    "#);
+    assert_snapshot!(card.join("\n"));
     let left_out: Vec<(&str, Reason)> = export.left_out.iter().map(|it| (it.title.as_str(), it.reason)).collect();
     assert_eq!(left_out, [("Advisory for an old crate", Reason::Unresolved), ("no, leave it", Reason::Unanswered)]);
 }
@@ -346,167 +202,30 @@ fn rows_for_tuning() {
 #[test]
 fn samples_for_evaluation() {
     let harvest = harvest(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
-    let export = export::stream(&harvest.cases, Format::Puzzle, LAYOUT).expect("samples");
+    let export = export::stream(harvest.cases, Format::Puzzle, ASKED).expect("samples");
     let rows = text(&export, "puzzles.jsonl");
     assert_eq!(rows.lines().count(), 2);
-    assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()), @r#"
-    {
-      "id": "puzzle-df20fe0d3aa550e0",
-      "input": [
-        {
-          "role": "system",
-          "content": "You are a coding agent. Your tool calls are written as lines of text: the tool with its arguments, then `→` and the beginning of the result; `✗` marks a failure."
-        },
-        {
-          "role": "user",
-          "content": "Add refresh tokens to the login."
-        },
-        {
-          "role": "assistant",
-          "content": "I read the code first.\n\n- `Read src/auth.rs` → 412 lines\n- `Bash cargo test -p auth`"
-        },
-        {
-          "role": "user",
-          "content": "✗ 2 of 41 failed (exit 101)\n\nFlaky clock in the token test\n\nExpiry was compared with the wall clock.\n\nWhat do you do next?"
-        }
-      ],
-      "target": "inject a clock, as `FixedClock`; see `Edit src/clock.rs`.\n\n- `Edit src/clock.rs` → +12 −3\n- `Bash cargo test -p auth` → 41 passed",
-      "metadata": {
-        "failure": "`Bash cargo test -p auth` → ✗ 2 of 41 failed (exit 101)\n\nFlaky clock in the token test\n\nExpiry was compared with the wall clock.",
-        "must_include": [
-          "FixedClock"
-        ],
-        "must_not_include": [],
-        "id": "puzzle-df20fe0d3aa550e0",
-        "case_type": "puzzle",
-        "title": "Flaky clock in the token test",
-        "session_id": "2026-11-20-refresh-tokens",
-        "root_session_id": "2026-11-20-refresh-tokens",
-        "source": {
-          "path": "sessions/2026-11-20-refresh-tokens.md",
-          "line_start": 1,
-          "line_end": 1,
-          "block_id": "e-01"
-        },
-        "agent": "coder@2.0",
-        "model": "claude-opus-4-5",
-        "host": "claude-code",
-        "channel": "dev",
-        "phase": "Build",
-        "tags": "auth jwt",
-        "outcome": "completed",
-        "evidence": "later success",
-        "verified": true,
-        "rule": "",
-        "complete": true,
-        "corrected_again": false,
-        "tool_fidelity": "summary",
-        "content_hash": "c85dbe528ab1abde",
-        "exporter": "cru 0.1.0"
-      }
-    }
-    "#);
+    assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()));
 }
 
 #[test]
 fn notes_to_read() {
     let harvest = cases(&tokens());
-    let export = export::folder(&harvest.cases[..1], Format::Markdown, LAYOUT).expect("a note");
+    let export = export::folder(harvest.cases[..1].to_vec(), Format::Markdown, OPTIONS).expect("a note");
     let name = export.files[0].name.clone();
-    assert_snapshot!(name, @"puzzle-flaky-clock-in-the-token-test-df20fe0d.md");
-    assert_snapshot!(text(&export, &name), @r#"
-    ---
-    type: case
-    case_id: puzzle-df20fe0d3aa550e0
-    case_type: puzzle
-    session: "[[2026-11-20-refresh-tokens]]"
-    agent: coder@2.0
-    model: claude-opus-4-5
-    channel: dev
-    evidence: later success
-    verified: true
-    tags:
-      - auth
-      - jwt
-    ---
-    # Flaky clock in the token test
-
-    Puzzle from [[2026-11-20-refresh-tokens#^e-01|Refresh tokens]], phase “Build”, coder@2.0.
-
-    ## Context
-
-    > [!user]
-    > Add refresh tokens to the login.
-
-    > I read the code first.
-
-    - `Read src/auth.rs` → 412 lines [[2026-11-20-refresh-tokens#^n-001]]
-
-    ## Failure
-
-    - `Bash cargo test -p auth` → ✗ 2 of 41 failed (exit 101) [[2026-11-20-refresh-tokens#^n-002]]
-
-    > [!error] Flaky clock in the token test
-    > Expiry was compared with the wall clock.
-
-    ## Expected behaviour
-
-    > inject a clock, as `FixedClock`; see `Edit src/clock.rs`.
-
-    - `Edit src/clock.rs` → +12 −3 [[2026-11-20-refresh-tokens#^n-003]]
-    - `Bash cargo test -p auth` → 41 passed [[2026-11-20-refresh-tokens#^n-004]]
-    "#);
-    let export = export::stream(&harvest.cases[3..4], Format::Markdown, LAYOUT).expect("a document");
-    assert_snapshot!(text(&export, "cases.md"), @"
-    # don't store them in localStorage
-
-    Correction from [[2026-11-20-refresh-tokens|Refresh tokens]], phase “Build”, coder@2.0.
-
-    ## Context
-
-    > [!user]
-    > Add refresh tokens to the login.
-
-    > I read the code first.
-
-    - `Read src/auth.rs` → 412 lines [[2026-11-20-refresh-tokens#^n-001]]
-    - `Bash cargo test -p auth` → ✗ 2 of 41 failed (exit 101) [[2026-11-20-refresh-tokens#^n-002]]
-
-    ## What the agent did
-
-    > Error: Flaky clock in the token test
-    > Expiry was compared with the wall clock.
-    > Resolution: inject a clock, as `FixedClock`; see `Edit src/clock.rs`.
-
-    - `Edit src/clock.rs` → +12 −3 [[2026-11-20-refresh-tokens#^n-003]]
-    - `Bash cargo test -p auth` → 41 passed [[2026-11-20-refresh-tokens#^n-004]]
-    - `Bash npm run lint` → ✗ error: 'token' is never read (exit 101) [[2026-11-20-refresh-tokens#^n-005]]
-    - `Edit web/login.ts` → +0 −1 [[2026-11-20-refresh-tokens#^n-006]]
-    - `Bash npm run lint` → no output [[2026-11-20-refresh-tokens#^n-007]]
-    - `Write web/store.ts` → created, 30 lines [[2026-11-20-refresh-tokens#^n-008]]
-
-    > The tokens are in `localStorage` now.
-
-    ## Correction
-
-    > [!user] Correction
-    > don't store them in localStorage
-
-    ## What it did then
-
-    > switched to httpOnly cookies.
-
-    - `Edit web/store.ts` → +8 −20 [[2026-11-20-refresh-tokens#^n-009]]
-    ");
+    assert_snapshot!(name);
+    assert_snapshot!(text(&export, &name));
+    let export = export::stream(harvest.cases[3..4].to_vec(), Format::Markdown, OPTIONS).expect("a document");
+    assert_snapshot!(text(&export, "cases.md"));
 }
 
 #[test]
 fn a_vault_may_have_its_own_layout() {
     let harvest = cases(&tokens());
     let export = export::stream(
-        &harvest.cases[..1],
+        harvest.cases[..1].to_vec(),
         Format::Markdown,
-        export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" },
+        export::Options::new(export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" }),
     )
     .expect("one");
     assert_eq!(text(&export, "cases.md"), "puzzle: Flaky clock in the token test\n");

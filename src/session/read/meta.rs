@@ -75,7 +75,9 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
             .collect(),
         more: frontmatter::Mapping::default(),
     };
-    if let Some(Status::Other(word)) = &meta.status {
+    // Notes of another type have words of their own.
+    let session = meta.kind.is_none() || meta.is_session();
+    if let Some(Status::Other(word)) = meta.status.as_ref().filter(|_| session) {
         let message = format!("unknown status `{word}`");
         diagnostics.push(
             Diagnostic::warning("unknown-status", values.span("status"), message)

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cru::base::Severity;
-use cru::learn::{Family, Format, Harvest, Kind, TEMPLATE, export, harvest};
+use cru::learn::{Case, Family, Format, Harvest, Kind, TEMPLATE, export, harvest};
 use cru::note::Note;
 use cru::session::read;
 use cru::workflow::{Options, codify, parse, render};
@@ -34,6 +34,7 @@ fn cases(world: &World) -> Harvest {
         path: &written.path,
         text: written.note.text(),
         session: &written.session,
+        calls: None,
     });
     let family = Family::of(world.notes.iter().map(|written| (written.stem(), &written.session.meta)));
     harvest(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
@@ -48,7 +49,7 @@ fn all_sessions_make_the_same_cases_each_time() {
     assert_eq!(ids.len(), one.cases.len());
     for format in Format::ALL {
         for make in [export::folder, export::stream] {
-            let made = |cases| make(cases, format, LAYOUT).unwrap();
+            let made = |cases: &[Case]| make(cases.to_vec(), format, export::Options::new(LAYOUT)).unwrap();
             let (first, second) = (made(&one.cases), made(&other.cases));
             assert!(first == second, "{format:?}");
             assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");

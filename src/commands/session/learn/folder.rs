@@ -12,9 +12,10 @@ use super::list::left_out;
 use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table};
+use crate::commands::output::{self, Align, Cell};
 use crate::commands::{Output, View};
-use crate::learn::{Export, File, Format, LeftOut, card};
+use crate::learn::row::Table;
+use crate::learn::{Export, Format, LeftOut, Report, card};
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,16 +25,18 @@ pub(super) enum Fate {
     Replaced,
     Unchanged,
     Kept,
+    Removed,
 }
 
-/// Writes the files of an export. Rows replace rows of an earlier export; a note that stands there already may have been
-/// edited and is kept. Refuses a folder whose files of these names are somebody else's, before anything is written.
+/// Writes the files of an export. Rows replace rows of an earlier export, and those that it has none for now are removed;
+/// a note or a configuration that stands there already may have been edited and is kept. Refuses a folder whose files of
+/// these names are somebody else's, before anything is written.
 pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(String, usize, Fate)>> {
     let mut plan = Vec::new();
     for file in &export.files {
         let path = dir.join(&file.name);
         let old = if path.exists() { Some(files::read(&path)?) } else { None };
-        if format != Format::Markdown && old.as_ref().is_some_and(|old| !is_ours(file, old)) {
+        if !is_kept(&file.name, format) && old.as_ref().is_some_and(|old| !is_ours(&file.name, old)) {
             return Err(Error::usage(format!("{} was not written by an export", path.display()))
                 .with_hint("choose an empty folder, or move the file away"));
         }
@@ -43,7 +46,7 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     for (file, path, old) in plan {
         let fate = match old {
             Some(old) if old == file.bytes => Fate::Unchanged,
-            Some(_) if format == Format::Markdown => Fate::Kept,
+            Some(_) if is_kept(&file.name, format) => Fate::Kept,
             Some(old) => {
                 files::replace(&path, &old, &file.bytes)?;
                 Fate::Replaced
@@ -53,24 +56,42 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
         };
         written.push((file.name.clone(), file.rows, fate));
     }
+    for name in left_over(dir, export) {
+        if files::remove(&dir.join(&name))? {
+            written.push((name, 0, Fate::Removed));
+        }
+    }
     files::sync_dir(dir);
     Ok(written)
 }
 
+/// Whether a file of that name is a person's once it is there.
+fn is_kept(name: &str, format: Format) -> bool {
+    format == Format::Markdown || matches!(name, "promptfooconfig.yaml" | "prompt.js")
+}
+
 /// Whether bytes in the place of a file of rows or a card come from an earlier export.
-fn is_ours(file: &File, old: &[u8]) -> bool {
+fn is_ours(name: &str, old: &[u8]) -> bool {
     let text = String::from_utf8_lossy(old);
-    match file.name.as_str() {
+    match name {
         "README.md" => text.contains(card::MARK),
+        "dataset_info.json" => text.contains(r#""file_name""#),
         _ => text.trim().is_empty() || text.lines().next().is_some_and(|row| row.contains(r#""exporter":"cru "#)),
     }
 }
 
 /// Files of rows that an earlier export left and this one has no rows for.
-pub(super) fn left_over(dir: &Path, export: &Export) -> Vec<&'static str> {
-    let has_card = export.files.iter().any(|file| file.name == "README.md");
-    let rows = ["sft.jsonl", "preference.jsonl"].into_iter().filter(|_| has_card);
-    rows.filter(|name| export.files.iter().all(|file| file.name != *name) && dir.join(name).exists()).collect()
+fn left_over(dir: &Path, export: &Export) -> Vec<String> {
+    if export.files.iter().all(|file| file.name != "README.md") {
+        return Vec::new();
+    }
+    let names = Table::ALL.into_iter().flat_map(|table| {
+        ["train", "validation"].into_iter().map(move |split| format!("{}/{split}.jsonl", table.as_str()))
+    });
+    names
+        .filter(|name| export.files.iter().all(|file| file.name != *name))
+        .filter(|name| files::read(&dir.join(name)).is_ok_and(|old| is_ours(name, &old)))
+        .collect()
 }
 
 /// What an export wrote.
@@ -80,6 +101,7 @@ pub(super) struct Written {
     format: &'static str,
     dir: PathBuf,
     files: Vec<WrittenFile>,
+    report: Report,
     left_out: Vec<LeftOut>,
 }
 
@@ -93,7 +115,14 @@ struct WrittenFile {
 impl Written {
     pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, Fate)>, export: &Export) -> Self {
         let files = written.into_iter().map(|(name, rows, fate)| WrittenFile { name, rows, fate }).collect();
-        Self { schema: 1, format: format.as_str(), dir: dir.to_owned(), files, left_out: export.left_out.clone() }
+        Self {
+            schema: 1,
+            format: format.as_str(),
+            dir: dir.to_owned(),
+            files,
+            report: export.report.clone(),
+            left_out: export.left_out.clone(),
+        }
     }
 
     fn count(&self, fate: Fate) -> usize {
@@ -117,23 +146,32 @@ impl Output for Written {
                 }
             }
         } else {
-            let mut table = Table::new(&[("FILE", Align::Left), ("ROWS", Align::Right), ("", Align::Left)]);
+            let mut table = output::Table::new(&[("FILE", Align::Left), ("ROWS", Align::Right), ("", Align::Left)]);
             for file in &self.files {
                 let rows = if file.rows > 0 { file.rows.to_string() } else { "–".to_owned() };
                 let fate = match file.fate {
                     Fate::Created => Cell::new("created").style(style::GOOD),
                     Fate::Replaced => Cell::new("replaced").style(style::WARN),
-                    Fate::Unchanged | Fate::Kept => Cell::new("unchanged").style(style::DIM),
+                    Fate::Unchanged => Cell::new("unchanged").style(style::DIM),
+                    Fate::Kept => Cell::new("kept").style(style::DIM),
+                    Fate::Removed => Cell::new("removed").style(style::WARN),
                 };
                 let path = self.dir.join(&file.name);
                 table.row([Cell::new(path.to_string_lossy()).style(style::ID), Cell::new(rows), fate]);
             }
             text.push_str(&table.render(view));
         }
+        if self.format != Format::Markdown.as_str() {
+            super::stats::tokens(&mut text, &self.report);
+        }
         left_out(&mut text, &self.left_out);
-        if self.format == Format::Jsonl.as_str() {
-            let _ =
-                write!(text, "\nNext: load_dataset(\"{dir}\", \"sft\") in Python; {dir}/README.md says the rest.\n");
+        let first = self.files.iter().find_map(|file| file.name.split_once('/')).map(|(table, _)| table);
+        if let Some(table) = first.filter(|_| self.format == Format::Jsonl.as_str()) {
+            let _ = write!(
+                text,
+                "\nNext: load_dataset(\"{dir}\", \"{table}\") in Python, max_length {}; {dir}/README.md says the rest.\n",
+                self.report.max_length
+            );
         }
         text
     }

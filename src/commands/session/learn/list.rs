@@ -1,6 +1,6 @@
 //! What there is: a line for each case, and what was left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -9,14 +9,14 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table};
 use crate::commands::{Output, View};
-use crate::learn::{Case, Harvest, Kind, LeftOut, Story, export};
+use crate::learn::{Case, Harvest, Kind, LeftOut, export};
 
 /// What there is, without an export.
 #[derive(Debug, Serialize)]
 pub(super) struct List {
     schema: u32,
-    puzzles: usize,
-    corrections: usize,
+    /// Cases by kind.
+    kinds: BTreeMap<&'static str, usize>,
     /// How many of them an export that needs an answer takes.
     with_answer: usize,
     cases: Vec<Row>,
@@ -42,13 +42,15 @@ struct Row {
 
 impl List {
     pub(super) fn of(harvest: Harvest) -> Self {
-        let count = |kind| harvest.cases.iter().filter(|case| case.kind() == kind).count();
+        let mut kinds = BTreeMap::new();
+        for case in &harvest.cases {
+            *kinds.entry(case.kind().as_str()).or_default() += 1;
+        }
         let mut left_out = harvest.left_out;
         left_out.extend(harvest.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
         Self {
             schema: 1,
-            puzzles: count(Kind::Puzzle),
-            corrections: count(Kind::Correction),
+            kinds,
             with_answer: harvest.cases.iter().filter(|case| case.gap().is_none()).count(),
             cases: harvest.cases.iter().map(Row::of).collect(),
             left_out,
@@ -58,10 +60,7 @@ impl List {
 
 impl Row {
     fn of(case: &Case) -> Self {
-        let (rule, answer) = match &case.story {
-            Story::Puzzle(it) => ("", &it.fix),
-            Story::Correction(it) => (it.rule, &it.response),
-        };
+        let (rule, answer) = (case.correction().map_or("", |it| it.rule), case.done());
         Self {
             id: case.id.clone(),
             kind: case.kind(),
@@ -93,7 +92,7 @@ impl Output for List {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         if self.cases.is_empty() {
-            text.push_str("No cases: no error with a callout and no correction in these sessions.\n");
+            text.push_str("No cases: no failure that was overcome, no correction and no work that was checked in these sessions.\n");
             left_out(&mut text, &self.left_out);
             return text;
         }
@@ -112,7 +111,8 @@ impl Output for List {
                 Cell::new(session).style(style::ID),
                 Cell::new(row.kind.as_str()).style(match row.kind {
                     Kind::Puzzle => style::WARN,
-                    Kind::Correction => style::AGENT,
+                    Kind::Correction | Kind::Preference => style::AGENT,
+                    Kind::Demonstration => style::GOOD,
                 }),
                 row.hints(),
                 Cell::new(&row.title),
@@ -120,20 +120,20 @@ impl Output for List {
         }
         text.push_str(&table.render(view));
         let sessions = self.cases.iter().map(|row| &row.session).collect::<BTreeSet<_>>().len();
+        let kinds: Vec<String> = self.kinds.iter().map(|(kind, count)| plural(*count as u64, kind)).collect();
         let _ = writeln!(
             text,
-            "\n{}: {} and {}, {} with an answer",
+            "\n{}: {}; {} with an answer",
             paint(
                 style::TITLE,
                 format!("{} in {}", plural(self.cases.len() as u64, "case"), plural(sessions as u64, "session"))
             ),
-            plural(self.puzzles as u64, "puzzle"),
-            plural(self.corrections as u64, "correction"),
+            kinds.join(", "),
             self.with_answer,
         );
         left_out(&mut text, &self.left_out);
         if self.with_answer > 0 {
-            text.push_str("\nNext: `cru session learn --export jsonl -o cases` writes rows to train on, `--export markdown` notes to read,\n`--export puzzle` samples to evaluate with.\n");
+            text.push_str("\nNext: `cru session learn` writes them as notes to review, `--export jsonl -o DIR` rows to train on,\n`--export puzzle -o DIR` samples to evaluate with.\n");
         }
         text
     }

@@ -1,30 +1,44 @@
-//! `cru session learn`: cases to a list, a folder or a pipe.
+//! `cru session learn`: cases to notes for review, to a folder or to a pipe.
 
 mod folder;
+mod gather;
 mod list;
+mod notes;
+mod reviewed;
+mod stats;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use rayon::prelude::*;
+pub(in crate::commands) use gather::{Wanted, harvest};
+pub(in crate::commands) use notes::Reviews;
 
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
-use crate::learn::{self, Export, Family, Format, Harvest, Kind, export};
-use crate::note::Note;
-use crate::session::{self, Session};
+use crate::learn::document::Layout;
+use crate::learn::{self, Dialect, Eval, Export, Format, Harvest, Kind, export};
+use crate::vault::Catalog;
 use crate::vault::template::{self, Template};
-use crate::vault::{Catalog, Vault, VaultPath};
 
 /// Make training and evaluation cases from sessions
 ///
 /// A failure and what solved it is a puzzle; a person's words that set the agent right, with what it did before and
-/// after, are a correction. Every answer stands in the notes: a case without one is listed with the reason, and left out
-/// of what needs one. Sessions with `export: false` or the tag `no-train` stay out.
+/// after, are a correction; a plan that was refused and the one that was accepted are a preference; a stretch of work
+/// whose check passed is a demonstration. Every answer stands in the notes or their transcripts: a case without one is
+/// listed with the reason, and left out of what needs one. Sessions with `export: false` or the tag `no-train` stay out.
 ///
-/// Without `--export`: a list of what there is.
+/// Without `--export` it writes a note for each case under `cases/`, for a person to read, edit, accept or reject
+/// (`cru cases`). An export takes every case that is not rejected, as edited.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  cru session learn --dry-run
+  cru session learn 2026-11-20-refresh-tokens
+  cru session learn --export jsonl -o rows --split 0.9 --max-tokens 8192
+  cru session learn --export jsonl -o rows --dialect axolotl --accepted-only
+  cru session learn --export puzzle -o puzzles --eval promptfoo")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     /// Which sessions; all of them when none is named
     #[arg(value_name = "SESSION")]
@@ -32,106 +46,203 @@ pub struct Args {
     /// All sessions
     #[arg(short, long, conflicts_with = "sessions")]
     all: bool,
-    /// Only cases of this type
+    /// Only cases of this type; may be given again
     #[arg(long = "type", value_enum, value_name = "TYPE")]
-    kind: Option<KindArg>,
-    /// Write the cases instead of listing them
+    kind: Vec<KindArg>,
+    /// Export the cases instead of writing notes
     #[arg(long, value_enum, value_name = "FORMAT")]
     export: Option<FormatArg>,
     /// The folder to write to, made if it is missing; without it one text goes to stdout
     #[arg(short, long, value_name = "DIR", requires = "export")]
     output: Option<PathBuf>,
+    /// Whose words rows are written in
+    #[arg(long, value_enum, value_name = "DIALECT", default_value = "hf")]
+    dialect: DialectArg,
+    /// What puzzles are written for
+    #[arg(long, value_enum, value_name = "TOOL", default_value = "inspect")]
+    eval: EvalArg,
+    /// Only sessions in which this query finds something (as `cru search` takes it)
+    #[arg(long, value_name = "QUERY")]
+    filter: Option<String>,
+    /// Share of session families to train on; the others validate
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
+    split: f64,
+    /// Tokens that a row may take: a context loses its middle, a case whose answer does not fit is left out
+    #[arg(long, value_name = "N", default_value_t = 8_192)]
+    max_tokens: usize,
+    /// Least quality of a case, from 0 to 1
+    #[arg(long, value_name = "Q", default_value_t = 0.0, value_parser = share)]
+    min_quality: f64,
+    /// Only cases that a person accepted
+    #[arg(long)]
+    accepted_only: bool,
+    /// Only numbers: types, answers, rows, tokens
+    #[arg(long, conflicts_with_all = ["export", "dry_run"])]
+    stats: bool,
+    /// List the cases and write nothing
+    #[arg(long, conflicts_with = "export")]
+    dry_run: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.0..=1.0).contains(&number) { Ok(number) } else { Err("a number from 0 to 1".to_owned()) }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum KindArg {
     /// Failures and what solved them
     Puzzle,
     /// A person's corrections
     Correction,
+    /// Work that succeeded
+    Demonstration,
+    /// Wrong against right: corrections with an answer, and plans that were refused
+    Preference,
+}
+
+impl KindArg {
+    const fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Puzzle => &[Kind::Puzzle],
+            Self::Correction => &[Kind::Correction],
+            Self::Demonstration => &[Kind::Demonstration],
+            Self::Preference => &[Kind::Preference, Kind::Correction],
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum FormatArg {
-    /// Rows to train on, for TRL and what builds on it, with a dataset card
+    /// Rows to train on, with a dataset card
     Jsonl,
     /// Notes to read, by `templates/case.md`
     Markdown,
-    /// Samples for evaluation with Inspect
+    /// Samples to evaluate with
     Puzzle,
 }
 
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Self {
-        match format {
-            FormatArg::Jsonl => Self::Jsonl,
-            FormatArg::Markdown => Self::Markdown,
-            FormatArg::Puzzle => Self::Puzzle,
-        }
-    }
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum DialectArg {
+    /// TRL, and what builds on it
+    Hf,
+    /// `OpenAI`'s fine-tuning, Together, Fireworks
+    Openai,
+    /// Axolotl and LLaMA-Factory
+    Axolotl,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum EvalArg {
+    /// Inspect AI
+    Inspect,
+    /// promptfoo
+    Promptfoo,
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
-    let harvest = harvest(args, &vault, cx)?;
-    let Some(format) = args.export else { return Ok(Box::new(list::List::of(harvest))) };
-    if harvest.cases.is_empty() {
-        return Err(Error::no("no cases to export").with_hint("`cru session learn` says what was left out and why"));
+    let catalog = Catalog::read(&vault);
+    let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
+    let kinds: Vec<Kind> = if wanted.is_empty() { Kind::ALL.to_vec() } else { wanted.into_iter().collect() };
+    let what = Wanted { sessions: &args.sessions, kinds: &kinds, filter: args.filter.as_deref() };
+    let mut harvest = harvest(what, &catalog, &vault, cx)?;
+    if !args.kind.is_empty() && !args.kind.contains(&KindArg::Correction) && args.kind.contains(&KindArg::Preference) {
+        // Corrections are meant as far as they make a pair.
+        harvest.cases.retain(|case| case.kind() != Kind::Correction || case.is_pair());
     }
     let (case, prompt) = (Template::of(&vault, template::Kind::Case)?, Template::of(&vault, template::Kind::Prompt)?);
-    let layout = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
-    let format = Format::from(format);
-    let export = match &args.output {
-        Some(_) => export::folder(&harvest.cases, format, layout)?,
-        None => export::stream(&harvest.cases, format, layout)?,
-    };
-    if export.is_empty() {
-        for left_out in &export.left_out {
-            cx.ui.note(&format!("left out: {}: {}", left_out.title, left_out.reason.as_str()));
+    let layouts = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
+    let layout = Layout::new(layouts.name, layouts.case)?;
+    let mut reviews = Reviews::read(&catalog, &vault);
+    let Some(format) = args.export else {
+        if args.dry_run || args.stats {
+            reviews.apply(&mut harvest, &layout, args.accepted_only)?;
         }
-        return Err(Error::no("no case has what this export needs"));
+        if args.dry_run {
+            return Ok(Box::new(list::List::of(harvest)));
+        }
+        if args.stats {
+            return stats(args, harvest, layouts);
+        }
+        let fates = reviews.write(&harvest.cases, &layout, &vault)?;
+        return Ok(Box::new(reviewed::Reviewed::of(&harvest, fates, &reviews)));
+    };
+    reviews.apply(&mut harvest, &layout, args.accepted_only)?;
+    let format = match format {
+        FormatArg::Jsonl => Format::Jsonl,
+        FormatArg::Markdown => Format::Markdown,
+        FormatArg::Puzzle => Format::Puzzle,
+    };
+    let options = options(args, layouts);
+    let Harvest { cases, left_out } = harvest;
+    if cases.is_empty() {
+        return Err(
+            Error::no("no cases to export").with_hint("`cru session learn --dry-run` says what was left out and why")
+        );
     }
+    let mut export = match &args.output {
+        Some(_) => export::folder(cases, format, options)?,
+        None => export::stream(cases, format, options)?,
+    };
+    export.left_out.extend(left_out);
+    if export.is_empty() {
+        tell(&export, cx);
+        return Err(Error::no("no case has what this export needs").with_hint(
+            "`cru session learn --dry-run` lists the cases; puzzles are of sessions that validate (--split)",
+        ));
+    }
+    refuse_leaks(&export)?;
     let Some(output) = &args.output else {
         tell(&export, cx);
         return Ok(Box::new(Stream { format, export }));
     };
     let dir = cx.absolute(output);
     let written = folder::write(&dir, &export, format)?;
-    for name in folder::left_over(&dir, &export) {
-        cx.ui.warn(&format!("{name} is from an earlier export and has no rows now"));
-    }
     Ok(Box::new(folder::Written::of(output, format, written, &export)))
 }
 
-fn harvest(args: &Args, vault: &Vault, cx: &Context<'_>) -> Result<Harvest> {
-    let catalog = Catalog::read(vault);
-    let wanted = args.sessions.iter().map(|name| Ok(catalog.session(name, vault, cx.env)?.path.clone()));
-    let wanted = wanted.collect::<Result<BTreeSet<_>>>()?;
-    let paths = catalog.sessions().map(|head| &head.path).filter(|path| wanted.is_empty() || wanted.contains(*path));
-    let read: Vec<_> = paths.collect::<Vec<_>>().par_iter().map(|path| (*path, read(vault, path))).collect();
-    let mut sources = Vec::with_capacity(read.len());
-    for (path, result) in read {
-        match result {
-            Ok((note, session)) => sources.push((path.text(), note, session)),
-            Err(error) => cx.ui.warn(&error.to_string()),
-        }
+fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {
+    export::Options {
+        dialect: match args.dialect {
+            DialectArg::Hf => Dialect::Hf,
+            DialectArg::Openai => Dialect::Openai,
+            DialectArg::Axolotl => Dialect::Axolotl,
+        },
+        eval: match args.eval {
+            EvalArg::Inspect => Eval::Inspect,
+            EvalArg::Promptfoo => Eval::Promptfoo,
+        },
+        train: args.split,
+        max_tokens: args.max_tokens,
+        min_quality: args.min_quality,
+        ..export::Options::new(layouts)
     }
-    let notes: Vec<_> =
-        sources.iter().map(|(path, note, session)| learn::Note { path, text: note.text(), session }).collect();
-    let kinds: &[Kind] = match args.kind {
-        None => &Kind::ALL,
-        Some(KindArg::Puzzle) => &[Kind::Puzzle],
-        Some(KindArg::Correction) => &[Kind::Correction],
-    };
-    let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
-    Ok(learn::harvest(&notes, kinds, &Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)))))
 }
 
-/// A note with its text, which says on what line a case stands.
-fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
-    let note = Note::parse(vault.read(path)?);
-    let (session, _) = session::read::session(&note);
-    Ok((note, session))
+/// What an export of rows would hold, in numbers.
+fn stats(args: &Args, harvest: Harvest, layouts: export::Layouts<'_>) -> Result<Box<dyn Output>> {
+    let sessions = harvest.cases.iter().map(|case| &case.origin.session).collect::<BTreeSet<_>>().len();
+    let mut export = export::folder(harvest.cases, Format::Jsonl, options(args, layouts))?;
+    export.left_out.extend(harvest.left_out);
+    Ok(Box::new(stats::Stats::of(sessions, export)))
+}
+
+/// Refuses an export that holds a secret or personal data after all. What it is is never told.
+fn refuse_leaks(export: &Export) -> Result<()> {
+    const SHOWN: usize = 10;
+    let leaks = learn::leaks(&export.files);
+    if leaks.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> =
+        leaks.iter().take(SHOWN).map(|leak| format!("  {}:{}  {}", leak.file, leak.line, leak.rule)).collect();
+    let found = plural(leaks.len() as u64, "place");
+    Err(Error::usage(format!(
+        "the export holds what must not leave the vault, in {found}; nothing was written\n{}",
+        shown.join("\n")
+    ))
+    .with_hint("take it out of the note, the template or the case; `cru secrets scan` finds secrets in notes"))
 }
 
 /// Says on stderr what a pipe does not show.
@@ -159,6 +270,12 @@ impl Output for Stream {
             return Ok(serde_json::json!({ "schema": 1, "format": format, "text": text }));
         }
         let rows: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()?;
-        Ok(serde_json::json!({ "schema": 1, "format": format, "rows": rows, "left_out": self.export.left_out }))
+        Ok(serde_json::json!({
+            "schema": 1,
+            "format": format,
+            "rows": rows,
+            "report": self.export.report,
+            "left_out": self.export.left_out,
+        }))
     }
 }

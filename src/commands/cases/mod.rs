@@ -1,0 +1,157 @@
+//! `cru cases`: the case notes of a vault, and what was decided about them.
+//!
+//! Everything here is also done by editing a note: `status` in its frontmatter is what counts.
+
+mod check;
+mod list;
+mod show;
+
+use super::session::learn::Reviews;
+use super::{Context, Output, View, reading};
+use crate::base::text::plural;
+use crate::base::{Error, Result, files};
+use crate::learn::{Review, Status};
+use crate::note::edit::set_key;
+use crate::note::frontmatter::Value;
+use crate::vault::{Catalog, Vault};
+
+/// Commands on case notes.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    List(list::Args),
+    Show(show::Args),
+    /// Accept cases: they are right
+    Accept(Decide),
+    /// Reject cases: they are in no export, and no run brings them back
+    Reject(Decide),
+    Check(check::Args),
+}
+
+/// Which cases.
+#[derive(Debug, clap::Args)]
+pub struct Decide {
+    /// Ids, or parts of them that only one case has
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+impl Command {
+    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        match self {
+            Self::List(args) => list::run(&args, cx),
+            Self::Show(args) => show::run(&args, cx),
+            Self::Accept(args) => decide(&args, Status::Accepted, cx),
+            Self::Reject(args) => decide(&args, Status::Rejected, cx),
+            Self::Check(args) => check::run(&args, cx),
+        }
+    }
+}
+
+/// The vault with its case notes.
+fn read(cx: &Context<'_>) -> Result<(Vault, Catalog, Reviews)> {
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let reviews = Reviews::read(&catalog, &vault);
+    Ok((vault, catalog, reviews))
+}
+
+/// The one note that an id, a part of one or a file name means.
+fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
+    let stem = |review: &Review| {
+        let name = review.path.rsplit('/').next().unwrap_or_default().to_owned();
+        name.strip_suffix(".md").map(str::to_owned).unwrap_or(name)
+    };
+    let wanted = wanted.trim_end_matches(".md");
+    let wanted = wanted.rsplit('/').next().unwrap_or(wanted);
+    if let Some(review) = reviews.notes.iter().find(|review| review.id == wanted || stem(review) == wanted) {
+        return Ok(review);
+    }
+    let found: Vec<&Review> = reviews
+        .notes
+        .iter()
+        .filter(|review| !wanted.is_empty() && (review.id.contains(wanted) || stem(review).contains(wanted)))
+        .collect();
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Error::no(format!("no case note `{}`", crate::base::text::sanitise(wanted)))
+            .with_hint("`cru cases list` lists them; `cru session learn` writes them")),
+        many => {
+            let ids: Vec<&str> = many.iter().take(5).map(|review| review.id.as_str()).collect();
+            Err(Error::usage(format!(
+                "`{}` means {}",
+                crate::base::text::sanitise(wanted),
+                plural(many.len() as u64, "case")
+            ))
+            .with_hint(format!("say more of it: {}", ids.join(", "))))
+        }
+    }
+}
+
+fn decide(args: &Decide, status: Status, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (vault, _, reviews) = read(cx)?;
+    // Nothing is written before all of them are known.
+    let notes = args.ids.iter().map(|id| find(id, &reviews)).collect::<Result<Vec<_>>>()?;
+    let mut decided = Decided { schema: 1, status, cases: Vec::new() };
+    for review in notes {
+        let patch = set_key(&review.text, "status", &Value::String(status.as_str().to_owned()))
+            .map_err(|error| Error::usage(format!("could not change {}: {error}", review.path)))?;
+        let was = if review.odd_status.is_some() { None } else { Some(review.status) };
+        if !patch.is_empty() {
+            let new = patch.apply(review.text.as_bytes());
+            files::replace_within(vault.root(), &vault.root().join(&review.path), review.text.as_bytes(), &new)?;
+        }
+        decided.cases.push(DecidedCase {
+            id: review.id.clone(),
+            path: review.path.clone(),
+            was,
+            title: review.title.clone(),
+        });
+    }
+    Ok(Box::new(decided))
+}
+
+/// What was decided.
+#[derive(Debug, serde::Serialize)]
+struct Decided {
+    schema: u32,
+    status: Status,
+    cases: Vec<DecidedCase>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct DecidedCase {
+    id: String,
+    path: String,
+    was: Option<Status>,
+    title: String,
+}
+
+impl Output for Decided {
+    fn text(&self, _: &View) -> String {
+        use super::output::style::{self, paint};
+        let mut text = String::new();
+        for case in &self.cases {
+            let before = case.was.map_or("none", Status::as_str);
+            let now = paint(look(self.status), self.status.as_str());
+            let change =
+                if case.was == Some(self.status) { format!("{now} already") } else { format!("{before} → {now}") };
+            let title = crate::base::text::sanitise(&case.title);
+            text.push_str(&format!("{}  {change}  {title}\n", paint(style::ID, crate::base::text::sanitise(&case.id))));
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+/// How a status looks.
+const fn look(status: Status) -> anstyle::Style {
+    use super::output::style;
+    match status {
+        Status::Proposed => style::DIM,
+        Status::Accepted => style::GOOD,
+        Status::Rejected => style::BAD,
+    }
+}

@@ -1,0 +1,55 @@
+//! `cru cases show`.
+
+use serde_json::json;
+
+use crate::base::Result;
+use crate::base::text::sanitise;
+use crate::commands::{Context, Output, View};
+use crate::learn::Review;
+use crate::learn::review::Part;
+
+/// Show a case note
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its id, or a part of it that only one case has
+    id: String,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (_, _, reviews) = super::read(cx)?;
+    Ok(Box::new(Shown(super::find(&args.id, &reviews)?.clone())))
+}
+
+struct Shown(Review);
+
+impl Output for Shown {
+    fn text(&self, _: &View) -> String {
+        let text = sanitise(&self.0.text);
+        if text.ends_with('\n') { text.into_owned() } else { format!("{text}\n") }
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let review = &self.0;
+        let part = |wanted: Part| {
+            review.parts().iter().find(|(part, _)| *part == wanted).map(|(_, text)| text.trim().to_owned())
+        };
+        Ok(json!({
+            "schema": 1,
+            "id": review.id,
+            "type": review.kind,
+            "status": review.status,
+            "changed": review.changed,
+            "title": review.title,
+            "session": review.session,
+            "path": review.path,
+            "context": part(Part::Context),
+            "failure": part(Part::Failure),
+            "correction": part(Part::Words),
+            "expected": part(Part::Expected),
+        }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,127 @@
+//! Which sessions are learned from, and their cases.
+//!
+//! Each session is read for itself and let go again, so that many sessions take the memory of their cases. A transcript is
+//! opened only where its note has a case.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::base::{Error, Result};
+use crate::commands::import::step::Whole;
+use crate::commands::import::transcript::Transcripts;
+use crate::commands::{Context, reading};
+use crate::index::Query;
+use crate::index::search::{Options, Search};
+use crate::learn::{self, Call, Calls, Family, Harvest, Kind};
+use crate::note::Note;
+use crate::session::{self, Session};
+use crate::vault::{Catalog, Vault, VaultPath};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::commands) struct Wanted<'a> {
+    /// Names of sessions; all where none is named.
+    pub(in crate::commands) sessions: &'a [String],
+    /// Kinds of cases.
+    pub(in crate::commands) kinds: &'a [Kind],
+    /// Only sessions in which this query finds something.
+    pub(in crate::commands) filter: Option<&'a str>,
+}
+
+/// The cases of the sessions that are asked for.
+pub(in crate::commands) fn harvest(
+    wanted: Wanted<'_>,
+    catalog: &Catalog,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<Harvest> {
+    let named = wanted.sessions.iter().map(|name| Ok(catalog.session(name, vault, cx.env)?.path.clone()));
+    let named = named.collect::<Result<BTreeSet<_>>>()?;
+    let found = wanted.filter.map(|query| filtered(query, vault, cx)).transpose()?;
+    let meant = |path: &VaultPath| {
+        (named.is_empty() || named.contains(path))
+            && found.as_ref().is_none_or(|found| found.contains(path.text().as_ref()))
+    };
+    let heads: Vec<_> = catalog.sessions().filter(|head| meant(&head.path)).collect();
+    let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
+    let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)));
+    let transcripts = Transcripts::of(vault, cx.env);
+    let progress = cx.ui.progress("learning", heads.len() as u64);
+    let gathered: Vec<Result<Harvest>> = heads
+        .par_iter()
+        .map(|head| {
+            let harvest = of_note(&head.path, wanted.kinds, &family, &transcripts, vault);
+            progress.advance(1);
+            harvest
+        })
+        .collect();
+    drop(progress);
+    let mut harvest = Harvest::default();
+    for gathered in gathered {
+        match gathered {
+            Ok(more) => {
+                harvest.cases.extend(more.cases);
+                harvest.left_out.extend(more.left_out);
+            }
+            Err(error) => cx.ui.warn(&error.to_string()),
+        }
+    }
+    harvest.sort();
+    Ok(harvest)
+}
+
+fn of_note(
+    path: &VaultPath,
+    kinds: &[Kind],
+    family: &Family,
+    transcripts: &Transcripts,
+    vault: &Vault,
+) -> Result<Harvest> {
+    let (note, session) = read(vault, path)?;
+    let text = path.text();
+    let source = learn::Note { path: &text, text: note.text(), session: &session, calls: None };
+    let harvest = learn::harvest(&[source], kinds, family);
+    if harvest.cases.is_empty() {
+        return Ok(harvest);
+    }
+    let steps = transcripts.steps(&session);
+    if steps.is_empty() {
+        return Ok(harvest);
+    }
+    let host = session.meta.host.as_deref().unwrap_or_default();
+    let call = |(id, whole): (String, Whole)| {
+        let name = own_name(host, &whole).to_owned();
+        Some((id, Call::new(&name, whole.input, whole.output.as_deref())?))
+    };
+    let calls: Calls = steps.into_iter().filter_map(call).collect();
+    Ok(learn::harvest(&[learn::Note { calls: Some(&calls), ..source }], kinds, family))
+}
+
+/// What the host calls the tool of a call: notes name what Codex does by what it is for.
+fn own_name<'a>(host: &str, whole: &'a Whole) -> &'a str {
+    match &whole.input {
+        Value::Object(map) if host == "codex" && map.get("command").is_some_and(Value::is_array) => "shell",
+        Value::Object(map) if host == "codex" && map.contains_key("cmd") => "exec_command",
+        Value::String(_) if host == "codex" => "apply_patch",
+        _ => &whole.tool,
+    }
+}
+
+/// A note with its text, which says on what line a case stands.
+fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
+    let note = Note::parse(vault.read(path)?);
+    let (session, _) = session::read::session(&note);
+    Ok((note, session))
+}
+
+/// Paths of the sessions in which a query finds something.
+fn filtered(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<BTreeSet<String>> {
+    let query = Query::parse(text, cx.env.now())
+        .map_err(|trouble| Error::usage(trouble.frame(text)).with_hint(trouble.help))?;
+    let snapshot = reading::snapshot(vault, cx)?;
+    let options = Options { limit: usize::MAX, per_session: 1, here: Some(cx.env.folder()), ..Options::default() };
+    let hits = Search::new(&snapshot, &query, &options).hits()?;
+    Ok(hits.iter().filter_map(|hit| Some(snapshot.session(hit.key)?.path.clone())).collect())
+}

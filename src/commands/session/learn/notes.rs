@@ -1,0 +1,158 @@
+//! Case notes in the vault: those that are there, and those that are written.
+//!
+//! A note is found by its `case_id` wherever it stands under `cases/`. Ids that were written once stand in
+//! `.cru/cases.txt`, one a line, so that a note that a person deleted is not made again, on any machine that has the vault.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::base::{Result, files};
+use crate::learn::document::{Layout, file_name};
+use crate::learn::review::Front;
+use crate::learn::{Case, Harvest, LeftOut, Reason, Review, Status, review};
+use crate::note::frontmatter;
+use crate::vault::{Catalog, Vault, VaultPath};
+
+/// The folder of case notes.
+const FOLDER: &str = "cases";
+
+/// Where it stands which ids were written.
+const LEDGER: &str = ".cru/cases.txt";
+
+/// What persons made of cases.
+#[derive(Debug, Default)]
+pub(in crate::commands) struct Reviews {
+    /// Case notes, by the order of their paths.
+    pub(in crate::commands) notes: Vec<Review>,
+    /// Their places by id; of two notes of one case the first.
+    by_id: HashMap<String, usize>,
+    /// Ids that were written at any time.
+    written: BTreeSet<String>,
+}
+
+/// What became of the note of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Fate {
+    Created,
+    Renewed,
+    Unchanged,
+    Kept,
+    Deleted,
+}
+
+/// A case note; `None` where a note is none.
+fn parse(path: &str, text: &str) -> Option<Review> {
+    let (values, _) = frontmatter::read(text, &frontmatter::split(text).block?);
+    let value = |key| values.string(key).unwrap_or_default();
+    let front = Front {
+        kind: value("type"),
+        case_id: value("case_id"),
+        case_type: value("case_type"),
+        status: value("status"),
+        session: value("session"),
+        rendered: value("rendered"),
+    };
+    Review::read(path, text, &front)
+}
+
+impl Reviews {
+    /// Reads them.
+    pub(in crate::commands) fn read(catalog: &Catalog, vault: &Vault) -> Self {
+        let mut reviews = Self::default();
+        let under = |path: &VaultPath| path.as_path().starts_with(FOLDER);
+        for head in catalog.heads.iter().filter(|head| under(&head.path) && !head.is_session()) {
+            let Ok(bytes) = vault.read(&head.path) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            let Some(review) = parse(&head.path.text(), &text) else { continue };
+            reviews.by_id.entry(review.id.clone()).or_insert(reviews.notes.len());
+            reviews.notes.push(review);
+        }
+        let ledger = files::read(&vault.root().join(LEDGER)).unwrap_or_default();
+        reviews.written = String::from_utf8_lossy(&ledger).lines().map(|line| line.trim().to_owned()).collect();
+        reviews
+    }
+
+    /// The note of a case.
+    pub(in crate::commands) fn of(&self, id: &str) -> Option<&Review> {
+        self.by_id.get(id).map(|at| &self.notes[*at])
+    }
+
+    /// Whether a person deleted the note of a case.
+    fn deleted(&self, id: &str) -> bool {
+        self.written.contains(id) && !self.by_id.contains_key(id)
+    }
+
+    /// Takes over what persons decided and wrote: rejected cases go, edited parts take the place of the record's.
+    pub(super) fn apply(&self, harvest: &mut Harvest, layout: &Layout<'_>, accepted_only: bool) -> Result<()> {
+        let mut left_out: Vec<LeftOut> = Vec::new();
+        let mut kept = Vec::with_capacity(harvest.cases.len());
+        for mut case in std::mem::take(&mut harvest.cases) {
+            let review = self.of(&case.id);
+            let status = review.map_or(Status::Proposed, |review| review.status);
+            if status == Status::Rejected || self.deleted(&case.id) {
+                left_out.push(case.left_out(Reason::Rejected));
+            } else if accepted_only && status != Status::Accepted {
+                left_out.push(case.left_out(Reason::NotAccepted));
+            } else {
+                case.accepted = status == Status::Accepted;
+                if let Some(review) = review.filter(|review| review.changed) {
+                    case.edits = review.edits(&review::note(&case, layout)?);
+                    case.clean();
+                }
+                kept.push(case);
+            }
+        }
+        harvest.cases = kept;
+        harvest.left_out.extend(left_out);
+        harvest.sort();
+        Ok(())
+    }
+
+    /// Writes the notes of cases; what a person touched or deleted stays as it is.
+    pub(super) fn write(&mut self, cases: &[Case], layout: &Layout<'_>, vault: &Vault) -> Result<Vec<(Fate, PathBuf)>> {
+        let mut fates = Vec::new();
+        let mut bulk = files::Bulk::new();
+        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+        for case in cases {
+            let text = review::note(case, layout)?;
+            if let Some(review) = self.of(&case.id) {
+                let path = vault.root().join(&review.path);
+                let fate = if review.changed || review.status != Status::Proposed {
+                    Fate::Kept
+                } else if review.text == text {
+                    Fate::Unchanged
+                } else {
+                    files::replace(&path, review.text.as_bytes(), text.as_bytes())?;
+                    Fate::Renewed
+                };
+                fates.push((fate, review.path.clone().into()));
+                continue;
+            }
+            if self.deleted(&case.id) {
+                fates.push((Fate::Deleted, PathBuf::new()));
+                continue;
+            }
+            let names = [file_name(case), format!("{}.md", case.id)];
+            for name in names {
+                let relative = PathBuf::from(FOLDER).join(name);
+                let path = vault.root().join(&relative);
+                if taken.insert(relative.clone()) && !path.exists() && bulk.create(&path, text.as_bytes())? {
+                    fates.push((Fate::Created, relative));
+                    break;
+                }
+            }
+        }
+        bulk.finish()?;
+        let before = self.written.len();
+        self.written.extend(cases.iter().map(|case| case.id.clone()));
+        if self.written.len() > before {
+            let ids: Vec<&str> = self.written.iter().map(String::as_str).filter(|id| !id.is_empty()).collect();
+            let ledger = ids.join("\n") + "\n";
+            files::put(&vault.root().join(LEDGER), ledger.as_bytes())?;
+        }
+        Ok(fates)
+    }
+}

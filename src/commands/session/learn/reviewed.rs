@@ -1,0 +1,93 @@
+//! What became of the case notes of a run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::list::left_out;
+use super::notes::{Fate, Reviews};
+use crate::base::text::plural;
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Output, View};
+use crate::learn::{Harvest, LeftOut, Status};
+
+/// Notes that were written, and those that were left alone.
+#[derive(Debug, Serialize)]
+pub(super) struct Reviewed {
+    schema: u32,
+    cases: usize,
+    /// Cases whose answer is not in the record: a person may write it.
+    without_answer: usize,
+    fates: BTreeMap<Fate, usize>,
+    written: Vec<PathBuf>,
+    statuses: BTreeMap<&'static str, usize>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Reviewed {
+    pub(super) fn of(harvest: &Harvest, fates: Vec<(Fate, PathBuf)>, reviews: &Reviews) -> Self {
+        let mut counts = BTreeMap::new();
+        let mut statuses = BTreeMap::new();
+        let mut written = Vec::new();
+        for case in &harvest.cases {
+            let status = reviews.of(&case.id).map_or(Status::Proposed, |review| review.status);
+            *statuses.entry(status.as_str()).or_default() += 1;
+        }
+        for (fate, path) in fates {
+            *counts.entry(fate).or_default() += 1;
+            if matches!(fate, Fate::Created | Fate::Renewed) {
+                written.push(path);
+            }
+        }
+        let mut left_out = harvest.left_out.clone();
+        left_out.extend(harvest.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
+        Self {
+            schema: 1,
+            cases: harvest.cases.len(),
+            without_answer: harvest.cases.iter().filter(|case| case.gap().is_some()).count(),
+            fates: counts,
+            written,
+            statuses,
+            left_out,
+        }
+    }
+}
+
+impl Output for Reviewed {
+    fn text(&self, _: &View) -> String {
+        let mut text = String::new();
+        if self.cases == 0 {
+            text.push_str("No cases: no failure that was overcome, no correction and no work that was checked in these sessions.\n");
+            left_out(&mut text, &self.left_out);
+            return text;
+        }
+        let _ = writeln!(text, "{}", paint(style::TITLE, plural(self.cases as u64, "case")));
+        for (fate, words) in [
+            (Fate::Created, "written to cases/"),
+            (Fate::Renewed, "written anew: the session says more now, and nobody had touched the note"),
+            (Fate::Unchanged, "unchanged"),
+            (Fate::Kept, "kept as they are: edited, accepted or rejected"),
+            (Fate::Deleted, "not made again: somebody deleted the note"),
+        ] {
+            if let Some(count) = self.fates.get(&fate) {
+                let _ = writeln!(text, "{count:>6} {words}");
+            }
+        }
+        left_out(&mut text, &self.left_out);
+        text.push_str(
+            "\nNext: read them in the editor or with `cru cases list`; `cru cases accept ID`, `cru cases reject ID`.\n",
+        );
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    /// Nothing found is the answer "no".
+    fn exit_code(&self) -> u8 {
+        u8::from(self.cases == 0)
+    }
+}

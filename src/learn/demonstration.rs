@@ -1,0 +1,166 @@
+//! Demonstrations: a stretch of work that succeeded, from what was asked to the agent's last word.
+//!
+//! Only what stands on its own is taken: the first turn of a session, or of a phase whose opening words are long enough
+//! to say what is wanted. It must have changed something, nothing may be left failing, nobody stopped or corrected it,
+//! and either a check passed after the last change or the person's next words say that it was right.
+
+use super::case::Demonstration;
+use super::puzzle::one_line;
+use super::trail::{self, Round, Trail};
+use super::{correction, recovery, slip};
+use crate::base::Span;
+use crate::session::attempt::Attempt;
+use crate::session::{Item, Step, StepStatus};
+
+/// Characters of words that say by themselves what is wanted, where something came before them.
+const ALONE: usize = 80;
+
+/// Characters of the first words of a session; fewer (`continue`) point at something outside of it.
+const FIRST: usize = 12;
+
+/// Steps of a stretch: one alone shows no way of working, and of very many nobody learns.
+const STEPS: std::ops::RangeInclusive<usize> = 2..=60;
+
+/// Words that say that it was right, at the beginning of what a person says next, in lower case.
+const APPROVALS: &[&str] = &[
+    "awesome",
+    "beautiful",
+    "excellent",
+    "fantastic",
+    "great",
+    "it works",
+    "lgtm",
+    "looks good",
+    "looks great",
+    "love it",
+    "nice",
+    "perfect",
+    "super",
+    "thank you",
+    "thanks",
+    "that works",
+    "that worked",
+    "this works",
+    "well done",
+    "works",
+    "danke",
+    "merci",
+];
+
+/// A demonstration with its place.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Index of the round.
+    pub(super) round: usize,
+    /// The words that open it.
+    pub(super) span: Span,
+    /// Their block id.
+    pub(super) block: Option<String>,
+    /// One line.
+    pub(super) title: String,
+    /// What was asked.
+    pub(super) words: String,
+    /// What was done.
+    pub(super) demonstration: Demonstration,
+}
+
+/// The demonstrations of one session, in the order of the note.
+pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
+    let rounds = trail.rounds.iter().enumerate();
+    rounds.filter_map(|(index, round)| of(trail, index, round)).collect()
+}
+
+fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
+    let words = trail.words(round);
+    let opens = index == 0 || trail.rounds[index - 1].phase != round.phase;
+    let alone = words.chars().count() >= if index == 0 { FIRST } else { ALONE };
+    if words.is_empty() || !opens || !alone || round.interrupted || round.beats.iter().any(correction::refused) {
+        return None;
+    }
+    let next = trail.rounds.get(index + 1);
+    if next.is_some_and(|next| correction::corrects(next, Some(round)).is_some()) {
+        return None;
+    }
+    let steps: Vec<(usize, &Step)> =
+        (0..round.beats.len()).filter_map(|at| Some((at, recovery::step_at(&round.beats, at)?))).collect();
+    let changed = steps.iter().rfind(|(_, step)| changes(step)).map(|(at, _)| *at)?;
+    let unresolved =
+        round.beats.iter().any(|beat| matches!(beat.item, Item::Error(error) if error.resolution.is_none()));
+    let ends = round.beats.iter().rev().find(|beat| beat.entry.is_own() && !beat.entry.is_blank());
+    if !STEPS.contains(&steps.len()) || unresolved || !ends.is_some_and(|last| matches!(last.item, Item::Prose(_))) {
+        return None;
+    }
+    // What failed must have passed in the end.
+    let mut failing: Vec<String> = Vec::new();
+    let mut check = None;
+    for (at, step) in &steps {
+        let Attempt::Check(key) = slip::attempt(step) else { continue };
+        failing.retain(|known| *known != key);
+        if passed(step) {
+            check = (*at > changed).then_some(key).or(check);
+        } else {
+            failing.push(key);
+        }
+    }
+    if !failing.is_empty() {
+        return None;
+    }
+    let approved = next.is_some_and(|next| approves(&trail.words(next)));
+    if check.is_none() && !approved {
+        return None;
+    }
+    let user = round.users.first().map(|user| &user.callout).or(round.task)?;
+    Some(Found {
+        round: index,
+        span: user.span,
+        block: user.id.clone(),
+        title: one_line(&words),
+        words,
+        demonstration: Demonstration { done: trail::told(&round.beats), check },
+    })
+}
+
+/// Whether a step changed a file.
+fn changes(step: &Step) -> bool {
+    step.status == StepStatus::Complete && (!step.writes.is_empty() || slip::attempt(step) == Attempt::Edit)
+}
+
+/// Whether a check passed: a command line may end well although the check in it did not.
+fn passed(step: &Step) -> bool {
+    let result = step.result.as_deref().unwrap_or_default().to_lowercase();
+    let fine = ["0 failed", "0 failures", "0 errors", "no errors", "0 fail", "0 error"];
+    let result = fine.iter().fold(result, |text, fine| text.replace(fine, ""));
+    step.status == StepStatus::Complete && !result.contains("fail") && !result.contains("error")
+}
+
+/// Whether words begin by saying that it was right.
+fn approves(words: &str) -> bool {
+    let words = words.trim_start().to_lowercase();
+    APPROVALS
+        .iter()
+        .any(|row| words.strip_prefix(row).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric())))
+        && !words.split(['.', '!', '\n']).next().unwrap_or_default().contains(" but ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn approvals() {
+        for words in ["Thanks!", "great, now the docs", "LGTM", "Perfect. Commit it."] {
+            assert!(approves(words), "{words}");
+        }
+        for words in ["", "greatly reduce the size", "nice but the colours are off", "it's not great"] {
+            assert!(!approves(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn checks_that_passed() {
+        let step = |result: &str| Step { result: Some(result.into()), ..Step::default() };
+        assert!(passed(&Step { status: StepStatus::Complete, ..step("41 passed, 0 failed") }));
+        assert!(!passed(&Step { status: StepStatus::Complete, ..step("FAIL src/a.test.ts") }));
+        assert!(!passed(&Step { status: StepStatus::Failed, ..step("41 passed") }));
+    }
+}

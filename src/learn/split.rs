@@ -1,0 +1,101 @@
+//! Which cases are trained on and which are kept to evaluate with.
+//!
+//! Whole families of sessions go to one side, a session with its sub-agents and with every session that tells nearly the
+//! same, so that nothing that is asked at the end was seen before. The side follows from a hash of the family, so cases
+//! that are added later move none that were there.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::case::Case;
+use super::likeness::{self, Sets, Signature};
+
+/// Sides and near duplicates of cases, in their order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Split {
+    /// Whether a case is kept to evaluate with.
+    pub(super) validation: Vec<bool>,
+    /// Number of the near duplicates that a case belongs to; 0 for none.
+    pub(super) dup_group: Vec<usize>,
+    /// Families with a case.
+    pub(super) families: usize,
+}
+
+/// Splits cases; `train` is the share of families that are trained on.
+pub(super) fn of(cases: &[Case], train: f64) -> Split {
+    let signatures: Vec<Signature> = cases.par_iter().map(|case| Signature::of(&told(case))).collect();
+    let mut alike = likeness::groups(&signatures);
+    let mut size: HashMap<usize, usize> = HashMap::new();
+    for at in 0..cases.len() {
+        *size.entry(alike.first(at)).or_default() += 1;
+    }
+    let mut families = Sets::new(cases.len());
+    let mut roots: HashMap<&str, usize> = HashMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        families.join(at, *roots.entry(&case.origin.root).or_insert(at));
+        families.join(at, alike.first(at));
+    }
+    // A family is called by the first of its roots.
+    let mut names: HashMap<usize, &str> = HashMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        let name = names.entry(families.first(at)).or_insert(&case.origin.root);
+        *name = (*name).min(&case.origin.root);
+    }
+    let mut draws: Vec<(f64, usize)> = names.iter().map(|(family, name)| (draw(name), *family)).collect();
+    draws.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut trained = draws.iter().filter(|(draw, _)| *draw < train).count();
+    if draws.len() > 1 && train > 0.0 && train < 1.0 {
+        // Neither side stays empty.
+        trained = trained.clamp(1, draws.len() - 1);
+    }
+    let validation: HashMap<usize, bool> =
+        draws.iter().enumerate().map(|(rank, (_, family))| (*family, rank >= trained)).collect();
+    let mut numbers: HashMap<usize, usize> = HashMap::new();
+    let mut split = Split { families: draws.len(), ..Split::default() };
+    for at in 0..cases.len() {
+        split.validation.push(validation.get(&families.first(at)).copied().unwrap_or(false));
+        let group = alike.first(at);
+        let next = numbers.len() + 1;
+        let number = if size[&group] > 1 { *numbers.entry(group).or_insert(next) } else { 0 };
+        split.dup_group.push(number);
+    }
+    split
+}
+
+/// A number from 0 to 1 that only the name decides.
+fn draw(name: &str) -> f64 {
+    let hash = blake3::hash(name.as_bytes());
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&hash.as_bytes()[..4]);
+    f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+}
+
+/// What a case tells: what was asked last, what went wrong, and what is right.
+fn told(case: &Case) -> String {
+    let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
+    let asked = case.context.last().map(|turn| turn.asked.as_str()).unwrap_or_default();
+    let (failure, answer) = (case.failure(), case.answer().unwrap_or_default());
+    super::entry::paragraphs([asked, &failure, words, &answer])
+}
+
+/// The place of each case that says the same as another one, and which of them stays: the best and newest.
+pub(super) fn duplicates(cases: &[Case]) -> Vec<bool> {
+    let mut best: HashMap<blake3::Hash, usize> = HashMap::new();
+    let mut doubled = vec![false; cases.len()];
+    let rank = |case: &Case| (case.accepted, case.verified(), case.origin.session.clone());
+    for (at, case) in cases.iter().enumerate() {
+        let text = format!("{}\0{}", case.kind().as_str(), crate::base::text::fold_whitespace(&told(case)));
+        match best.entry(blake3::hash(text.as_bytes())) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(at);
+            }
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                let known = *entry.get();
+                let worse = if rank(case) > rank(&cases[known]) { entry.insert(at) } else { at };
+                doubled[worse] = true;
+            }
+        }
+    }
+    doubled
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Trains and evaluates on an export of real sessions with the real programs. Not part of .ci/run: it installs some 8 GB.
+#
+#   tests/trainers.sh CHECKS SESSIONS [WORK]
+#
+# CHECKS     folder with train_check.py and puzzle_check.py
+# SESSIONS   transcripts to import (a file or folder), or a vault
+# WORK       where the virtual environment, the packages and the exports go; default: target/trainers
+#
+# CRU is the program (default: the release build). PROMPTFOO=0 leaves promptfoo (1.4 GB of packages) out. Training is on the
+# processor: rows of at most ROW tokens (4096), MAX_ROWS (8) of each file; all rows are loaded, checked and rendered.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[ $# -ge 2 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+checks=$(realpath "$1")
+sessions=$(realpath "$2")
+mkdir -p "${3:-target/trainers}"
+work=$(realpath "${3:-target/trainers}")
+cru=$(realpath "${CRU:-target/release/cru}")
+row=${ROW:-4096}
+python=$work/venv/bin/python
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+
+if ! "$python" -c 'import torch, trl, peft, datasets, inspect_ai' 2>/dev/null; then
+    python3 -m venv "$work/venv"
+    "$work/venv/bin/pip" install --quiet torch transformers datasets trl peft inspect-ai
+fi
+promptfoo=$work/node_modules/.bin/promptfoo
+if [ "${PROMPTFOO:-1}" != 0 ] && [ ! -x "$promptfoo" ]; then
+    npm install --silent --no-audit --no-fund --prefix "$work" promptfoo
+fi
+
+vault=$sessions
+if [ ! -d "$sessions/.cru" ]; then
+    vault=$work/vault
+    [ -d "$vault/.cru" ] || "$cru" init "$vault" >/dev/null
+    "$cru" --quiet --vault "$vault" import "$sessions" >/dev/null
+fi
+
+rm -rf "$work/rows" "$work/puzzles" "$work/promptfoo"
+learn() { "$cru" --vault "$vault" session learn "$@"; }
+learn --export jsonl -o "$work/rows" --max-tokens "$row" --split 0.8 >"$work/rows.txt"
+learn --export puzzle -o "$work/puzzles" --split 0.5 >/dev/null
+learn --export puzzle -o "$work/promptfoo" --split 0.5 --eval promptfoo >/dev/null
+
+failed=0
+files=("$work"/rows/*/train.jsonl)
+# A tokenizer of 2,000 words, as the check trains one, needs up to twice as many tokens.
+"$python" "$checks/train_check.py" "$work/rows" "${files[@]}" --max-length $((2 * row)) --max-rows "${MAX_ROWS:-8}" \
+    --report "$work/train.json" || true
+# The check looks for the beginning of a tool's answer as it is; two templates write answers as JSON, with \n and \".
+"$python" tests/trainers/rendered.py "$work/train.json" "${files[@]}" || failed=1
+"$python" "$checks/puzzle_check.py" --inspect "$work/puzzles/puzzles.jsonl" || failed=1
+if [ "${PROMPTFOO:-1}" != 0 ]; then
+    "$python" "$checks/puzzle_check.py" --promptfoo "$work/promptfoo/promptfooconfig.yaml" --promptfoo-bin "$promptfoo" || failed=1
+fi
+exit $failed
