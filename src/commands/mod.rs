@@ -31,6 +31,7 @@ mod status;
 mod step;
 mod undo;
 mod watching;
+mod workflow;
 
 use clap::{Parser, Subcommand};
 
@@ -88,6 +89,9 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    /// List, check and compare workflows
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     Search(search::Args),
     /// Read single steps
     #[command(subcommand)]
@@ -120,6 +124,8 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
+            Self::Workflow(command) => command.formats(),
+            Self::Session(session::Command::Codify(_)) => &[Format::Mermaid, Format::Dot],
             Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
@@ -137,6 +143,7 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Workflow(command) => command.run(cx),
             Self::Step(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),

@@ -107,6 +107,15 @@ impl Output for Made {
         serde_json::to_value(self)
     }
 
+    fn export(&self, format: crate::commands::Format) -> Option<String> {
+        let picture = workflow::export::graph::picture(&self.workflow);
+        match format {
+            crate::commands::Format::Mermaid => Some(workflow::export::mermaid::export(&picture)),
+            crate::commands::Format::Dot => Some(workflow::export::dot::export(&picture)),
+            _ => None,
+        }
+    }
+
     fn paged(&self) -> bool {
         self.output.is_none()
     }

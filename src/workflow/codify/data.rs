@@ -286,7 +286,7 @@ mod tests {
         let mut names = Names::default();
         let line = |(index, steps): (usize, &Vec<Step>)| {
             let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow))
+            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow, "→"))
         };
         steps.iter().enumerate().map(line).collect()
     }

@@ -92,6 +92,21 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     if made.is_empty() { "Untitled".to_owned() } else { made }
 }
 
+/// What makes two commands the same kind: program and verb, `cargo test`.
+pub(in crate::workflow) fn command_key(command: &str) -> String {
+    outcome::check_key(command)
+}
+
+/// The type that a file's name tells.
+pub(in crate::workflow) fn file_type_of(path: &str) -> &'static str {
+    file_type::common(&[path]).unwrap_or("Path")
+}
+
+/// A title as a short name of data.
+pub(in crate::workflow) fn short_name(title: &str) -> String {
+    title::short_name(title)
+}
+
 /// One line of foreign text, safe to be shown.
 fn clean(text: &str) -> String {
     fold_whitespace(&sanitise(text))
