@@ -38,7 +38,7 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{Context, Progress, Ui};
+pub use context::{Answer, Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};

@@ -18,6 +18,7 @@ pub mod mine;
 pub mod model;
 pub mod parse;
 pub mod record;
+pub mod refine;
 pub mod render;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,8 @@ mod sessions;
 mod show;
 mod validate;
 
+pub(in crate::commands) use show::DialectArg;
+
 use super::{Context, Format, Output};
 use crate::base::Result;
 

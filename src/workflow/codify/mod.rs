@@ -97,6 +97,13 @@ pub(in crate::workflow) fn command_key(command: &str) -> String {
     outcome::check_key(command)
 }
 
+/// The programs that a command line starts.
+pub(in crate::workflow) fn programs(command: &str) -> Vec<String> {
+    let parts = shell::split(command);
+    let programs = parts.iter().filter_map(|part| shell::words(part.text).first().map(|word| (*word).to_owned()));
+    programs.filter(|word| !word.starts_with('#')).collect()
+}
+
 /// The type that a file's name tells.
 pub(in crate::workflow) fn file_type_of(path: &str) -> &'static str {
     file_type::common(&[path]).unwrap_or("Path")
