@@ -265,7 +265,7 @@ mod tests {
         let workflow = accept(&extract(), answer).unwrap();
         assert_eq!(workflow.sources, extract().sources);
         let text = render(&workflow);
-        assert!(text.contains("execution[2]{phase,status}:\n  Plan it,success\n  Build it,failed\n"), "{text}");
+        assert!(text.contains("execution[2]{phase,status}:\n  Plan,success\n  Build it,failed\n"), "{text}");
         assert_eq!(text.matches("## Executions").count(), 1, "{text}");
         assert!(text.contains("If it fails → proceed to Plan"), "{text}");
     }

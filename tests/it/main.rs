@@ -19,6 +19,7 @@ mod crowd;
 mod difference;
 mod evidence;
 mod findable;
+mod flow_key;
 mod format;
 mod format_doc;
 mod frontmatter;

@@ -1,8 +1,9 @@
 //! `cru workflow history`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -73,16 +74,11 @@ pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Res
     let found = find::some(names, cx)?;
     let since = filter.since.as_deref().map(|text| time("--since", text, false, cx.env)).transpose()?;
     let until = filter.until.as_deref().map(|text| time("--until", text, true, cx.env)).transpose()?;
-    let catalog = Vault::find(cx.vault_arg(), cx.env).ok().map(|vault| Catalog::read(&vault));
-    let starts: BTreeMap<String, Timestamp> = catalog
-        .iter()
-        .flat_map(Catalog::sessions)
-        .filter_map(|head| Some((head.id(), head.meta.started?)))
-        .collect();
+    let starts = Starts::of(&found, cx);
     let mut rows = Vec::new();
     for Found { stem, path, workflow, .. } in &found {
         for mut run in runs(workflow) {
-            run.started = run.started.or_else(|| starts.get(run.session()?).copied());
+            run.started = run.started.or_else(|| starts.of_run(&run));
             let any = |wanted: &[String], own: Option<&str>, mark: char| {
                 let own = own.map(str::to_lowercase);
                 let mut words = wanted.iter().flat_map(|words| words.split(','));
@@ -106,6 +102,35 @@ pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Res
             .with_hint("`cru workflow history` without filters shows all; a run is a row of a `session-toon` fence"));
     }
     Ok(rows)
+}
+
+/// When phases and sessions of the vault began.
+#[derive(Default)]
+struct Starts(BTreeMap<String, (Option<Timestamp>, BTreeMap<String, Timestamp>)>);
+
+impl Starts {
+    /// Of the sessions that these workflows name, where a run has no time of its own.
+    fn of(found: &[Found], cx: &Context<'_>) -> Self {
+        let runs = found.iter().flat_map(|found| runs(&found.workflow)).filter(|run| run.started.is_none());
+        let names: BTreeSet<String> = runs.filter_map(|run| run.session().map(str::to_owned)).collect();
+        let Some(vault) = Vault::find(cx.vault_arg(), cx.env).ok().filter(|_| !names.is_empty()) else {
+            return Self::default();
+        };
+        let catalog = Catalog::read(&vault);
+        let heads: Vec<_> = catalog.sessions().filter(|head| names.contains(&head.id())).collect();
+        let read = heads.par_iter().map(|head| {
+            let phases = vault.session(&head.path).map(|session| session.phases).unwrap_or_default();
+            let phases = phases.into_iter().filter_map(|phase| Some((phase.id, phase.started?))).collect();
+            (head.id(), (head.meta.started, phases))
+        });
+        Self(read.collect())
+    }
+
+    fn of_run(&self, run: &Run) -> Option<Timestamp> {
+        let (session, phases) = self.0.get(run.session()?)?;
+        let block = run.source.as_deref().and_then(|source| source.split_once("#^")).map(|(_, id)| id.trim_end_matches(']'));
+        block.and_then(|id| phases.get(id).copied()).or(*session)
+    }
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {

@@ -67,7 +67,10 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
             );
         }
     }
-    parts.extend(commands(&draft.deeds));
+    for (value, operand) in &data.lifted {
+        remark(RemarkKind::Uses, format!("{}, given with the request ({value} in the session)", operand.name));
+    }
+    parts.extend(commands(&draft.deeds, data));
     for (deed, result) in failures(draft) {
         let command = code(deed.core.lines().next().unwrap_or(""));
         let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
@@ -205,7 +208,7 @@ fn strip_links(text: &str) -> String {
 }
 
 /// The commands worth repeating: what ended well and did more than look, each once, in order.
-fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
+fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
     let mut order: Vec<&Deed<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for deed in
@@ -230,7 +233,7 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
     places.truncate(MAX_COMMANDS);
     places.sort_unstable();
-    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at])).collect();
+    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at], data)).collect();
     if total > MAX_COMMANDS {
         let text =
             format!("and {} in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "more command"));
@@ -240,8 +243,8 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
 }
 
 /// `None` where nothing readable is left of it.
-fn command(deed: &Deed<'_>) -> Option<Part> {
-    let core = crate::base::text::sanitise(&deed.core);
+fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
+    let core = data.named(&crate::base::text::sanitise(&deed.core));
     let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
     if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));

@@ -15,8 +15,7 @@ use crate::workflow::model::{Check, Need, Operand, Part, Record, Step};
 /// Checks listed at most.
 const MAX_CHECKS: usize = 10;
 /// Columns of the record.
-const COLUMNS: [&str; 9] =
-    ["phase", "agent", "channel", "input", "output", "duration_ms", "status", "started", "source"];
+const COLUMNS: [&str; 8] = ["phase", "agent", "channel", "input", "output", "duration_ms", "status", "source"];
 
 /// How a step went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,31 +188,15 @@ pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], ou
             name(&data.outputs),
             duration(draft),
             outcome.status.to_owned(),
-            started(draft),
             source.or_else(|| session.meta.session_id.clone()).unwrap_or_default(),
         ]
     });
-    let mut rows: Vec<Vec<String>> = rows.collect();
-    let mut columns: Vec<String> = COLUMNS.map(str::to_owned).to_vec();
-    if let Some(at) = COLUMNS.iter().position(|name| *name == "started")
-        && rows.iter().all(|row| row[at].is_empty())
-    {
-        columns.remove(at);
-        rows.iter_mut().for_each(|row| drop(row.remove(at)));
-    }
-    let record = Record { columns, rows, span: Span::default() };
+    let record = Record { columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect(), span: Span::default() };
     let mut title = "Executions".to_owned();
     while drafts.iter().any(|draft| draft.title.eq_ignore_ascii_case(&title)) {
         title.push_str(" so far");
     }
     Some(Step { level: 2, title, parts: vec![Part::Record(record)], ..Step::default() })
-}
-
-/// When its first phase began, else its first command that has a time.
-fn started(draft: &Draft<'_>) -> String {
-    let phase = draft.phases.iter().find_map(|phase| phase.started);
-    let step = || draft.deeds.iter().find_map(|deed| deed.step.time);
-    phase.or_else(step).map_or(String::new(), |time| time.to_string())
 }
 
 /// Time of all commands in ms; where none is recorded, from the first to the last thing that has a time.

@@ -26,14 +26,15 @@ pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Wo
     let mut titles: Vec<String> = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for column in kept {
-        let mut step = step(column, made, total);
+        let mut lifted = Vec::new();
+        let mut step = step(column, made, total, &mut data, &mut lifted);
         let base = step.title.clone();
         let mut number = 1;
         while !taken.insert(step.title.to_lowercase()) {
             number += 1;
             step.title = format!("{base} ({number})");
         }
-        let flow = data.flow(&step.title, column, made);
+        let flow = data.flow(&step.title, column, made, lifted);
         let at = step.parts.iter().position(|part| !matches!(part, Part::Prose(_))).unwrap_or(step.parts.len());
         step.parts.splice(at..at, flow.map(Part::Flow));
         titles.push(step.title.clone());
@@ -54,12 +55,13 @@ fn most<T: Ord + Clone + Default>(all: impl Iterator<Item = T>) -> T {
 }
 
 /// The step of a column. Its words are those of the member that has most of them under the most frequent title.
-fn step(column: &Column, made: &[Workflow], total: usize) -> Step {
+fn step(column: &Column, made: &[Workflow], total: usize, data: &mut Names, lifted: &mut Vec<Operand>) -> Step {
     let members = column.steps(made);
     let title = most(members.iter().map(|step| unnumbered(&step.title).to_owned()));
     let same = |step: &&&Step| squeeze(unnumbered(&step.title)) == squeeze(&title);
     let lead = members.iter().filter(same).max_by_key(|step| step.parts.len()).or(members.first());
     let Some(lead) = lead else { return Step::default() };
+    let session = column.members.iter().zip(&members).find(|(_, step)| std::ptr::eq(**step, *lead)).map_or(0, |it| it.0.0);
     let share = column.support() as f64 / total.max(1) as f64;
     let required = members.iter().filter(|step| step.need == Need::Required).count() * 2 > members.len();
     let mut step = Step {
@@ -78,7 +80,7 @@ fn step(column: &Column, made: &[Workflow], total: usize) -> Step {
     for part in &lead.parts {
         match part {
             Part::Flow(_) | Part::Record(_) => {}
-            Part::Command(it) => step.parts.extend(command(it, &members)),
+            Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
             // Values of one session say nothing of the others.
@@ -112,13 +114,20 @@ fn shared(text: &str, members: &[&Step]) -> bool {
     members.iter().filter(has).count() * 2 >= members.len()
 }
 
-/// A command that half of the members have; words that differ among those of one kind become `<names>`.
-fn command(own: &Command, members: &[&Step]) -> Option<Part> {
+/// A command that half of the members have; words that differ among those of one kind become named inputs.
+fn command(
+    own: &Command,
+    session: usize,
+    members: &[&Step],
+    data: &mut Names,
+    lifted: &mut Vec<Operand>,
+) -> Option<Part> {
     if !shared(&own.command, members) {
         return None;
     }
     let key = command_key(&own.command);
     let mut words: Vec<String> = own.command.split(' ').map(str::to_owned).collect();
+    let mut varies = vec![false; words.len()];
     for step in members {
         for part in &step.parts {
             let Part::Command(other) = part else { continue };
@@ -126,16 +135,19 @@ fn command(own: &Command, members: &[&Step]) -> Option<Part> {
             if theirs.len() != words.len() || command_key(&other.command) != key {
                 continue;
             }
-            let differ = words.iter().zip(&theirs).filter(|(a, b)| !a.starts_with('<') && a != b).count();
+            let differ: Vec<bool> = words.iter().zip(&theirs).map(|(a, b)| a != b).collect();
             // Mostly other words: another command.
-            if differ * 2 > words.len() {
-                continue;
+            if differ.iter().filter(|differs| **differs).count() * 2 <= words.len() {
+                varies.iter_mut().zip(differ).for_each(|(varies, differs)| *varies |= differs);
             }
-            for (word, theirs) in words.iter_mut().zip(theirs) {
-                if !word.starts_with('<') && word != theirs {
-                    *word = placeholder(word).to_owned();
-                }
-            }
+        }
+    }
+    for (word, _) in words.iter_mut().zip(varies).filter(|(word, varies)| *varies && !word.starts_with(['<', '-'])) {
+        let bare = word.trim_matches(['"', '\'']).to_owned();
+        let operand = data.named(session, &bare);
+        *word = format!("<{}>", operand.name);
+        if !lifted.iter().any(|it| it.name == operand.name) {
+            lifted.push(operand);
         }
     }
     // What one session's run said is not what the next one's will say.
@@ -143,16 +155,16 @@ fn command(own: &Command, members: &[&Step]) -> Option<Part> {
     Some(Part::Command(Command { command: words.join(" "), note, span: Span::default() }))
 }
 
-fn placeholder(word: &str) -> &'static str {
-    let word = word.trim_matches(['"', '\'']);
+/// What kind of value a word is, and its type.
+fn kind_of(word: &str) -> (&'static str, &'static str) {
     if word.starts_with("http://") || word.starts_with("https://") {
-        "<url>"
+        ("url", "URL")
     } else if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        "<number>"
+        ("number", "Number")
     } else if word.contains(['/', '.']) {
-        "<file>"
+        ("file", file_type_of(word))
     } else {
-        "<value>"
+        ("value", "Text")
     }
 }
 
@@ -168,8 +180,21 @@ struct Names {
 }
 
 impl Names {
-    /// What the members of a column take and give, in common names.
-    fn flow(&mut self, title: &str, column: &Column, made: &[Workflow]) -> Option<Flow> {
+    /// The name of a value that varies: that of the data it is, else a new one.
+    fn named(&mut self, session: usize, word: &str) -> Operand {
+        if let Some(name) = self.called.get(&(session, word.to_owned())) {
+            let (name, ty) = self.current.get(name).cloned().unwrap_or_else(|| (name.clone(), None));
+            return Operand { name, ty, ..Operand::default() };
+        }
+        let (label, ty) = kind_of(word);
+        let count = self.states.entry(label.to_owned()).or_insert(0);
+        *count += 1;
+        let name = if *count == 1 { label.to_owned() } else { format!("{label}@{count}") };
+        Operand { name, ty: Some(ty.to_owned()), ..Operand::default() }
+    }
+
+    /// What the members of a column take and give, in common names; `lifted` are inputs of its commands.
+    fn flow(&mut self, title: &str, column: &Column, made: &[Workflow], lifted: Vec<Operand>) -> Option<Flow> {
         let short = short_name(title);
         let inputs = self.side(column, made, &format!("{short}-input"), true);
         let outputs = self.side(column, made, &format!("{short}-output"), false);
@@ -191,6 +216,8 @@ impl Names {
                 None => taken.push(state(self, side)),
             }
         }
+        let news = lifted.into_iter().filter(|it| taken.iter().all(|other| other.name != it.name)).collect::<Vec<_>>();
+        taken.extend(news);
         let given: Vec<Operand> = outputs.into_iter().map(|side| state(self, side)).collect();
         if given.is_empty() {
             return None;

@@ -143,9 +143,12 @@ fn some_do_a_step_some_do_not_some_both_ways_round() {
     assert_eq!(mining.sessions.len(), 4);
     let fetch = workflow.steps.iter().find(|step| step.title == PLAN[1].0).unwrap();
     assert_eq!(fetch.need, Need::Optional);
-    assert_eq!(mining.parallel, [["Draw the map".to_owned(), "Write the report".to_owned()]]);
+    assert_eq!(mining.parallel.len(), 1);
+    assert!(["Draw the map", "Write the report"].iter().all(|title| mining.parallel[0].contains(&(*title).to_owned())));
     assert_eq!(mining.anti_examples.len(), 1);
-    assert_eq!(mining.anti_examples[0].lacks, ["Parse the stations", "Draw the map", "Write the report"]);
+    let mut lacks = mining.anti_examples[0].lacks.clone();
+    lacks.sort();
+    assert_eq!(lacks, ["Draw the map", "Parse the stations", "Write the report"]);
     let text = render(&workflow);
     assert!(text.contains("as in 3 of 4 sessions"), "{text}");
     // A step that may be done again is no deviation when it is; nor is one that may be skipped.

@@ -196,7 +196,7 @@ fn an_edit_is_checked_and_never_lost() {
     });
     world.run(&["s1", "-i", "-o", "w.md"]).unwrap();
     assert_eq!(world.read("vault/w.md").unwrap(), GOOD);
-    assert!(world.talk().contains("there is no step 'Nowhere'") && world.talk().contains(":15:27"), "{}", world.talk());
+    assert!(world.talk().contains("there is no step 'Nowhere'") && world.talk().contains(":15:26"), "{}", world.talk());
     assert_eq!(std::fs::read_dir(world.path("state/cru/drafts")).unwrap().count(), 0);
     // Given up: the text stays, and its place is told. So it does when the editor fails.
     for edit in [Some(broken.clone()), None] {
