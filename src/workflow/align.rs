@@ -72,6 +72,11 @@ impl Features {
         steps.map(|(index, step)| (index, Self::of(step))).unzip()
     }
 
+    /// Whether two steps have one title, numbers and marks aside.
+    pub fn is_same_title(&self, other: &Self) -> bool {
+        !self.squeezed.is_empty() && self.squeezed == other.squeezed
+    }
+
     /// How alike two steps are, 0 to 1. What only one of them says counts for nothing.
     pub fn likeness(&self, other: &Self) -> f64 {
         if self.mask & other.mask == 0 {

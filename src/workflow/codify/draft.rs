@@ -226,7 +226,7 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
             .or_else(|| {
                 draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))))
             })
-            .or_else(|| title::statement(&own))
+            .or_else(|| title::statement(&own).filter(|_| !lead.is_some_and(|user| title::is_mostly_pasted(&user.words))))
             .or_else(|| title::from_deeds(&draft.deeds))
             .or_else(|| asked().find_map(|user| title::request(&user.words, title::MAX_TITLE)))
     };

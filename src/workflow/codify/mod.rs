@@ -13,6 +13,7 @@ mod file_type;
 mod outcome;
 mod path;
 mod phrase;
+mod place;
 mod program;
 mod shell;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
 /// step in which most was done.
 fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     let own = session.title().trim();
-    let cut = own.ends_with('…');
+    let cut = own.ends_with('…') || title::is_label(own);
     if !cut && let Some(title) = title::imperative(own) {
         return title;
     }

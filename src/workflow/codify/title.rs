@@ -18,7 +18,7 @@ pub(super) fn is_talk(words: &str) -> bool {
 /// `words` as a request of at most `max` characters: openers and politeness off, long paths shortened, first letter
 /// upper case. `None` where nothing is left.
 pub(super) fn request(words: &str, max: usize) -> Option<String> {
-    let clean = sanitise(words);
+    let clean = sanitise(unwrapped(words));
     let mut text = String::new();
     // The first lines that say something; what looks like pasted matter ends it.
     for line in clean.lines().map(plain_line).filter(|line| !line.is_empty()) {
@@ -49,7 +49,7 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
 /// A title from a person's words; only if they are (after cleaning) imperative. Looks at the first few lines: what
 /// stands further down is often pasted.
 pub(super) fn imperative(words: &str) -> Option<String> {
-    let clean = sanitise(words);
+    let clean = sanitise(unwrapped(words));
     let lines = clean.lines().map(plain_line).filter(|line| !line.is_empty());
     for line in lines.take_while(|line| !is_pasted(line)).take(3) {
         let line = shorten_paths(&fold_whitespace(line));
@@ -98,6 +98,36 @@ pub(super) fn statement(heading: &str) -> Option<String> {
         && heading.starts_with(char::is_alphanumeric)
         && !heading.contains("://");
     (whole && (2..=9).contains(&words().count()) && !words().any(personal) && !is_talk(heading)).then(|| title(heading))
+}
+
+/// The request within what some hosts put around it: a heading that says only that it is one, and a fence.
+fn unwrapped(words: &str) -> &str {
+    let text = words.trim_start();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if !is_label(first) {
+        return words;
+    }
+    let rest = rest.trim_start();
+    match rest.strip_prefix("```").and_then(|fence| fence.split_once('\n')) {
+        Some((_, body)) => body.split_once("\n```").map_or(body, |(body, _)| body),
+        None if rest.is_empty() => words,
+        None => rest,
+    }
+}
+
+/// Whether a line only says that a person's words follow.
+pub(super) fn is_label(line: &str) -> bool {
+    matches!(plain_line(line).to_lowercase().as_str(), "user input" | "user request" | "user message")
+}
+
+/// Whether words are mostly something that was pasted: no request stands in them that a heading could be made of.
+pub(super) fn is_mostly_pasted(words: &str) -> bool {
+    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let sentence = |line: &&&str| {
+        let count = line.split_whitespace().count();
+        (3..=60).contains(&count) && !is_pasted(line) && !line.contains("==") && !line.starts_with(['-', '*', '#', '✓', '✗', '='])
+    };
+    lines.len() > 5 && lines.iter().filter(sentence).count() * 2 < lines.len()
 }
 
 /// A line without marks of markdown at its start.

@@ -64,7 +64,29 @@ pub(super) fn columns(made: &[Workflow]) -> Vec<Column> {
         }
     }
     by_majority(&mut columns);
+    fold_loops(&mut columns);
     columns
+}
+
+/// Neighbours of one title are one step that was done again.
+fn fold_loops(columns: &mut Vec<Column>) {
+    let mut folded: Vec<Column> = Vec::with_capacity(columns.len());
+    for column in columns.drain(..) {
+        let Some(last) = folded.last_mut().filter(|last| last.features.is_same_title(&column.features)) else {
+            folded.push(column);
+            continue;
+        };
+        let there: BTreeSet<usize> = last.members.iter().map(|member| member.0).collect();
+        for member in column.members {
+            if there.contains(&member.0) {
+                last.again.push(member);
+            } else {
+                last.members.push(member);
+            }
+        }
+        last.again.extend(column.again);
+    }
+    *columns = folded;
 }
 
 /// The sequence that has most in common with the others, of a sample.
