@@ -166,11 +166,8 @@ pub struct Alignment {
 
 /// Lays `right` beside `left`.
 pub fn align(left: &[Features], right: &[Features]) -> Alignment {
-    let pairs = if left.len().saturating_mul(right.len()) <= MAX_CELLS {
-        cheapest(left, right)
-    } else {
-        by_title(left, right)
-    };
+    let pairs =
+        if left.len().saturating_mul(right.len()) <= MAX_CELLS { cheapest(left, right) } else { by_title(left, right) };
     let mut alignment = Alignment { pairs, ..Alignment::default() };
     let (mut taken_left, mut taken_right) = (vec![false; left.len()], vec![false; right.len()]);
     for &(l, r) in &alignment.pairs {
@@ -282,8 +279,10 @@ mod tests {
         assert_eq!((skipped.pairs.len(), skipped.left), (3, vec![1]));
         let extra = align(&left, &side("Plan the import, Fetch the file, Argue, Parse stations, Write the report"));
         assert_eq!((extra.pairs.len(), extra.right), (4, vec![2]));
-        let twice =
-            align(&left, &side("Plan the import, Fetch the file, Parse stations, Parse stations (2), Write the report"));
+        let twice = align(
+            &left,
+            &side("Plan the import, Fetch the file, Parse stations, Parse stations (2), Write the report"),
+        );
         assert_eq!((twice.pairs.len(), twice.repeated.len(), twice.right.len()), (4, 1, 0));
         let moved = align(&left, &side("Plan the import, Parse stations, Write the report, Fetch the file"));
         assert_eq!((moved.pairs.len(), moved.moved), (3, vec![(1, 3)]));

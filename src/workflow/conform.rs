@@ -177,15 +177,18 @@ fn place(session: &Session, own: &Workflow, step: usize) -> (Option<Span>, Optio
     (None, None)
 }
 
-/// Steps that only conditions lead to.
+/// Steps that conditions of other steps lead to.
 fn conditional(workflow: &Workflow) -> BTreeSet<usize> {
     let graph = Graph::of(workflow);
-    let parts = workflow.steps.iter().flat_map(|step| &step.parts);
-    let targets = parts.filter_map(|part| match part {
-        Part::Branch(branch) => graph.step(&branch.target),
-        _ => None,
-    });
-    targets.collect()
+    let mut targets = BTreeSet::new();
+    for (from, step) in workflow.steps.iter().enumerate() {
+        for part in &step.parts {
+            if let Part::Branch(branch) = part {
+                targets.extend(graph.step(&branch.target).filter(|&to| to != from));
+            }
+        }
+    }
+    targets
 }
 
 /// Whether the workflow says that a step may be done again: a condition leads back to it or to one before it, from one
@@ -213,7 +216,11 @@ fn order_broken(
     let title = |l: usize| workflow.steps[left[l]].title.as_str();
     let broken = order.iter().filter(|&&(other, at)| (other < l && at > r) || (other > l && at < r));
     let words = |other: usize| {
-        if other < l { format!("done before “{}”", title(other)) } else { format!("done after “{}”", title(other)) }
+        if other < l {
+            format!("done before “{}”", title(other))
+        } else {
+            format!("done after “{}”", title(other))
+        }
     };
     let mut first = None;
     for &(other, _) in broken {

@@ -122,7 +122,8 @@ fn every_level_is_a_step_of_the_other_dialect() {
     // The same without a description, or with a heading that repeats the title, is the first dialect.
     assert_eq!(read(&text.replace("description: D\n", "")).0.dialect, Dialect::A);
     assert_eq!(read(&text.replace("# First @a -> x", "# T")).0.dialect, Dialect::A);
-    let codes: Vec<&str> = strict(&Note::parse(text.replace('\n', "\r\n").replace("title: T", "x: T"))).iter().map(|it| it.code).collect();
+    let codes: Vec<&str> =
+        strict(&Note::parse(text.replace('\n', "\r\n").replace("title: T", "x: T"))).iter().map(|it| it.code).collect();
     assert_eq!(codes, ["crucible-frontmatter", "crucible-line-end", "crucible-title", "crucible-title"]);
 }
 
@@ -198,6 +199,9 @@ fn odd_documents_are_told_with_places() {
         ("# T\n\n## A @x\n\nIf ok → proceed to Nowhere\n", vec!["unknown-step Nowhere"]),
         ("# T\n\n## A @x -> n\n\n## B @x -> n\n", vec!["duplicate-producer ## B @x -> n"]),
         ("# T\n\n## Goals\n\nwords\n", vec!["no-item words"]),
+        // A folder stands for the files in it, but not for those that were there before it was made.
+        ("# T\n\n## A @x\n\nq → src/a\n\n## B @x\n\nsrc/a → p\n\n## C @x\n\np → 3 files in src/\n", vec![]),
+        ("# T\n\n## A @x\n\nsrc/b → p\n\n## C @x\n\np → 3 files in src/\n\n## D @x\n\nsrc/c → z\n", vec![]),
         (
             "# T\n\n## A @x\n\n```session-toon\nexecution[1]{phase,status}:\n  B,success\n```\n",
             vec!["record-step ```session-toon\nexecution[1]{phase,status}:\n  B,success\n```"],

@@ -292,7 +292,8 @@ mod tests {
             let it = Heading::parse(text);
             let pairs: Vec<String> = it.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
             let agent = it.agent.map_or(String::new(), |agent| agent.to_string());
-            let marks = format!("{}{}{}", if it.parallel { "&" } else { "" }, if it.fork { "()" } else { "" }, it.need.mark());
+            let marks =
+                format!("{}{}{}", if it.parallel { "&" } else { "" }, if it.fork { "()" } else { "" }, it.need.mark());
             format!(
                 "{}|{agent}|{}|{}|{marks}|{}",
                 it.title,

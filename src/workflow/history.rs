@@ -38,9 +38,8 @@ pub struct Run {
 }
 
 /// Columns that have a place of their own.
-const KNOWN: [&str; 10] = [
-    "phase", "agent", "channel", "input", "output", "duration_ms", "status", "tokens_used", "source", "started",
-];
+const KNOWN: [&str; 10] =
+    ["phase", "agent", "channel", "input", "output", "duration_ms", "status", "tokens_used", "source", "started"];
 
 /// Every run that a workflow records, in document order.
 pub fn runs(workflow: &Workflow) -> Vec<Run> {
@@ -59,7 +58,8 @@ pub fn runs(workflow: &Workflow) -> Vec<Run> {
                 let named = titles.get(&squeeze(&phase)).copied();
                 // A record below a step is that step's, whatever its cell says.
                 let step = named.or_else(|| place.filter(|&place| flags[place])).map(|index| &workflow.steps[index]);
-                let number = |name: &str| cell(name).and_then(|text| text.parse::<f64>().ok()).filter(|it| it.is_finite());
+                let number =
+                    |name: &str| cell(name).and_then(|text| text.parse::<f64>().ok()).filter(|it| it.is_finite());
                 let time = |name: &str| cell(name).and_then(|text| text.parse::<Timestamp>().ok());
                 let more = record.columns.iter().filter(|name| !KNOWN.contains(&name.as_str()));
                 let more = more.filter_map(|name| Some((name.clone(), cell(name)?)));
@@ -161,7 +161,9 @@ mod tests {
         let runs = runs(&workflow);
         let shown: Vec<String> = runs
             .iter()
-            .map(|run| format!("{} {} {} {:?}", run.step, run.agent.as_deref().unwrap_or("-"), run.status, run.duration_ms))
+            .map(|run| {
+                format!("{} {} {} {:?}", run.step, run.agent.as_deref().unwrap_or("-"), run.status, run.duration_ms)
+            })
             .collect();
         assert_eq!(
             shown,

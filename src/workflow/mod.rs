@@ -26,9 +26,9 @@ mod text;
 pub mod validate;
 
 pub use codify::{Options, codify};
+pub use dialect::Dialect;
 pub use mine::{Mining, mine};
 pub use model::*;
-pub use dialect::Dialect;
 pub use parse::parse;
 pub use render::{render, render_as};
 pub use validate::{DataEdge, Graph, validate};

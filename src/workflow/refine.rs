@@ -34,7 +34,7 @@ pub fn markdown(answer: &str) -> String {
     let answer = crate::base::text::sanitise(answer);
     let lines: Vec<&str> = answer.lines().collect();
     let starts = |line: &&str| *line == "---" || line.starts_with("# ") || line.starts_with("## ");
-    let start = lines.iter().position(|line| starts(line)).unwrap_or(0);
+    let start = lines.iter().position(starts).unwrap_or(0);
     let mut end = lines.len();
     // A fence that opens right before it ends where its like stands last.
     let before = lines[..start].iter().rev().find(|line| !line.trim().is_empty()).map_or("", |line| line.trim());
@@ -60,7 +60,11 @@ pub fn accept(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnost
     if text.is_empty() {
         wrong("refine-empty", whole, "the answer is empty".to_owned());
     } else if !workflow.step_flags().contains(&true) {
-        wrong("refine-no-step", whole, "the answer has no step: a heading with an agent, a channel or a flow line".to_owned());
+        wrong(
+            "refine-no-step",
+            whole,
+            "the answer has no step: a heading with an agent, a channel or a flow line".to_owned(),
+        );
     }
     let known = Known::of(extract);
     for step in &workflow.steps {
@@ -150,7 +154,8 @@ impl<'a> Known<'a> {
             || self.files.iter().any(|known| within(known))
             || self.commands.iter().any(|command| {
                 command.match_indices(name).any(|(at, _)| {
-                    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/' | '.'));
+                    let edge =
+                        |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/' | '.'));
                     edge(command[..at].chars().next_back()) && {
                         let after = &command[at + name.len()..];
                         edge(after.chars().next()) || after.starts_with(". ") || after == "."
@@ -167,7 +172,9 @@ impl<'a> Known<'a> {
         for program in programs(command).into_iter().filter(|program| !self.programs.contains(program)) {
             wrong("refine-tool", span, format!("the program '{program}' is not in the extract"));
         }
-        for word in command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ':' | ',' | ';' | '(' | ')')) {
+        for word in
+            command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ':' | ',' | ';' | '(' | ')'))
+        {
             if is_path(word) && !self.knows_file(word) {
                 wrong("refine-file", span, format!("the file '{word}' is not in the extract"));
             }
@@ -177,7 +184,8 @@ impl<'a> Known<'a> {
 
 /// Whether a name of data is that of a file.
 fn is_file(name: &str) -> bool {
-    name.contains('/') || name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && is_extension(extension))
+    name.contains('/')
+        || name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && is_extension(extension))
 }
 
 /// Whether a word of a command is surely a file: a path, or a name with an extension. Options and placeholders are none.
@@ -187,7 +195,9 @@ fn is_path(word: &str) -> bool {
 }
 
 fn is_extension(text: &str) -> bool {
-    (1..=6).contains(&text.len()) && text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    (1..=6).contains(&text.len())
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Puts back what an answer must not change, and calls steps in the record as they are called now.
@@ -200,7 +210,11 @@ fn keep(workflow: &mut Workflow, extract: &Workflow) {
     // Headings that only held a record.
     let flags = workflow.step_flags();
     let empty: BTreeSet<usize> = (0..workflow.steps.len())
-        .filter(|&at| !flags[at] && workflow.steps[at].parts.is_empty() && workflow.steps.iter().all(|step| step.parent != Some(at)))
+        .filter(|&at| {
+            !flags[at]
+                && workflow.steps[at].parts.is_empty()
+                && workflow.steps.iter().all(|step| step.parent != Some(at))
+        })
         .collect();
     if empty.iter().all(|at| *at + empty.len() >= workflow.steps.len()) {
         workflow.steps.truncate(workflow.steps.len() - empty.len());

@@ -116,10 +116,13 @@ impl<'a> Graph<'a> {
 
     fn join(&mut self) {
         for (&name, consumers) in &self.consumers {
+            let exact = self.producers.contains_key(name);
             for from in self.sources(name) {
                 for to in consumers {
-                    // A step that changes what it takes does not wait for itself.
-                    if from.step != to.step {
+                    // A step that changes what it takes does not wait for itself. A folder stands for what is in it only
+                    // where nobody names the file, and only once it is made.
+                    let folder = !exact && from.step > to.step;
+                    if from.step != to.step && !folder {
                         self.next[from.step].insert(to.step);
                         self.edges.insert(DataEdge { from: from.step, to: to.step, name });
                     }
@@ -128,10 +131,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Who gives `name`: under this name, or as a folder above it. Of many the first few, so that the joins stay linear.
+    /// Who gives `name`: under this name, else as a folder above it. Of many the first few, so that the joins stay linear.
     fn sources(&self, name: &str) -> Vec<Use<'a>> {
         let first = |name: &str| self.producers.get(name).into_iter().flatten().take(MAX_PRODUCERS).copied();
         let mut sources: Vec<_> = first(name).collect();
+        if !sources.is_empty() {
+            return sources;
+        }
         for (at, _) in name.match_indices('/').take(32) {
             let folder = &name[..=at];
             if folder != name {

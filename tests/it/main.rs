@@ -48,6 +48,7 @@ mod seeds;
 mod toon;
 mod transcripts;
 mod unreadable;
+mod workflows;
 mod writing;
 
 #[path = "../../examples/gen_vault/generate/mod.rs"]

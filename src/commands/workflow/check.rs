@@ -146,7 +146,9 @@ fn write(source: &Source, found: &Found, conformance: &Conformance, cx: &Context
 fn told(session: &Session, stem: &str) -> Vec<String> {
     let items = session.preface.iter().chain(session.phases.iter().flat_map(|phase| &phase.items));
     let told = items.filter_map(|item| match item {
-        Item::Callout(it) if it.kind == "deviation" && it.body.contains(&format!("[[{stem}]]")) => Some(it.title.clone()),
+        Item::Callout(it) if it.kind == "deviation" && it.body.contains(&format!("[[{stem}]]")) => {
+            Some(it.title.clone())
+        }
         _ => None,
     });
     told.collect()
@@ -209,7 +211,13 @@ impl Output for Report {
             let it = &row.deviation;
             let look = if it.allowed { style::DIM } else { style::WARN };
             let word = format!("{:width$}", it.kind.word());
-            let _ = writeln!(out, "{}  {}: {}", paint(look, word), paint(style::TITLE, clean(&it.step)), clean(&it.message));
+            let _ = writeln!(
+                out,
+                "{}  {}: {}",
+                paint(look, word),
+                paint(style::TITLE, clean(&it.step)),
+                clean(&it.message)
+            );
             let sides = [(&self.workflow, row.workflow_line), (&self.session, row.session_line)];
             for (path, line) in sides.into_iter().filter_map(|(path, line)| Some((path, line?))) {
                 let _ = writeln!(out, "{:width$}  {}", "", paint(style::DIM, format!("{path}:{line}")));

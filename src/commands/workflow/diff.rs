@@ -55,7 +55,8 @@ fn diff(before: &Found, after: &Found) -> Diff {
     let ((left, features), (right, others)) = (Features::all(&before.workflow), Features::all(&after.workflow));
     let alignment = align(&features, &others);
     let mut rows: Vec<(usize, usize, Row)> = Vec::new();
-    let joined = alignment.pairs.iter().map(|pair| (pair, false)).chain(alignment.moved.iter().map(|pair| (pair, true)));
+    let joined =
+        alignment.pairs.iter().map(|pair| (pair, false)).chain(alignment.moved.iter().map(|pair| (pair, true)));
     for (&(l, r), moved) in joined {
         let (old, new) = (&before.workflow.steps[left[l]], &after.workflow.steps[right[r]]);
         let changes = changes(old, new);
@@ -124,7 +125,9 @@ struct Diff {
 
 impl Diff {
     fn is_same(&self) -> bool {
-        self.steps.iter().all(|row| row.kind == Kind::Same) && self.checks_removed.is_empty() && self.checks_added.is_empty()
+        self.steps.iter().all(|row| row.kind == Kind::Same)
+            && self.checks_removed.is_empty()
+            && self.checks_added.is_empty()
     }
 }
 
@@ -143,7 +146,12 @@ impl Output for Diff {
             let _ = writeln!(out, "{}", paint(look, format!("{mark} {}", clean(&row.title))));
             for (name, before, after) in &row.changes {
                 let word = |text: &str| if text.is_empty() { "none".to_owned() } else { clean(text) };
-                let _ = writeln!(out, "    {name}: {} ⇒ {}", paint(style::BAD, word(before)), paint(style::GOOD, word(after)));
+                let _ = writeln!(
+                    out,
+                    "    {name}: {} ⇒ {}",
+                    paint(style::BAD, word(before)),
+                    paint(style::GOOD, word(after))
+                );
             }
         }
         for (mark, look, checks) in [('-', style::BAD, &self.checks_removed), ('+', style::GOOD, &self.checks_added)] {

@@ -62,7 +62,8 @@ fn pretty(value: &impl Serialize) -> Result<String> {
 
 fn picture(args: &Args, cx: &Context<'_>) -> Result<graph::Picture> {
     let [name] = args.workflow.as_slice() else {
-        return Err(Error::usage("one workflow at a time can be drawn").with_hint("name it: `cru workflow export NAME --to dot`"));
+        return Err(Error::usage("one workflow at a time can be drawn")
+            .with_hint("name it: `cru workflow export NAME --to dot`"));
     };
     Ok(graph::picture(&find::one(name, cx)?.workflow))
 }

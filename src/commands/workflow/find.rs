@@ -103,11 +103,10 @@ fn one_of(name: &str, vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Res
         let path = path.strip_suffix(".md").unwrap_or(&path).to_owned();
         (path, head.path.stem().to_lowercase(), head.title().to_lowercase())
     };
-    let readings: [&dyn Fn(&Head) -> bool; 3] = [
-        &|head| names(head).0 == wanted || names(head).1 == wanted,
-        &|head| names(head).2 == wanted,
-        &|head| names(head).1.contains(wanted) || names(head).2.contains(wanted),
-    ];
+    let readings: [&dyn Fn(&Head) -> bool; 3] =
+        [&|head| names(head).0 == wanted || names(head).1 == wanted, &|head| names(head).2 == wanted, &|head| {
+            names(head).1.contains(wanted) || names(head).2.contains(wanted)
+        }];
     for reading in readings {
         let found: Vec<&&Head> = heads.iter().filter(|head| reading(head)).collect();
         match found.as_slice() {

@@ -31,9 +31,8 @@ impl Output for Drawn {
     fn text(&self, _: &View) -> String {
         let mut out = String::new();
         let picture = &self.picture;
-        let title = |index: usize| {
-            picture.steps.iter().find(|step| step.index == index).map_or("", |step| step.title.as_str())
-        };
+        let title =
+            |index: usize| picture.steps.iter().find(|step| step.index == index).map_or("", |step| step.title.as_str());
         for &index in &picture.order {
             let Some(step) = picture.steps.iter().find(|step| step.index == index) else { continue };
             let agent = step.agent.as_ref().map_or(String::new(), |agent| paint(style::AGENT, format!(" @{agent}")));
@@ -42,7 +41,9 @@ impl Output for Drawn {
                 let how = match arrow.kind {
                     ArrowKind::Data => paint(style::DIM, &arrow.label),
                     ArrowKind::Step => String::new(),
-                    ArrowKind::Condition => paint(style::WARN, format!("if {}", arrow.label).replace("if otherwise", "otherwise")),
+                    ArrowKind::Condition => {
+                        paint(style::WARN, format!("if {}", arrow.label).replace("if otherwise", "otherwise"))
+                    }
                     ArrowKind::Child => paint(style::DIM, "below it"),
                 };
                 let gap = if how.is_empty() { "" } else { "  " };

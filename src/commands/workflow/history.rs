@@ -83,7 +83,9 @@ pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Res
                 let own = own.map(str::to_lowercase);
                 let mut words = wanted.iter().flat_map(|words| words.split(','));
                 wanted.is_empty()
-                    || words.any(|word| own.as_deref() == Some(word.trim().trim_start_matches(mark).to_lowercase().as_str()))
+                    || words.any(|word| {
+                        own.as_deref() == Some(word.trim().trim_start_matches(mark).to_lowercase().as_str())
+                    })
             };
             let part = filter.step.as_ref().is_none_or(|part| run.step.to_lowercase().contains(&part.to_lowercase()));
             let fits = any(&filter.agent, run.agent.as_deref(), '@')
@@ -128,7 +130,8 @@ impl Starts {
 
     fn of_run(&self, run: &Run) -> Option<Timestamp> {
         let (session, phases) = self.0.get(run.session()?)?;
-        let block = run.source.as_deref().and_then(|source| source.split_once("#^")).map(|(_, id)| id.trim_end_matches(']'));
+        let block =
+            run.source.as_deref().and_then(|source| source.split_once("#^")).map(|(_, id)| id.trim_end_matches(']'));
         block.and_then(|id| phases.get(id).copied()).or(*session)
     }
 }
@@ -139,7 +142,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         rows.truncate(args.limit.unwrap_or(usize::MAX));
         return Ok(Box::new(Runs { rows }));
     }
-    let by: Vec<String> = args.by.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_lowercase()).collect();
+    let by: Vec<String> =
+        args.by.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_lowercase()).collect();
     let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
     for row in &rows {
         let cell = |name: &String| match name.as_str() {
@@ -158,7 +162,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         })
         .collect();
     groups.truncate(args.limit.unwrap_or(usize::MAX));
-    Ok(Box::new(Groups { by, of: args.of.clone(), groups }))
+    Ok(Box::new(Groups { by, of: args.of.clone(), rows: groups }))
 }
 
 struct Runs {
@@ -166,7 +170,18 @@ struct Runs {
 }
 
 const COLUMNS: [&str; 12] = [
-    "workflow", "step", "agent", "channel", "status", "duration_ms", "tokens_used", "started", "input", "output", "source", "path",
+    "workflow",
+    "step",
+    "agent",
+    "channel",
+    "status",
+    "duration_ms",
+    "tokens_used",
+    "started",
+    "input",
+    "output",
+    "source",
+    "path",
 ];
 
 impl Output for Runs {
@@ -232,7 +247,7 @@ struct Group {
 struct Groups {
     by: Vec<String>,
     of: String,
-    groups: Vec<Group>,
+    rows: Vec<Group>,
 }
 
 impl Groups {
@@ -258,10 +273,12 @@ impl Output for Groups {
         columns.extend([("sum", Align::Right), ("avg", Align::Right), ("min", Align::Right), ("max", Align::Right)]);
         let mut table = Table::new(&columns);
         let number = |value: Option<f64>| {
-            let text = |value: f64| if self.of == "duration_ms" { millis(value) } else { format!("{}", (value * 100.0).round() / 100.0) };
+            let text = |value: f64| {
+                if self.of == "duration_ms" { millis(value) } else { format!("{}", (value * 100.0).round() / 100.0) }
+            };
             Cell::new(value.map_or(String::new(), text))
         };
-        for group in &self.groups {
+        for group in &self.rows {
             let mut cells: Vec<Cell> = group.key.iter().map(|key| Cell::new(key).style(style::ID)).collect();
             let bad = if group.failed > 0 { style::BAD } else { style::DIM };
             cells.extend([Cell::new(group.runs.to_string()), Cell::new(group.failed.to_string()).style(bad)]);
@@ -274,7 +291,7 @@ impl Output for Groups {
     }
 
     fn json(&self) -> serde_json::Result<Value> {
-        let groups: Vec<Value> = self.groups.iter().map(|group| self.object(group)).collect();
+        let groups: Vec<Value> = self.rows.iter().map(|group| self.object(group)).collect();
         Ok(json!({ "schema": 1, "by": self.by, "of": self.of, "groups": groups }))
     }
 
@@ -282,7 +299,7 @@ impl Output for Groups {
         let mut columns: Vec<String> = self.by.clone();
         columns.extend(["runs".to_owned(), "failed".to_owned()]);
         columns.extend(["sum", "avg", "min", "max"].map(|word| format!("{word}_{}", self.of)));
-        rows::export(format, &columns, self.groups.iter().map(|group| self.object(group)))
+        rows::export(format, &columns, self.rows.iter().map(|group| self.object(group)))
     }
 
     fn paged(&self) -> bool {

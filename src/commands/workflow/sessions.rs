@@ -65,7 +65,16 @@ struct Sessions {
 }
 
 const COLUMNS: [&str; 10] = [
-    "workflow", "session", "started", "status", "steps", "succeeded", "failed", "skipped", "duration_ms", "tokens_used",
+    "workflow",
+    "session",
+    "started",
+    "status",
+    "steps",
+    "succeeded",
+    "failed",
+    "skipped",
+    "duration_ms",
+    "tokens_used",
 ];
 
 impl Output for Sessions {

@@ -133,7 +133,9 @@ impl Shown {
                 },
                 Part::Gate(gate) => format!("{} {}", paint(style::WARN, "gate"), clean(&gate.title)),
                 Part::Command(command) => paint(style::GOOD, format!("$ {}", clean(&command.command))),
-                Part::Script(script) => paint(style::GOOD, format!("$ {} …", clean(script.text.lines().next().unwrap_or("")))),
+                Part::Script(script) => {
+                    paint(style::GOOD, format!("$ {} …", clean(script.text.lines().next().unwrap_or(""))))
+                }
                 Part::Remark(remark) if remark.kind == RemarkKind::Plain => clean(&remark.text),
                 Part::Remark(remark) => format!("{}: {}", remark.kind.word(), clean(&remark.text)),
                 Part::Record(_) => continue,

@@ -86,7 +86,10 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
         let same = tops().find(|draft| draft.title.starts_with(&start));
         let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
         if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
-            return draft.title.clone();
+            // A list of files says less than what somebody set out to do.
+            let listed = title::from_deeds(&draft.deeds).is_some_and(|made| made == draft.title);
+            let task = session.tasks().first().and_then(|task| title::imperative(&task.content)).filter(|_| listed);
+            return task.unwrap_or_else(|| draft.title.clone());
         }
     }
     let made = title::title(&sanitise(own));

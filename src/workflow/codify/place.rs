@@ -20,7 +20,10 @@ pub(super) fn relative<'a>(text: &'a str, project: Option<&str>) -> Cow<'a, str>
         let (before, after) = (&rest[..at], &rest[at + tail.len()..]);
         let start = if home { home_start(before) } else { is_edge(before).then_some(at) };
         match (start, after.strip_prefix('/')) {
-            (Some(start), Some(inside)) if !inside.starts_with(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')) => {
+            (Some(start), Some(inside))
+                if !inside.is_empty()
+                    && !inside.starts_with(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')) =>
+            {
                 out.push_str(&rest[..start]);
                 rest = inside;
             }
@@ -42,7 +45,8 @@ fn home_start(before: &str) -> Option<usize> {
     for (head, named) in [("/home/", true), ("/Users/", true), ("/root", false)] {
         let Some(start) = before.rfind(head) else { continue };
         let name = &before[start + head.len()..];
-        let fits = if named { !name.is_empty() && !name.contains(['/', ' ', '\n', '"', '\'']) } else { name.is_empty() };
+        let fits =
+            if named { !name.is_empty() && !name.contains(['/', ' ', '\n', '"', '\'']) } else { name.is_empty() };
         if fits && is_edge(&before[..start]) {
             return Some(start);
         }
@@ -66,7 +70,10 @@ mod tests {
         is("cat \"/root/code/api/a b.rs\" ~/code/api/c", "cat \"a b.rs\" c");
         is("cd /home/me/code/api && ls", "cd /home/me/code/api && ls");
         is("ls /home/me/code/api/", "ls /home/me/code/api/");
-        is("see /mnt/home/me/code/api/x and /home/me/code/apis/y", "see /mnt/home/me/code/api/x and /home/me/code/apis/y");
+        is(
+            "see /mnt/home/me/code/api/x and /home/me/code/apis/y",
+            "see /mnt/home/me/code/api/x and /home/me/code/apis/y",
+        );
         assert_eq!(relative("/srv/api/x", Some("/srv/api")), "x");
         assert_eq!(relative("~/x", Some("~")), "~/x");
         assert_eq!(relative("x", None), "x");

@@ -115,6 +115,13 @@ fn unwrapped(words: &str) -> &str {
     }
 }
 
+/// Whether words can stand as a title: they begin like one, and are not data.
+pub(super) fn reads_well(title: &str) -> bool {
+    let letters = title.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
+    title.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '/' | '.' | '~'))
+        && letters * 10 >= title.chars().count() * 7
+}
+
 /// Whether a line only says that a person's words follow.
 pub(super) fn is_label(line: &str) -> bool {
     matches!(plain_line(line).to_lowercase().as_str(), "user input" | "user request" | "user message")
@@ -125,7 +132,10 @@ pub(super) fn is_mostly_pasted(words: &str) -> bool {
     let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = |line: &&&str| {
         let count = line.split_whitespace().count();
-        (3..=60).contains(&count) && !is_pasted(line) && !line.contains("==") && !line.starts_with(['-', '*', '#', '✓', '✗', '='])
+        (3..=60).contains(&count)
+            && !is_pasted(line)
+            && !line.contains("==")
+            && !line.starts_with(['-', '*', '#', '✓', '✗', '='])
     };
     lines.len() > 5 && lines.iter().filter(sentence).count() * 2 < lines.len()
 }
@@ -176,7 +186,7 @@ pub(super) fn title(text: &str) -> String {
         }
     }
     let cut = cut(&text, MAX_TITLE);
-    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…']))
+    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']))
 }
 
 /// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
@@ -387,12 +397,13 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
 fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
     let best = best.rev().max_by_key(|deed| deed.kind)?;
-    let mut words: Vec<&str> = best
-        .core
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
-        .filter(|word| !word.is_empty())
-        .collect();
+    // Of several commands in a row the one that does most; setting a variable says nothing.
+    let parts = shell::split(&best.core);
+    let told =
+        parts.iter().filter(|part| !shell::is_assignment(part.text)).rev().max_by_key(|part| shell::kind(part.text));
+    let core = told.filter(|_| parts.len() > 1).map_or(best.core.as_str(), |part| part.text);
+    let mut words: Vec<&str> =
+        core.split_whitespace().map(|word| word.trim_matches(['"', '\''])).filter(|word| !word.is_empty()).collect();
     if words.len() > 1
         && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
         && !words[1].starts_with('-')

@@ -28,7 +28,9 @@ pub fn export(picture: &Picture) -> String {
 fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-' | '/' | '@' | '!' | '?' | '\'' | '(' | ')' | ':' | '…') {
+        if c.is_alphanumeric()
+            || matches!(c, ' ' | '.' | ',' | '-' | '/' | '@' | '!' | '?' | '\'' | '(' | ')' | ':' | '…')
+        {
             out.push(c);
         } else {
             let _ = write!(out, "#{};", u32::from(c));

@@ -23,6 +23,7 @@ pub fn export(traces: &[Trace]) -> Value {
         for (run, time) in trace.runs.iter().zip(times(trace)) {
             types.insert(&run.step);
             let mut relations = vec![json!({ "objectId": id(&session), "qualifier": "session" })];
+            relations.push(json!({ "objectId": id(&workflow), "qualifier": "workflow" }));
             let mut relate = |kind: &'static str, name: &Option<String>, qualifier: &str| {
                 if let Some(name) = name {
                     let object = (kind, name.clone());

@@ -120,8 +120,7 @@ fn add(columns: &mut Vec<Column>, session: usize, steps: &[usize], features: &[F
     let mut fresh: Vec<(usize, Column)> = Vec::new();
     for &at in &alignment.right {
         let before = home[..at].iter().rev().find_map(|home| *home).map_or(0, |column| column + 1);
-        let column =
-            Column { members: vec![(session, steps[at])], again: Vec::new(), features: features[at].clone() };
+        let column = Column { members: vec![(session, steps[at])], again: Vec::new(), features: features[at].clone() };
         fresh.push((before, column));
     }
     for (place, column) in fresh.into_iter().rev() {

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::align::{unnumbered, unnumbered_state};
 use super::super::codify::{command_key, file_type_of, short_name};
-use super::super::model::{
-    Branch, Command, Flow, Goal, Need, Operand, Part, Remark, RemarkKind, Step, Workflow,
-};
+use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Remark, RemarkKind, Step, Workflow};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
@@ -61,7 +59,8 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut Names, lift
     let same = |step: &&&Step| squeeze(unnumbered(&step.title)) == squeeze(&title);
     let lead = members.iter().filter(same).max_by_key(|step| step.parts.len()).or(members.first());
     let Some(lead) = lead else { return Step::default() };
-    let session = column.members.iter().zip(&members).find(|(_, step)| std::ptr::eq(**step, *lead)).map_or(0, |it| it.0.0);
+    let session =
+        column.members.iter().zip(&members).find(|(_, step)| std::ptr::eq(**step, *lead)).map_or(0, |it| it.0.0);
     let share = column.support() as f64 / total.max(1) as f64;
     let required = members.iter().filter(|step| step.need == Need::Required).count() * 2 > members.len();
     let mut step = Step {
@@ -236,7 +235,8 @@ impl Names {
             .filter_map(|&(session, step)| {
                 let step = made.get(session)?.steps.get(step)?;
                 let stages = step.flows().flat_map(|flow| flow.stages.iter().enumerate());
-                let operands: Vec<&Operand> = stages.filter(|(at, _)| (*at == 0) == inputs).flat_map(|(_, it)| it).collect();
+                let operands: Vec<&Operand> =
+                    stages.filter(|(at, _)| (*at == 0) == inputs).flat_map(|(_, it)| it).collect();
                 Some((session, operands))
             })
             .collect();
@@ -271,7 +271,8 @@ impl Names {
             called.iter().filter(|(_, _, name, _)| !is_common(name)).collect();
         let sessions: BTreeSet<usize> = rest.iter().map(|it| it.0).collect();
         if sessions.len() * 2 >= members.len() && members.len() > 1 && !rest.is_empty() {
-            let types: BTreeSet<&str> = rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type_of(&it.1))).collect();
+            let types: BTreeSet<&str> =
+                rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type_of(&it.1))).collect();
             let ty = if types.len() == 1 { types.first().copied() } else { None };
             for (session, raw, _, _) in &rest {
                 self.called.insert((*session, raw.clone()), lifted.to_owned());
@@ -308,12 +309,7 @@ fn nest(workflow: &mut Workflow, kept: &[&Column], made: &[Workflow]) {
 }
 
 /// Neighbours that were done in both orders, and that no data join: each is told of the other.
-pub(super) fn parallel(
-    workflow: &mut Workflow,
-    kept: &[&Column],
-    titles: &[String],
-    total: usize,
-) -> Vec<[String; 2]> {
+pub(super) fn parallel(workflow: &mut Workflow, kept: &[&Column], titles: &[String], total: usize) -> Vec<[String; 2]> {
     let mut pairs: Vec<(usize, usize, usize, usize)> = Vec::new();
     {
         let graph = Graph::of(workflow);
@@ -327,8 +323,13 @@ pub(super) fn parallel(
     }
     for &(one, other, count, both) in &pairs {
         for (step, beside) in [(one, other), (other, one)] {
-            let text = format!("May run beside “{}”: {count} of {both} sessions did it the other way round", titles[beside]);
-            workflow.steps[step].parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
+            let text =
+                format!("May run beside “{}”: {count} of {both} sessions did it the other way round", titles[beside]);
+            workflow.steps[step].parts.push(Part::Remark(Remark {
+                kind: RemarkKind::Plain,
+                text,
+                span: Span::default(),
+            }));
         }
     }
     pairs.iter().map(|&(one, other, ..)| [titles[one].clone(), titles[other].clone()]).collect()

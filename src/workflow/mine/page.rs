@@ -65,7 +65,8 @@ pub(super) fn finish(workflow: &mut Workflow, mining: &Mining) {
         let mut list = String::new();
         for anti in &mining.anti_examples {
             let lacks: Vec<String> = anti.lacks.iter().map(|title| escape(&line(title))).collect();
-            let lacks = if lacks.is_empty() { "it has all steps".to_owned() } else { format!("it lacks {}", lacks.join("; ")) };
+            let lacks =
+                if lacks.is_empty() { "it has all steps".to_owned() } else { format!("it lacks {}", lacks.join("; ")) };
             let _ = writeln!(list, "1. [[{}]] is {}: {lacks}", link(&anti.session), anti.status);
         }
         section(workflow, "How not to do it", vec![prose(list.trim_end().to_owned())]);
@@ -103,7 +104,8 @@ fn table(mining: &Mining) -> String {
         let again = if row.repeated > 0 { format!(", {} × again", row.repeated) } else { String::new() };
         let _ = write!(out, "\n| {}{fate} | {}{again} |", cell(&row.title), row.sessions);
         for place in &row.cells[..shown] {
-            let _ = write!(out, " {} |", place.as_deref().map_or("", |place| if place.is_empty() { "✓" } else { place }));
+            let _ =
+                write!(out, " {} |", place.as_deref().map_or("", |place| if place.is_empty() { "✓" } else { place }));
         }
     }
     if mining.sessions.len() > shown {

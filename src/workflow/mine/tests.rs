@@ -28,7 +28,12 @@ fn phase(title: &str, agent: &str, command: &str, read: &str, written: &str, num
         items.push(Item::Step(Step { tool: "Read".into(), args: fill(read), reads: refs(read), ..Step::default() }));
     }
     if !written.is_empty() {
-        items.push(Item::Step(Step { tool: "Write".into(), args: fill(written), writes: refs(written), ..Step::default() }));
+        items.push(Item::Step(Step {
+            tool: "Write".into(),
+            args: fill(written),
+            writes: refs(written),
+            ..Step::default()
+        }));
     }
     if !command.is_empty() {
         items.push(Item::Step(Step {
@@ -178,7 +183,13 @@ fn planted_deviations_are_named_and_nothing_else() {
 #[test]
 fn many_sessions_are_quick_enough_to_count() {
     let sessions: Vec<Session> = (0..60)
-        .map(|number| session(number, Status::Completed, (0..6).filter(|at| (number + at) % 7 != 0).map(|at| planned(at, number)).collect()))
+        .map(|number| {
+            session(
+                number,
+                Status::Completed,
+                (0..6).filter(|at| (number + at) % 7 != 0).map(|at| planned(at, number)).collect(),
+            )
+        })
         .collect();
     let (workflow, mining) = mined(&sessions);
     assert_eq!(steps(&workflow).len(), 6, "{}", plural(mining.columns.len() as u64, "column"));

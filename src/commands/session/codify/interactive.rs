@@ -46,7 +46,9 @@ pub(super) fn edit(made: &mut Made, cx: &Context<'_>) -> Result<Option<PathBuf>>
         }
         match cx.ui.confirm("It is no workflow yet. Open it again?") {
             Some(true) => {}
-            Some(false) | None => return Err(kept(&draft, "what you wrote is no workflow yet, so nothing was written")),
+            Some(false) | None => {
+                return Err(kept(&draft, "what you wrote is no workflow yet, so nothing was written"));
+            }
         }
     }
 }

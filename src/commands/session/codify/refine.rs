@@ -50,7 +50,8 @@ pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>
             Err(why) => {
                 cx.ui.warn(&format!("{why}; the workflow is as it was extracted"));
                 // What was said the first time is kept all the same.
-                made.refused = if last.is_empty() { Some(PathBuf::new()) } else { Some(keep(&last, made, output, cx)?) };
+                made.refused =
+                    if last.is_empty() { Some(PathBuf::new()) } else { Some(keep(&last, made, output, cx)?) };
                 return Ok(());
             }
         };
@@ -121,15 +122,12 @@ fn told(answer: &str, problems: &[Diagnostic]) -> String {
 
 /// Keeps an answer beside the output, else in the machine's state; where.
 fn keep(answer: &str, made: &Made, output: Option<&Path>, cx: &Context<'_>) -> Result<PathBuf> {
-    let (dir, stem) = match output {
-        Some(output) => {
-            let stem = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            (output.parent().map(Path::to_owned).unwrap_or_default(), stem)
-        }
-        None => {
-            let state = cx.env.state_dir();
-            (state.unwrap_or_else(|| cx.env.cwd().to_owned()).join("refused"), made.stem.clone())
-        }
+    let (dir, stem) = if let Some(output) = output {
+        let stem = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (output.parent().map(Path::to_owned).unwrap_or_default(), stem)
+    } else {
+        let state = cx.env.state_dir();
+        (state.unwrap_or_else(|| cx.env.cwd().to_owned()).join("refused"), made.stem.clone())
     };
     // Not a note: nobody should take it for a workflow.
     let mut number = 1;

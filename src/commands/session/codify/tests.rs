@@ -52,7 +52,7 @@ impl Ui for Fake {
         assert_eq!(editor, ["ed", "-x"]);
         let text = self.with(|script| script.edits.pop_front()).ok_or(io::ErrorKind::Unsupported)?;
         if let Some(text) = &text {
-            std::fs::write(file, text).unwrap();
+            files::put(file, text.as_bytes()).unwrap();
         }
         Ok(text.is_some())
     }
@@ -125,7 +125,10 @@ fn a_good_answer_takes_the_place_of_the_extract() {
     let output = world.run(&["s1", "--refine", "-o", "w.md"]).unwrap();
     assert_eq!(output.exit_code(), 0);
     let text = anstream::adapter::strip_str(&output.text(&View::plain())).to_string();
-    assert!(text.contains("-## Build @coder #dev\n") && text.contains("+## Build the import @coder #dev !\n"), "{text}");
+    assert!(
+        text.contains("-## Build @coder #dev\n") && text.contains("+## Build the import @coder #dev !\n"),
+        "{text}"
+    );
     let written = world.read("vault/w.md").unwrap();
     assert!(written.contains("src/a.rs::Rust") && written.contains("source: \"[[s1]]\""), "{written}");
     assert!(written.contains("  Build the import,coder,dev,"), "{written}");
@@ -146,7 +149,10 @@ fn an_invalid_answer_is_sent_back_once() {
     world.run(&["s1", "--refine", "-o", "w.md"]).unwrap();
     assert!(world.read("vault/w.md").unwrap().contains("Build the import"));
     let second = world.ui.with(|script| script.prompts.pop()).unwrap();
-    assert!(second.contains("the agent @boss is not in the extract") && second.contains("## Build the import @boss"), "{second}");
+    assert!(
+        second.contains("the agent @boss is not in the extract") && second.contains("## Build the import @boss"),
+        "{second}"
+    );
 }
 
 #[test]
@@ -179,7 +185,7 @@ fn a_slow_failing_or_silent_agent_is_told() {
     }
     // No agent at all: the vault's own word for one does not count.
     let world = World::new();
-    std::fs::write(world.path("config/cru/config.toml"), "").unwrap();
+    files::put(&world.path("config/cru/config.toml"), b"").unwrap();
     let error = world.run(&["s1", "--refine"]).err().unwrap();
     assert_eq!(error.exit_code(), 2);
     assert!(error.hint().unwrap().contains("[agent]"));
