@@ -6,7 +6,7 @@ use crate::workflow::parse;
 
 const ODD: &str = "# A \"quoted\" title\n\n## end; graph \"x\"] --> y @coder !\n\nin.md::Markdown → out\n\n\
     > [!gate] Ok?\n\nIf a < b & c → proceed to Last\n\n### Child #dev\n\n## Last @r\n\nout → fin\n\n## Executions\n\n```session-toon\n\
-    execution[3]{phase,agent,duration_ms,status,source,started,cost}:\n\
+    execution[3]{phase,agent,duration_ms,status,source,started,1 cost}:\n\
     \x20 \"end; graph \\\"x\\\"] --> y\",coder,1500,success,s-1#^p-01,2026-11-20T09:00:00Z,\"<1>\"\n\
     \x20 Last,r,,failed,s-1#^p-02,,\n  Last,,,skipped,s-2,,\n```\n";
 
@@ -99,7 +99,7 @@ fn xes_has_the_order_of_its_schema() {
         assert!(fits, "{depth} {name}");
     }
     assert!(xml.contains("<date key=\"time:timestamp\" value=\"2026-11-20T09:00:00Z\"/>"), "{xml}");
-    assert!(xml.contains("value=\"&lt;1&gt;\""), "{xml}");
+    assert!(xml.contains("<string key=\"_1_cost\" value=\"&lt;1&gt;\"/>"), "{xml}");
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Runs as an XES log (IEEE 1849): a trace for each session, an event for each step.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Trace, times};
+
+/// Keys that an event has itself; each may stand there once.
+const KEYS: [&str; 6] = ["status", "input", "output", "source", "duration_ms", "tokens_used"];
 
 /// The log. An event has a time only where one is known.
 pub fn export(traces: &[Trace]) -> String {
@@ -52,8 +56,12 @@ pub fn export(traces: &[Trace]) -> String {
                     let _ = writeln!(out, "      <float key=\"{key}\" value=\"{value}\"/>");
                 }
             }
-            for (key, value) in &run.more {
-                string(&mut out, 6, key, value);
+            let mut taken: BTreeSet<String> = KEYS.iter().map(|key| (*key).to_owned()).collect();
+            for (column, value) in &run.more {
+                let key = name(column);
+                if taken.insert(key.clone()) {
+                    string(&mut out, 6, &key, value);
+                }
             }
             out.push_str("    </event>\n");
         }
@@ -61,6 +69,13 @@ pub fn export(traces: &[Trace]) -> String {
     }
     out.push_str("</log>\n");
     out
+}
+
+/// A column's name as a key, which is a name of XML.
+fn name(column: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let key: String = column.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    if key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { key } else { format!("_{key}") }
 }
 
 fn string(out: &mut String, indent: usize, key: &str, value: &str) {
