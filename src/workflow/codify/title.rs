@@ -404,14 +404,22 @@ fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let core = told.filter(|_| parts.len() > 1).map_or(best.core.as_str(), |part| part.text);
     let mut words: Vec<&str> =
         core.split_whitespace().map(|word| word.trim_matches(['"', '\''])).filter(|word| !word.is_empty()).collect();
+    // What is redirected, and options without their values, tell nothing.
+    words.truncate(words.iter().position(|word| word.starts_with(['<', '>'])).unwrap_or(words.len()));
+    if matches!(words.first(), None | Some(&("cat" | "tee" | "echo" | "printf"))) {
+        return None;
+    }
     if words.len() > 1
         && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
         && !words[1].starts_with('-')
     {
         words.remove(0);
     }
-    let words: Vec<&str> =
+    let mut words: Vec<&str> =
         words.into_iter().take(4).map(|word| if word.len() > 24 { file_name(word) } else { word }).collect();
+    while words.len() > 1 && words.last().is_some_and(|word| word.starts_with('-')) {
+        words.pop();
+    }
     let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
     Some(crate::base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
 }
