@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::align::{unnumbered, unnumbered_state};
 use super::super::codify::{command_key, file_type_of, short_name};
-use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Remark, RemarkKind, Step, Workflow};
+use super::super::model::{
+    Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
+};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
@@ -333,6 +335,33 @@ pub(super) fn parallel(workflow: &mut Workflow, kept: &[&Column], titles: &[Stri
         }
     }
     pairs.iter().map(|&(one, other, ..)| [titles[one].clone(), titles[other].clone()]).collect()
+}
+
+/// The runs of all sessions, each under the title that its step has here.
+pub(super) fn record(kept: &[&Column], titles: &[String], made: &[Workflow]) -> Option<Record> {
+    let mut place: HashMap<(usize, &str), &str> = HashMap::new();
+    for (column, title) in kept.iter().zip(titles) {
+        for &(session, step) in column.members.iter().chain(&column.again) {
+            if let Some(step) = made.get(session).and_then(|it| it.steps.get(step)) {
+                place.insert((session, &step.title), title);
+            }
+        }
+    }
+    let mut all = Record::default();
+    for (session, workflow) in made.iter().enumerate() {
+        for record in workflow.records() {
+            let phase = record.columns.iter().position(|name| name == "phase")?;
+            all.columns.clone_from(&record.columns);
+            for row in &record.rows {
+                if let Some(title) = row.get(phase).and_then(|own| place.get(&(session, own.as_str()))) {
+                    let mut row = row.clone();
+                    (*title).clone_into(&mut row[phase]);
+                    all.rows.push(row);
+                }
+            }
+        }
+    }
+    (!all.rows.is_empty()).then_some(all)
 }
 
 /// Goals that half of the sessions have.

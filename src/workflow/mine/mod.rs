@@ -171,7 +171,7 @@ pub fn mine(sources: &[Source<'_>], options: &Options) -> (Workflow, Vec<Diagnos
         let message = "the sessions have no step in common".to_owned();
         diagnostics.push(Diagnostic::warning("mine-nothing", Span::default(), message));
     }
-    page::finish(&mut workflow, &mining);
+    page::finish(&mut workflow, &mining, merge::record(&kept, &titles, &made));
     (workflow, diagnostics, mining)
 }
 

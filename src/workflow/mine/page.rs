@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::super::model::{Part, Prose, Step, Workflow};
+use super::super::model::{Part, Prose, Record, Step, Workflow};
 use super::super::text::escape;
 use super::column::Column;
 use super::{Fate, Mining, Variant};
@@ -38,7 +38,7 @@ pub(super) fn variants(kept: &[&Column], titles: &[String], sessions: &[String])
 }
 
 /// Adds the sections that are no steps.
-pub(super) fn finish(workflow: &mut Workflow, mining: &Mining) {
+pub(super) fn finish(workflow: &mut Workflow, mining: &Mining, record: Option<Record>) {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let text = format!(
         "Mined from {}. A step that {} of them have is on the common path, one that {} have is optional (`?`), rarer ones are \
@@ -70,6 +70,9 @@ pub(super) fn finish(workflow: &mut Workflow, mining: &Mining) {
             let _ = writeln!(list, "1. [[{}]] is {}: {lacks}", link(&anti.session), anti.status);
         }
         section(workflow, "How not to do it", vec![prose(list.trim_end().to_owned())]);
+    }
+    if let Some(record) = record {
+        section(workflow, "Executions", vec![Part::Record(record)]);
     }
 }
 
