@@ -1,8 +1,11 @@
 //! From one dialect to the other: what the target cannot say finds another place, nothing is dropped.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::dialect::Dialect;
 use super::heading::is_ident;
 use super::model::{Part, Prose, Step, Workflow};
+use super::validate::Graph;
 use crate::base::Span;
 use crate::base::text::fold_whitespace;
 
@@ -30,6 +33,7 @@ pub(super) fn to_a(workflow: &Workflow) -> Workflow {
 /// not a step. Prose under a heading of its own goes to the step before it.
 pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
     let flags = workflow.step_flags();
+    let bound = if workflow.dialect == Dialect::A { bindings(workflow) } else { Bindings::default() };
     let mut made = Workflow { dialect: Dialect::Crucible, steps: Vec::new(), ..workflow.clone() };
     if made.title.trim().is_empty() {
         "Untitled".clone_into(&mut made.title);
@@ -39,7 +43,7 @@ pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
         made.description = Some(describe(workflow));
     }
     let mut places: Vec<Option<usize>> = Vec::with_capacity(workflow.steps.len());
-    for (step, flag) in workflow.steps.iter().zip(flags) {
+    for (index, (step, flag)) in workflow.steps.iter().zip(flags).enumerate() {
         if !flag {
             places.push(None);
             let title = fold_whitespace(&step.title);
@@ -53,7 +57,13 @@ pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
         let parent = step.parent.and_then(|parent| places.get(parent).copied().flatten());
         let mut step = Step { parent, level: step.level.max(2), ..step.clone() };
         if step.binds.is_none() {
-            step.binds = result(&step);
+            step.binds = bound.given.get(&index).cloned().or_else(|| result(&step));
+        }
+        if let Some(names) = bound.taken.get(&index) {
+            let names: Vec<String> = names.iter().map(|name| format!("**{name}**")).collect();
+            let markdown = format!("Takes {}.", names.join(" and "));
+            let at = step.parts.iter().position(|part| !matches!(part, Part::Prose(_))).unwrap_or(step.parts.len());
+            step.parts.insert(at, Part::Prose(Prose { markdown, span: Span::default() }));
         }
         if let Some(agent) = &mut step.agent {
             agent.version = None;
@@ -63,6 +73,52 @@ pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
         made.steps.push(step);
     }
     made
+}
+
+/// Names that hand a result from one step to another.
+#[derive(Default)]
+struct Bindings {
+    /// What a step's heading calls its result.
+    given: BTreeMap<usize, String>,
+    /// What a step's text asks for.
+    taken: BTreeMap<usize, BTreeSet<String>>,
+}
+
+/// For each step the first of its results that another takes, under a name that a heading can hold.
+fn bindings(workflow: &Workflow) -> Bindings {
+    let graph = Graph::of(workflow);
+    let operands = workflow.steps.iter().flat_map(|step| step.flows()).flat_map(|flow| flow.stages.iter().flatten());
+    let mut used: BTreeSet<String> = operands.map(|operand| operand.name.clone()).collect();
+    used.extend(workflow.steps.iter().filter_map(|step| step.binds.clone()));
+    let mut bound = Bindings::default();
+    for (index, step) in workflow.steps.iter().enumerate().filter(|(_, step)| step.binds.is_none()) {
+        let takers = |name: &str| -> Vec<usize> {
+            graph.edges().filter(|edge| edge.from == index && edge.name == name).map(|edge| edge.to).collect()
+        };
+        let outputs = step.flows().flat_map(super::model::Flow::outputs);
+        let found = outputs.map(|it| (it.name.as_str(), takers(&it.name))).find(|(_, takers)| !takers.is_empty());
+        let Some((output, takers)) = found else { continue };
+        let name = if is_ident(output) { output.to_owned() } else { ident(output, &mut used) };
+        for taker in takers {
+            bound.taken.entry(taker).or_default().insert(name.clone());
+        }
+        bound.given.insert(index, name);
+    }
+    bound
+}
+
+/// The last part of a path as a name that nothing else has: `tides_rs`.
+fn ident(output: &str, used: &mut BTreeSet<String>) -> String {
+    let last = output.trim_end_matches('/').rsplit('/').next().unwrap_or(output);
+    let plain: String = last.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let base = if is_ident(&plain) { plain } else { format!("data_{plain}") };
+    let mut name = base.clone();
+    let mut number = 1;
+    while !used.insert(name.clone()) {
+        number += 1;
+        name = format!("{base}_{number}");
+    }
+    name
 }
 
 /// What a step gives, where a heading can name it.

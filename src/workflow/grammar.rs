@@ -113,6 +113,24 @@ fn the_other_dialect() {
 }
 
 #[test]
+fn results_that_are_taken_are_bound() {
+    let text = "# T\n\n## Plan @a #dev\n\nx → docs/plan.md::Markdown\n\n## Build @b !\n\ndocs/plan.md → notes, src/a.rs\n\n\
+                ## Check @c\n\nnotes, docs/plan.md → ok\n";
+    let (workflow, _) = read(text);
+    let written = render_as(&workflow, Dialect::Crucible);
+    for line in [
+        "## Plan @a -> plan_md [channel:: dev]\n",
+        "## Build @b -> notes [need:: required]\n\nTakes **plan_md**.\n\ndocs/plan.md -> notes, src/a.rs\n",
+        "## Check @c -> ok\n\nTakes **notes** and **plan_md**.\n",
+    ] {
+        assert!(written.contains(line), "{line}\n{written}");
+    }
+    assert_eq!(strict(&Note::parse(written.as_str())), []);
+    let again = render_as(&read(&written).0, Dialect::Crucible);
+    assert_eq!(again, written);
+}
+
+#[test]
 fn every_level_is_a_step_of_the_other_dialect() {
     let text = "---\ntype: workflow\ntitle: T\ndescription: D\n---\n# First @a -> x\n\n###### Deep\n\nTake **x**.\n\n# Second\n";
     let (workflow, told) = read(text);
