@@ -2,7 +2,7 @@
 //!
 //! The session is codified first, so that both sides are steps of one kind; its phases give the places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::record::squeeze;
 use super::validate::Graph;
 use super::{Options, codify};
 use crate::base::Span;
-use crate::session::Session;
+use crate::session::{Phase, Session};
 
 /// How the session deviates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -91,8 +91,9 @@ pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
     let (right, found) = Features::all(&own);
     let alignment = align(&expected, &found);
     let graph = Graph::of(workflow);
-    let conditional = conditional(workflow);
-    let place = |r: usize| place(session, &own, right[r]);
+    let conditional = conditional(workflow, &graph);
+    let phases: HashMap<&str, &Phase> = session.phases.iter().map(|phase| (phase.id.as_str(), phase)).collect();
+    let place = |r: usize| place(&phases, &own, right[r]);
     // The phase that a skipped step would have followed.
     let mut order: Vec<(usize, usize)> = alignment.pairs.iter().chain(&alignment.moved).copied().collect();
     order.sort_unstable();
@@ -138,7 +139,7 @@ pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
         let step = workflow.steps[left[l]].title.clone();
         let message = "it was done before".to_owned();
         let expected = Some(workflow.steps[left[l]].heading_span);
-        let allowed = loops(workflow, left[l]);
+        let allowed = loops(workflow, &graph, left[l]);
         let deviation = Deviation { kind: Kind::Repeated, step, expected, found: at, phase, message, allowed };
         found.push((at.map_or(usize::MAX, |span| span.start), deviation));
     }
@@ -162,13 +163,10 @@ pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
 }
 
 /// The phase that a codified step came from: its heading and id. A sub-agent's is that of its parent.
-fn place(session: &Session, own: &Workflow, step: usize) -> (Option<Span>, Option<String>) {
+fn place(phases: &HashMap<&str, &Phase>, own: &Workflow, step: usize) -> (Option<Span>, Option<String>) {
     let mut at = Some(step);
     while let Some(step) = at.and_then(|at| own.steps.get(at)) {
-        let phase = step.origin.iter().find_map(|link| {
-            let id = link.block.as_ref()?;
-            session.phases.iter().find(|phase| phase.id == *id)
-        });
+        let phase = step.origin.iter().find_map(|link| phases.get(link.block.as_deref()?));
         if let Some(phase) = phase {
             return (Some(phase.heading_span), Some(phase.id.clone()));
         }
@@ -178,8 +176,7 @@ fn place(session: &Session, own: &Workflow, step: usize) -> (Option<Span>, Optio
 }
 
 /// Steps that conditions of other steps lead to.
-fn conditional(workflow: &Workflow) -> BTreeSet<usize> {
-    let graph = Graph::of(workflow);
+fn conditional(workflow: &Workflow, graph: &Graph<'_>) -> BTreeSet<usize> {
     let mut targets = BTreeSet::new();
     for (from, step) in workflow.steps.iter().enumerate() {
         for part in &step.parts {
@@ -193,8 +190,7 @@ fn conditional(workflow: &Workflow) -> BTreeSet<usize> {
 
 /// Whether the workflow says that a step may be done again: a condition leads back to it or to one before it, from one
 /// after it.
-fn loops(workflow: &Workflow, step: usize) -> bool {
-    let graph = Graph::of(workflow);
+fn loops(workflow: &Workflow, graph: &Graph<'_>, step: usize) -> bool {
     workflow.steps.iter().enumerate().any(|(from, other)| {
         other.parts.iter().any(|part| match part {
             Part::Branch(branch) => graph.step(&branch.target).is_some_and(|to| to <= step && step <= from),

@@ -87,19 +87,20 @@ struct Bindings {
 /// For each step the first of its results that another takes, under a name that a heading can hold.
 fn bindings(workflow: &Workflow) -> Bindings {
     let graph = Graph::of(workflow);
-    let operands = workflow.steps.iter().flat_map(|step| step.flows()).flat_map(|flow| flow.stages.iter().flatten());
+    let operands = workflow.steps.iter().flat_map(Step::flows).flat_map(|flow| flow.stages.iter().flatten());
     let mut used: BTreeSet<String> = operands.map(|operand| operand.name.clone()).collect();
     used.extend(workflow.steps.iter().filter_map(|step| step.binds.clone()));
+    let mut takers: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+    for edge in graph.edges() {
+        takers.entry((edge.from, edge.name)).or_default().push(edge.to);
+    }
     let mut bound = Bindings::default();
     for (index, step) in workflow.steps.iter().enumerate().filter(|(_, step)| step.binds.is_none()) {
-        let takers = |name: &str| -> Vec<usize> {
-            graph.edges().filter(|edge| edge.from == index && edge.name == name).map(|edge| edge.to).collect()
-        };
         let outputs = step.flows().flat_map(super::model::Flow::outputs);
-        let found = outputs.map(|it| (it.name.as_str(), takers(&it.name))).find(|(_, takers)| !takers.is_empty());
+        let found = outputs.map(|it| it.name.as_str()).find_map(|name| Some((name, takers.get(&(index, name))?)));
         let Some((output, takers)) = found else { continue };
         let name = if is_ident(output) { output.to_owned() } else { ident(output, &mut used) };
-        for taker in takers {
+        for &taker in takers {
             bound.taken.entry(taker).or_default().insert(name.clone());
         }
         bound.given.insert(index, name);

@@ -1,12 +1,13 @@
 //! `cru workflow graph`.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::find;
 use crate::base::Result;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Format, Output, View};
-use crate::workflow::export::graph::{ArrowKind, Picture, picture};
+use crate::workflow::export::graph::{ArrowKind, Box as Node, Picture, picture};
 use crate::workflow::export::{dot, mermaid};
 
 /// Show which step waits for which
@@ -31,13 +32,15 @@ impl Output for Drawn {
     fn text(&self, _: &View) -> String {
         let mut out = String::new();
         let picture = &self.picture;
-        let title =
-            |index: usize| picture.steps.iter().find(|step| step.index == index).map_or("", |step| step.title.as_str());
+        let place: HashMap<usize, &Node> = picture.steps.iter().map(|step| (step.index, step)).collect();
+        let title = |index: usize| place.get(&index).map_or("", |step| step.title.as_str());
         for &index in &picture.order {
-            let Some(step) = picture.steps.iter().find(|step| step.index == index) else { continue };
+            let Some(step) = place.get(&index) else { continue };
             let agent = step.agent.as_ref().map_or(String::new(), |agent| paint(style::AGENT, format!(" @{agent}")));
             let _ = writeln!(out, "{}{agent}", paint(style::TITLE, &step.title));
-            for arrow in picture.arrows.iter().filter(|arrow| arrow.from == index) {
+            // They are sorted by where they begin.
+            let first = picture.arrows.partition_point(|arrow| arrow.from < index);
+            for arrow in picture.arrows[first..].iter().take_while(|arrow| arrow.from == index) {
                 let how = match arrow.kind {
                     ArrowKind::Data => paint(style::DIM, &arrow.label),
                     ArrowKind::Step => String::new(),

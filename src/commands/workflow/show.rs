@@ -1,5 +1,6 @@
 //! `cru workflow show`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::find;
@@ -70,13 +71,14 @@ impl Output for Shown {
             }
         }
         // Children stay below their parents, whatever the order of data.
-        let mut number = 0;
-        for &index in &self.picture.order {
-            if workflow.steps[index].parent.is_none_or(|parent| !self.picture.order.contains(&parent)) {
-                number += 1;
-                out.push('\n');
-                self.step(&mut out, index, &format!("{number}."), 0);
-            }
+        let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        for step in &self.picture.steps {
+            children.entry(step.parent).or_default().push(step.index);
+        }
+        let tops: BTreeSet<usize> = children.remove(&None).unwrap_or_default().into_iter().collect();
+        for (number, &index) in self.picture.order.iter().filter(|index| tops.contains(index)).enumerate() {
+            out.push('\n');
+            self.step(&mut out, index, &format!("{}.", number + 1), 0, &children);
         }
         if !workflow.checks.is_empty() {
             let _ = writeln!(out, "\n{}", paint(style::TITLE, "Validation"));
@@ -108,7 +110,14 @@ impl Output for Shown {
 }
 
 impl Shown {
-    fn step(&self, out: &mut String, index: usize, lead: &str, depth: usize) {
+    fn step(
+        &self,
+        out: &mut String,
+        index: usize,
+        lead: &str,
+        depth: usize,
+        children: &BTreeMap<Option<usize>, Vec<usize>>,
+    ) {
         let step = &self.workflow.steps[index];
         let pad = "   ".repeat(depth);
         let mut line = format!("{pad}{lead} {}", paint(style::TITLE, clean(&step.title)));
@@ -145,8 +154,8 @@ impl Shown {
             }
         }
         // Nested deeper than headings go it cannot be.
-        for child in self.picture.steps.iter().filter(|child| child.parent == Some(index)) {
-            self.step(out, child.index, "-", depth + 1);
+        for &child in children.get(&Some(index)).into_iter().flatten() {
+            self.step(out, child, "-", depth + 1, children);
         }
     }
 }
