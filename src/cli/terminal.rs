@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Global, Progress, Ui};
+use crate::commands::{Answer, Global, Progress, Ui};
 
 /// stderr as a [`Ui`].
 pub(super) struct Terminal {
@@ -71,6 +71,17 @@ impl Ui for Terminal {
 
     fn spawn_detached(&self, args: &[&OsStr], log: &Path) -> io::Result<()> {
         super::spawn::detached(args, log)
+    }
+
+    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<Answer> {
+        super::spawn::ask(command, input, std::time::Duration::from_secs(seconds))
+    }
+
+    fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        super::spawn::edit(editor, file)
     }
 
     fn confirm(&self, question: &str) -> Option<bool> {

@@ -45,11 +45,35 @@ pub trait Ui: Sync {
         let _ = (args, log);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Starts a program, gives it `input`, and waits for what it says, `seconds` at most.
+    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<Answer> {
+        let _ = (command, input, seconds);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Opens a file in an editor and waits until it is closed; whether the editor ended well.
+    /// [`io::ErrorKind::Unsupported`] where there is no terminal.
+    fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
+        let _ = (editor, file);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Asks a person for `y` or `n`, where one can answer; `None` where there is no terminal.
     fn confirm(&self, question: &str) -> Option<bool> {
         let _ = question;
         None
     }
+}
+
+/// What a program said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Its stdout.
+    pub text: String,
+    /// The end of its stderr.
+    pub errors: String,
+    /// Its exit code; `None` where it was ended.
+    pub code: Option<i32>,
+    /// Whether it took too long.
+    pub timed_out: bool,
 }
 
 /// A running progress bar; it goes away when dropped.

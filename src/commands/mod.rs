@@ -33,13 +33,14 @@ mod status;
 mod step;
 mod undo;
 mod watching;
+mod workflow;
 
 use clap::{Parser, Subcommand};
 
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{Context, Progress, Ui};
+pub use context::{Answer, Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};
@@ -90,6 +91,9 @@ pub enum Command {
     /// List, read and use sessions
     #[command(subcommand)]
     Session(session::Command),
+    /// List, check and compare workflows
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
     Cases(cases::Command),
@@ -126,6 +130,8 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
+            Self::Workflow(command) => command.formats(),
+            Self::Session(session::Command::Codify(_)) => &[Format::Mermaid, Format::Dot],
             Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
@@ -143,6 +149,7 @@ impl Command {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Session(command) => command.run(cx),
+            Self::Workflow(command) => command.run(cx),
             Self::Step(command) => command.run(cx),
             Self::Cases(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),

@@ -208,10 +208,22 @@ pub struct UserConfig {
     /// `[hosts]`: the commands of hosts (`claude-code`). Only here, since a vault that somebody shares must not decide
     /// which programs run.
     pub hosts: BTreeMap<String, HostConfig>,
+    /// `[agent]`: a program that answers a prompt. Only here, for the same reason.
+    pub agent: AgentConfig,
+}
+
+/// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct AgentConfig {
+    /// The program with its arguments, `["claude", "-p"]`; no shell is asked.
+    pub command: Vec<String>,
+    /// Seconds that it may take; 300.
+    pub timeout: Option<u64>,
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY)];
+const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"])];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];
@@ -221,6 +233,7 @@ const ANY: &[&str] = &["*"];
 struct RawUser {
     vault: Option<Spanned<String>>,
     hosts: BTreeMap<String, HostConfig>,
+    agent: AgentConfig,
 }
 
 impl UserConfig {
@@ -247,7 +260,7 @@ impl UserConfig {
                 })?)
             }
         };
-        Ok((Self { vault, hosts: raw.hosts }, unknown_keys(text, USER_KEYS)))
+        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent }, unknown_keys(text, USER_KEYS)))
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Kind {
     Case,
     /// The system prompt of exported cases.
     Prompt,
+    /// What an agent is asked that refines a workflow.
+    Refine,
 }
 
 /// File name and built-in text of each.
@@ -33,6 +35,7 @@ const TABLE: &[(Kind, &str, &str)] = &[
     (Kind::Workflow, "workflow.md", include_str!("../../templates/workflow.md")),
     (Kind::Case, "case.md", include_str!("../../templates/case.md")),
     (Kind::Prompt, "prompt.md", include_str!("../../templates/prompt.md")),
+    (Kind::Refine, "refine.md", include_str!("../../templates/refine.md")),
 ];
 
 /// A template that is ready to use.
@@ -57,6 +60,20 @@ impl Template {
         let template = Self { name, text, own: true };
         template.environment()?;
         Ok(template)
+    }
+
+    /// The built-in one, whatever a vault has.
+    pub fn built_in(kind: Kind) -> Self {
+        let (_, file, text) = TABLE.iter().find(|(row, ..)| *row == kind).copied().unwrap_or(TABLE[0]);
+        Self { name: format!("templates/{file}"), text: text.to_owned(), own: false }
+    }
+
+    /// The template filled in. Error: it cannot be rendered.
+    pub fn fill(&self, values: &[(&str, &str)]) -> Result<String> {
+        let values: std::collections::BTreeMap<&str, &str> = values.iter().copied().collect();
+        let values = minijinja::value::Serde(values);
+        let environment = self.environment()?;
+        environment.get_template(&self.name).and_then(|it| it.render(values)).map_err(|error| self.refused(&error))
     }
 
     /// Puts a note (a session or a workflow) into the frame.

@@ -241,10 +241,10 @@ fn is_type(text: &str) -> bool {
     name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '+'))
 }
 
-/// The line of a flow.
-pub fn write(flow: &Flow) -> String {
+/// The line of a flow, with `arrow` between stages.
+pub fn write(flow: &Flow, arrow: &str) -> String {
     let stage = |operands: &Vec<Operand>| operands.iter().map(write_operand).collect::<Vec<_>>().join(", ");
-    flow.stages.iter().map(stage).collect::<Vec<_>>().join(" → ")
+    flow.stages.iter().map(stage).collect::<Vec<_>>().join(&format!(" {arrow} "))
 }
 
 fn write_operand(operand: &Operand) -> String {
@@ -273,10 +273,10 @@ fn write_operand(operand: &Operand) -> String {
 }
 
 /// The line of a condition.
-pub fn write_branch(branch: &Branch) -> String {
+pub fn write_branch(branch: &Branch, arrow: &str) -> String {
     match &branch.condition {
-        Some(condition) => format!("If {} → proceed to {}", escape(condition), escape(&branch.target)),
-        None => format!("Otherwise → proceed to {}", escape(&branch.target)),
+        Some(condition) => format!("If {} {arrow} proceed to {}", escape(condition), escape(&branch.target)),
+        None => format!("Otherwise {arrow} proceed to {}", escape(&branch.target)),
     }
 }
 
@@ -291,9 +291,9 @@ mod tests {
     /// The canonical form of what a line says.
     fn read(line: &str) -> Option<String> {
         Some(match parse(line, 0, &title)? {
-            Arrow::Flow(flow) => write(&flow),
-            Arrow::Open(flow) => format!("{} → :", write(&flow)),
-            Arrow::Branch(branch) => write_branch(&branch),
+            Arrow::Flow(flow) => write(&flow, "→"),
+            Arrow::Open(flow) => format!("{} → :", write(&flow, "→")),
+            Arrow::Branch(branch) => write_branch(&branch, "→"),
         })
     }
 

@@ -3,12 +3,22 @@
 //! One model ([`Workflow`]), one way to text ([`render`]), one way back ([`parse`]), one set of checks ([`validate`]),
 //! and [`codify`], which makes a workflow of a session. Nothing here touches files; nothing fails on odd input.
 
+pub mod align;
 pub mod codify;
+pub mod conform;
+mod convert;
+pub mod dialect;
+pub mod export;
 pub mod flow;
+#[cfg(test)]
+mod grammar;
 pub mod heading;
+pub mod history;
+pub mod mine;
 pub mod model;
 pub mod parse;
 pub mod record;
+pub mod refine;
 pub mod render;
 #[cfg(test)]
 mod tests;
@@ -16,7 +26,9 @@ mod text;
 pub mod validate;
 
 pub use codify::{Options, codify};
+pub use dialect::Dialect;
+pub use mine::{Mining, mine};
 pub use model::*;
 pub use parse::parse;
-pub use render::render;
-pub use validate::{Graph, validate};
+pub use render::{render, render_as};
+pub use validate::{DataEdge, Graph, validate};

@@ -6,12 +6,15 @@
 
 use serde::Serialize;
 
+use super::dialect::Dialect;
 use crate::base::Span;
 use crate::session::{Agent, Link};
 
 /// A workflow note.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Workflow {
+    /// Which dialect it is written in: it decides which headings are steps.
+    pub dialect: Dialect,
     /// The level-1 heading, else `title` of the frontmatter.
     pub title: String,
     /// `description` of the frontmatter.
@@ -32,7 +35,7 @@ pub struct Workflow {
 /// from its annotations and children: [`Workflow::step_flags`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Step {
-    /// 2 to 6.
+    /// 2 to 6; 1 too in dialect B.
     pub level: u8,
     /// Index into [`Workflow::steps`] of the heading it stands under.
     pub parent: Option<usize>,
@@ -44,6 +47,18 @@ pub struct Step {
     pub channel: Option<String>,
     /// `!`, `?` or nothing.
     pub need: Need,
+    /// `-> name`: what its result is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<String>,
+    /// A leading `&`: it runs beside its neighbours.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub parallel: bool,
+    /// A trailing `(parallel)`: the steps right below run beside each other.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fork: bool,
+    /// Pairs `[key:: value]` of the heading that have no place of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<(String, String)>,
     /// What stands under the heading, without the headings below it.
     pub parts: Vec<Part>,
     /// Where it comes from: the phases of the line `From [[…]], [[…]]`.
@@ -265,6 +280,9 @@ pub struct Goal {
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
+    /// `[id:: g1]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The item.
     pub span: Span,
 }
@@ -282,8 +300,11 @@ pub struct Check {
 
 impl Workflow {
     /// For each heading whether it is a step: it has an agent, a channel, a mark, a flow or condition line, or a step
-    /// below it.
+    /// below it. In dialect B every heading is one.
     pub fn step_flags(&self) -> Vec<bool> {
+        if self.dialect == Dialect::Crucible {
+            return vec![true; self.steps.len()];
+        }
         let mut flags: Vec<bool> = self.steps.iter().map(Step::is_annotated).collect();
         // A parent stands before its children, so one pass from the end carries the mark up.
         for index in (0..self.steps.len()).rev() {
@@ -307,13 +328,61 @@ impl Workflow {
     }
 }
 
+impl Part {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Prose(it) => it.span,
+            Self::Flow(it) => it.span,
+            Self::Branch(it) => it.span,
+            Self::Gate(it) => it.span,
+            Self::Command(it) => it.span,
+            Self::Script(it) => it.span,
+            Self::Remark(it) => it.span,
+            Self::Record(it) => it.span,
+        }
+    }
+}
+
 impl Step {
     /// Whether its own heading or a line under it says that it is a step.
     pub fn is_annotated(&self) -> bool {
         self.agent.is_some()
             || self.channel.is_some()
             || self.need != Need::Normal
+            || self.binds.is_some()
+            || self.parallel
+            || self.fork
+            || !self.pairs.is_empty()
             || self.parts.iter().any(|part| matches!(part, Part::Flow(_) | Part::Branch(_)))
+    }
+
+    /// Names of bindings that its text asks for: `**name**`, with their places in the file.
+    pub fn inserts(&self) -> Vec<(&str, Span)> {
+        let mut found = Vec::new();
+        for part in &self.parts {
+            let (text, at) = match part {
+                Part::Prose(prose) => (prose.markdown.as_str(), Some(prose.span)),
+                Part::Remark(remark) => (remark.text.as_str(), None),
+                Part::Gate(gate) => (gate.body.as_str(), None),
+                _ => continue,
+            };
+            let mut rest = text;
+            while let Some((_, after)) = rest.split_once("**") {
+                let start = text.len() - after.len();
+                let Some((name, after)) = after.split_once("**") else { break };
+                if super::heading::is_ident(name) {
+                    let whole = part.span();
+                    let exact = at.map(|at| Span::new(at.start + start, at.start + start + name.len()));
+                    found.push((name, exact.filter(|exact| exact.end <= whole.end).unwrap_or(whole)));
+                    rest = after;
+                } else {
+                    // These stars may close something and open the next.
+                    rest = &text[start..];
+                }
+            }
+        }
+        found
     }
 
     /// Its flow lines.

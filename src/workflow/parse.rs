@@ -1,13 +1,14 @@
-//! A note read as workflow markup, dialect A. Total: anything gives a model, and what is odd becomes a diagnostic.
+//! A note read as workflow markup, both dialects as one superset. Total: anything gives a model, and what is odd becomes a diagnostic.
 //!
 //! Only blocks at top level count; headings and gates inside fences or quotes are content. Lines with an arrow are read
 //! by [`super::flow`], headings by [`super::heading`], records by [`super::record`].
 
 use std::collections::HashSet;
 
+use super::dialect::{self, Dialect};
 use super::flow::{self, Arrow};
 use super::heading::Heading;
-use super::model::{Check, Command, Flow, Gate, Goal, Need, Part, Prose, Remark, RemarkKind, Script, Step, Workflow};
+use super::model::{Check, Command, Flow, Gate, Goal, Part, Prose, Remark, RemarkKind, Script, Step, Workflow};
 use super::record;
 use super::text::{Piece, leading_code, pieces, unescape};
 use crate::base::{Diagnostic, Span};
@@ -22,7 +23,7 @@ pub fn parse(note: &Note) -> (Workflow, Vec<Diagnostic>) {
     let mut reader = Reader {
         note,
         titles: titles(note),
-        workflow: Workflow::default(),
+        workflow: Workflow { dialect: dialect::detect(note), ..Workflow::default() },
         place: Place::Preface,
         above: Vec::new(),
         open: None,
@@ -36,10 +37,10 @@ pub fn parse(note: &Note) -> (Workflow, Vec<Diagnostic>) {
     (reader.workflow, reader.diagnostics)
 }
 
-/// Titles of all headings below level 1, in lower case: a right side that equals one leads to that step.
+/// Titles of all headings, in lower case: a right side that equals one leads to that step.
 fn titles(note: &Note) -> HashSet<String> {
     let title = |block: &Block| match block.kind {
-        BlockKind::Heading { level: 2.., text } => Some(Heading::parse(text.of(note.text())).title.to_lowercase()),
+        BlockKind::Heading { text, .. } => Some(Heading::parse(text.of(note.text())).title.to_lowercase()),
         _ => None,
     };
     note.blocks().iter().filter_map(title).filter(|title| !title.is_empty()).collect()
@@ -104,7 +105,7 @@ impl Reader<'_> {
             BlockKind::Paragraph => self.paragraph(raw),
             BlockKind::List { ordered: false } => self.list(block),
             BlockKind::Callout { kind, title, .. } if self.text(*kind).eq_ignore_ascii_case("gate") => {
-                let body = self.note.unquoted(block).into_string();
+                let body = self.note.unquoted(block).into_string().replace("\r\n", "\n");
                 let gate = Gate { title: unescape(self.text(*title)), body, span: raw };
                 self.push(Part::Gate(gate));
             }
@@ -132,12 +133,15 @@ impl Reader<'_> {
                 }
             }
             // Items of these two are read by `list`; other text there has no meaning.
-            Place::Goals | Place::Checks => {}
+            Place::Goals | Place::Checks => {
+                let message = "only list items count here";
+                self.diagnostics.push(Diagnostic::info("no-item", part.span(), message));
+            }
         }
     }
 
     fn prose(&mut self, span: Span) {
-        let markdown = self.text(span).to_owned();
+        let markdown = self.text(span).replace("\r\n", "\n");
         if !markdown.is_empty() {
             self.push(Part::Prose(Prose { markdown, span }));
         }
@@ -145,7 +149,7 @@ impl Reader<'_> {
 
     fn heading(&mut self, block: &Block, level: u8, text: Span) {
         let heading = Heading::parse(self.text(text));
-        if level == 1 {
+        if level == 1 && self.workflow.dialect == Dialect::A {
             if self.place == Place::Preface && self.above.is_empty() {
                 self.workflow.title = unescape(self.text(text).trim());
                 self.above.push((1, None));
@@ -156,7 +160,7 @@ impl Reader<'_> {
             }
             return;
         }
-        let bare = heading.agent.is_none() && heading.channel.is_none() && heading.need == Need::Normal;
+        let bare = heading.is_bare();
         let special = match heading.title.as_str() {
             "Goals" if level == 2 && bare => Some(Place::Goals),
             "Validation" if level == 2 && bare => Some(Place::Checks),
@@ -188,6 +192,10 @@ impl Reader<'_> {
             agent: heading.agent,
             channel: heading.channel,
             need: heading.need,
+            binds: heading.binds,
+            parallel: heading.parallel,
+            fork: heading.fork,
+            pairs: heading.pairs,
             span: block.span,
             heading_span: block.content,
             ..Step::default()
@@ -239,7 +247,8 @@ impl Reader<'_> {
             match self.place {
                 Place::Goals => {
                     let done = task.is_some_and(|mark| mark != ' ');
-                    self.workflow.goals.push(Goal { text: unescape(&words), done, span });
+                    let (text, id) = goal_id(&words);
+                    self.workflow.goals.push(Goal { text: unescape(text), done, id, span });
                 }
                 Place::Checks => self.workflow.checks.push(check(&words, span)),
                 _ if task.is_some() || item.children.len() > 1 || self.text(span).contains('\n') => self.prose(span),
@@ -288,6 +297,17 @@ fn bullet(words: &str, text: Span, span: Span) -> Part {
         }
     }
     Part::Remark(Remark { kind: RemarkKind::Plain, text: unescape(words), span })
+}
+
+/// The words of a goal, and its `[id:: g1]`.
+fn goal_id(words: &str) -> (&str, Option<String>) {
+    let pair = words.strip_suffix(']').and_then(|rest| rest.rsplit_once("[id::"));
+    match pair.map(|(before, id)| (before, id.trim())) {
+        Some((before, id)) if !id.is_empty() && !before.ends_with('\\') && !id.contains(['[', ']']) => {
+            (before.trim_end(), Some(id.to_owned()))
+        }
+        _ => (words, None),
+    }
 }
 
 /// An item of `## Validation`: one code span with text is a command, anything else a check by hand.

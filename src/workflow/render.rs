@@ -4,6 +4,7 @@
 //! the markup pass over it; then one level-1 heading, goals, steps, validation. One blank line between blocks, none
 //! between bullets, a newline at the end.
 
+use super::dialect::Dialect;
 use super::flow;
 use super::heading::Heading;
 use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
@@ -12,34 +13,36 @@ use super::text::{code_span, escape, longest_run};
 use crate::note::frontmatter::{Value, emit};
 use crate::session::Link;
 
-/// The note of a workflow.
+/// The note of a workflow in dialect A.
 pub fn render(workflow: &Workflow) -> String {
-    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false };
+    let workflow = &super::convert::to_a(workflow);
+    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect: Dialect::A };
     if !workflow.title.is_empty() {
         page.block(&format!("# {}", escape(&workflow.title)));
     }
     page.parts(&workflow.preface);
-    if !workflow.goals.is_empty() {
-        page.block("## Goals");
-        for goal in &workflow.goals {
-            page.bullet(&format!("[{}] {}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
-        }
-    }
+    page.goals(workflow);
     // What stands after the last step (the record of runs) stands after the checks too.
     let last = workflow.step_flags().iter().rposition(|flag| *flag).map_or(0, |last| last + 1);
     let below = workflow.steps[last..].iter().take_while(|step| step.level > 2).count();
     let (steps, rest) = workflow.steps.split_at(last + below);
     page.steps(steps);
-    if !workflow.checks.is_empty() {
-        page.block("## Validation");
-        for check in &workflow.checks {
-            match &check.command {
-                Some(command) => page.bullet(&format!("{} — {}", code_span(command), escape(&check.text))),
-                None => page.bullet(&escape(&check.text)),
-            }
-        }
-    }
+    page.checks(workflow);
     page.steps(rest);
+    page.text
+}
+
+/// The note of a workflow in `dialect`.
+pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
+    if dialect == Dialect::A {
+        return render(workflow);
+    }
+    let workflow = &super::convert::to_crucible(workflow);
+    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect };
+    page.parts(&workflow.preface);
+    page.goals(workflow);
+    page.steps(&workflow.steps);
+    page.checks(workflow);
     page.text
 }
 
@@ -72,9 +75,38 @@ struct Page {
     begun: bool,
     /// Whether it ends with a bullet of ours, after which the next bullet follows at once.
     tight: bool,
+    dialect: Dialect,
 }
 
 impl Page {
+    fn goals(&mut self, workflow: &Workflow) {
+        if workflow.goals.is_empty() {
+            return;
+        }
+        self.block("## Goals");
+        for goal in &workflow.goals {
+            let id = goal.id.as_ref().map_or(String::new(), |id| format!(" [id:: {id}]"));
+            self.bullet(&format!("[{}] {}{id}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
+        }
+    }
+
+    fn checks(&mut self, workflow: &Workflow) {
+        if workflow.checks.is_empty() {
+            return;
+        }
+        self.block("## Validation");
+        for check in &workflow.checks {
+            match &check.command {
+                Some(command) => self.bullet(&format!("{} — {}", code_span(command), escape(&check.text))),
+                None => self.bullet(&escape(&check.text)),
+            }
+        }
+    }
+
+    fn arrow(&self) -> &'static str {
+        if self.dialect == Dialect::A { "→" } else { "->" }
+    }
+
     fn block(&mut self, block: &str) {
         if self.begun {
             self.text.push('\n');
@@ -97,7 +129,7 @@ impl Page {
     fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
-            self.block(format!("{marks} {}", Heading::write(step)).trim_end());
+            self.block(format!("{marks} {}", Heading::write(step, self.dialect)).trim_end());
             self.parts(&step.parts);
             if !step.origin.is_empty() {
                 self.block(&format!("From {}.", links(&step.origin)));
@@ -109,8 +141,8 @@ impl Page {
         for part in parts {
             match part {
                 Part::Prose(prose) => self.block(&prose.markdown),
-                Part::Flow(it) => self.block(&flow::write(it)),
-                Part::Branch(it) => self.block(&flow::write_branch(it)),
+                Part::Flow(it) => self.block(&flow::write(it, self.arrow())),
+                Part::Branch(it) => self.block(&flow::write_branch(it, self.arrow())),
                 Part::Gate(gate) => {
                     let mut callout = format!("> [!gate] {}", escape(&gate.title)).trim_end().to_owned();
                     for line in gate.body.lines() {

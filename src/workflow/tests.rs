@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::model::*;
-use super::{parse, render, validate};
+use super::{Dialect, parse, render, render_as, validate};
 use crate::base::Span;
 use crate::base::text::fold_whitespace;
 use crate::note::Note;
@@ -247,8 +247,19 @@ fn step() -> impl Strategy<Value = Step> {
     let agent = proptest::option::of(("[a-z][a-z0-9_.-]{0,4}", proptest::option::of("[0-9]\\.[0-9]")));
     let need = prop_oneof![Just(Need::Normal), Just(Need::Required), Just(Need::Optional)];
     let body = (prop::collection::vec(part(), 0..4), prop::collection::vec(link(), 0..3));
-    (2_u8..7, plain(), agent, proptest::option::of("[a-z][a-z0-9/-]{0,4}"), need, body).prop_map(
-        |(level, title, agent, channel, need, (parts, origin))| Step {
+    let pair = ("[a-z_][a-z0-9-]{0,3}", "[a-z@#!?>&-]([a-z0-9 :>-]{0,5}[a-z)])?");
+    let more = (
+        proptest::option::of("[a-z_][a-z0-9_-]{0,4}"),
+        any::<bool>(),
+        any::<bool>(),
+        prop::collection::vec(pair, 0..2),
+    );
+    (2_u8..7, plain(), agent, proptest::option::of("[a-z][a-z0-9/-]{0,4}"), (need, more), body).prop_map(
+        |(level, title, agent, channel, (need, (binds, parallel, fork, pairs)), (parts, origin))| Step {
+            binds,
+            parallel,
+            fork,
+            pairs,
             level,
             title,
             agent: agent.map(|(name, version)| Agent { name, version }),
@@ -277,12 +288,17 @@ fn workflow() -> impl Strategy<Value = Workflow> {
                 step.parent = above.last().map(|(_, index)| *index);
                 above.push((step.level, index));
             }
-            let goals = goals.into_iter().map(|(text, done)| Goal { text, done, ..Goal::default() }).collect();
+            let goals = goals.into_iter().map(|(text, done)| {
+                let id = done.then(|| format!("g{}", text.len()));
+                Goal { text, done, id, ..Goal::default() }
+            });
+            let goals = goals.collect();
             let checks = checks.into_iter().map(|(command, text)| {
                 let text = text.replace('`', "'");
                 Check { command: Some(command), text, ..Check::default() }
             });
-            Workflow { title, description, sources, preface, goals, steps, checks: checks.collect() }
+            let checks = checks.collect();
+            Workflow { title, description, sources, preface, goals, steps, checks, ..Workflow::default() }
         },
     )
 }
@@ -297,11 +313,30 @@ proptest! {
     }
 
     #[test]
+    fn the_other_dialect_is_written_once(workflow in workflow()) {
+        let text = render_as(&workflow, Dialect::Crucible);
+        let note = Note::parse(text.as_str());
+        prop_assert_eq!(super::dialect::strict(&note), vec![], "{}", text);
+        let (read, _) = parse(&note);
+        prop_assert_eq!(read.dialect, Dialect::Crucible);
+        prop_assert_eq!(render_as(&read, Dialect::Crucible), text);
+        // And back: every step is one still.
+        let back = render(&read);
+        let (again, _) = parse(&Note::parse(back.as_str()));
+        prop_assert_eq!(again.step_flags(), vec![true; read.steps.len()], "{}", back);
+        prop_assert_eq!(render(&again), back);
+    }
+
+    #[test]
     fn anything_is_read(text in "([#>`~:@!?→a-z\\[\\]| -]|\n|\n## |\n- |```session-toon\nexecution\\[1\\]\\{a\\}:\n){0,40}") {
         let (workflow, diagnostics) = parse(&Note::parse(text.as_str()));
         for it in diagnostics.iter().chain(&validate(&workflow)) {
             prop_assert!(text.get(it.span.range()).is_some(), "{:?}", it);
         }
-        let _ = render(&workflow);
+        let order = super::Graph::of(&workflow).order();
+        prop_assert_eq!(order.len(), workflow.steps.len());
+        for dialect in [Dialect::A, Dialect::Crucible] {
+            let _ = render_as(&workflow, dialect);
+        }
     }
 }

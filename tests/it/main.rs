@@ -21,6 +21,7 @@ mod detail;
 mod difference;
 mod evidence;
 mod findable;
+mod flow_key;
 mod format;
 mod format_doc;
 mod frontmatter;
@@ -51,6 +52,7 @@ mod seeds;
 mod toon;
 mod transcripts;
 mod unreadable;
+mod workflows;
 mod writing;
 
 #[path = "../../examples/gen_vault/generate/mod.rs"]

@@ -21,6 +21,7 @@ pub use table::{Align, Cell, Table, cut};
 pub enum Format {
     /// For people.
     #[default]
+    #[value(alias = "markdown")]
     Text,
     /// One JSON document with a `schema` version.
     Json,

@@ -46,7 +46,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         remark(RemarkKind::Decided, text);
     }
     let asking = |user: &User| draft.requests.iter().any(|asked| std::ptr::eq(*asked, user));
-    for user in draft.corrections.iter().filter(|user| !asking(user)).take(4) {
+    for user in draft.corrections.iter().filter(|user| !asking(user) && corrects(user)).take(4) {
         remark(RemarkKind::Mind, spoken(user, 160));
     }
     let asked = draft.requests.iter().filter(|user| !user.correction && !title::is_talk(&user.words));
@@ -67,7 +67,10 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
             );
         }
     }
-    parts.extend(commands(&draft.deeds));
+    for (value, operand) in &data.lifted {
+        remark(RemarkKind::Uses, format!("{}, given with the request ({value} in the session)", operand.name));
+    }
+    parts.extend(commands(&draft.deeds, data));
     for (deed, result) in failures(draft) {
         let command = code(deed.core.lines().next().unwrap_or(""));
         let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
@@ -81,6 +84,21 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     parts
 }
 
+/// Whether a correction says what to mind: a question or an exclamation does not.
+fn corrects(user: &User) -> bool {
+    let words = user.words.trim();
+    let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
+    told || (words.split_whitespace().count() >= 4 && !words.ends_with('?'))
+}
+
+/// A summary without the exclamation that it begins with.
+fn plainly(summary: &str) -> &str {
+    match summary.split_once("! ") {
+        Some((cry, rest)) if cry.split_whitespace().count() <= 3 && !rest.trim().is_empty() => rest.trim_start(),
+        _ => summary,
+    }
+}
+
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
 fn code(command: &str) -> String {
     truncate(&clean(command).replace('`', "'"), 90).into_owned()
@@ -89,7 +107,7 @@ fn code(command: &str) -> String {
 /// One or two sentences of what to do.
 fn intent(draft: &Draft<'_>) -> Option<String> {
     if let Some(subagent) = draft.subagent {
-        let summary = subagent.summary.as_deref().map(|text| clean(&strip_links(text)));
+        let summary = subagent.summary.as_deref().map(|text| plainly(&clean(&strip_links(text))).to_owned());
         let task = subagent
             .task
             .as_deref()
@@ -205,7 +223,7 @@ fn strip_links(text: &str) -> String {
 }
 
 /// The commands worth repeating: what ended well and did more than look, each once, in order.
-fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
+fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
     let mut order: Vec<&Deed<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for deed in
@@ -227,21 +245,29 @@ fn commands(deeds: &[Deed<'_>]) -> Vec<Part> {
     let mut places: Vec<usize> =
         (0..order.len()).filter(|at| order[*at].kind != Kind::Check || keep.contains(at)).collect();
     let total = places.len();
+    // Code that was typed once to find something out, and does not fit a line, cannot be run again as it is shown.
+    let inline = |deed: &Deed<'_>| {
+        let cut = deed.core.lines().next().is_some_and(|line| line.chars().count() > MAX_COMMAND);
+        cut && deed.kind == Kind::Run && [" -e ", " -c ", " --eval "].iter().any(|option| deed.core.contains(option))
+    };
+    if places.iter().any(|&at| !inline(order[at])) {
+        places.retain(|&at| !inline(order[at]));
+    }
     places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
     places.truncate(MAX_COMMANDS);
     places.sort_unstable();
-    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at])).collect();
-    if total > MAX_COMMANDS {
-        let text =
-            format!("and {} in the session", crate::base::text::plural((total - MAX_COMMANDS) as u64, "more command"));
+    let shown = places.len();
+    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at], data)).collect();
+    if total > shown {
+        let text = format!("and {} in the session", crate::base::text::plural((total - shown) as u64, "more command"));
         parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
     }
     parts
 }
 
 /// `None` where nothing readable is left of it.
-fn command(deed: &Deed<'_>) -> Option<Part> {
-    let core = crate::base::text::sanitise(&deed.core);
+fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
+    let core = data.named(&crate::base::text::sanitise(&deed.core));
     let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
     if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));

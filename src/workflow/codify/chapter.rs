@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::deed::{Deed, deeds};
+use super::outcome;
 use super::path::{self, Path};
 use super::shell::Kind;
 use super::title;
@@ -41,6 +42,8 @@ pub(super) struct Digest<'a> {
     pub talk: bool,
     /// Files it wrote.
     pub written: BTreeSet<String>,
+    /// Kinds of commands that it ran: `cargo test`.
+    pub ran: BTreeSet<String>,
     /// The phase.
     pub phase: &'a Phase,
 }
@@ -118,7 +121,12 @@ fn goes_on(chapter: &Chapter<'_>, digest: &Digest<'_>) -> bool {
     let shared = digest.written.iter().filter(|path| work.iter().any(|other| other.written.contains(*path))).count();
     // A small change to the same files belongs to what it changes; much work is a step of its own.
     let small = digest.weight <= SMALL || digest.weight * 3 <= chapter.weight();
-    small && work.len() < MAX_ALIKE && shared > 0 && shared * 2 >= digest.written.len()
+    let same_files = shared > 0 && shared * 2 >= digest.written.len();
+    // The same commands once more, and nothing changed in between.
+    let same_commands = digest.written.is_empty()
+        && !digest.ran.is_empty()
+        && digest.ran.iter().all(|key| work.iter().any(|other| other.ran.contains(key)));
+    small && work.len() < MAX_ALIKE && (same_files || same_commands)
 }
 
 /// Joins the lightest neighbours until few enough are left. The bound doubles, so the passes are few.
@@ -173,6 +181,7 @@ fn digest<'a>(session: &'a Session, path: &Path, index: usize, children: &[usize
         declared: !is_from_prompt(phase),
         talk,
         written: BTreeSet::new(),
+        ran: BTreeSet::new(),
         phase,
     };
     let project = session.meta.project.as_deref();
@@ -181,6 +190,9 @@ fn digest<'a>(session: &'a Session, path: &Path, index: usize, children: &[usize
         for deed in deeds(items, project) {
             digest.looked = true;
             digest.weight += weight(&deed);
+            if deed.shell && deed.tells() {
+                digest.ran.insert(outcome::retry_key(&deed));
+            }
             if deed.succeeded() {
                 digest.written.extend(deed.writes.iter().map(|path| path.as_ref().to_owned()));
             }

@@ -28,6 +28,8 @@ pub(super) struct Names {
     values: HashMap<String, Value>,
     /// Words that were there before any step printed them.
     seen: HashSet<String>,
+    /// Values that people said, and what they go by once a step has used them.
+    said: HashMap<String, Option<Operand>>,
 }
 
 /// A printed value.
@@ -58,6 +60,21 @@ pub(super) struct Data {
     pub outputs: Vec<Operand>,
     /// Values used that earlier steps printed.
     pub carried: Vec<Carried>,
+    /// Values used that people gave: what varies from one run to the next, with its name.
+    pub lifted: Vec<(String, Operand)>,
+}
+
+impl Data {
+    /// A command with names in place of the values that belong to one run.
+    pub(super) fn named(&self, command: &str) -> String {
+        let carried = self.carried.iter().map(|it| (&it.value, &it.operand));
+        let lifted = self.lifted.iter().map(|(value, operand)| (value, operand));
+        let mut command = command.to_owned();
+        for (value, operand) in carried.chain(lifted) {
+            command = command.replace(value.as_str(), &format!("<{}>", operand.name));
+        }
+        command
+    }
 }
 
 impl Names {
@@ -69,12 +86,39 @@ impl Names {
 
     /// Words that a person said: a value among them is not the work of a step.
     pub(super) fn hear(&mut self, words: &str) {
-        self.seen.extend(tokens(words).map(str::to_owned));
+        for token in tokens(words) {
+            if label(token, "").is_some() && !self.values.contains_key(token) {
+                self.said.entry(token.to_owned()).or_default();
+            }
+            self.seen.insert(token.to_owned());
+        }
+    }
+
+    /// Values of this step's commands that people gave, each with the name it goes by.
+    fn lifted(&mut self, deeds: &[Deed<'_>]) -> Vec<(String, Operand)> {
+        let mut lifted: Vec<(String, Operand)> = Vec::new();
+        for deed in deeds.iter().filter(|deed| deed.tells() && deed.shell) {
+            let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
+            for token in tokens(text) {
+                let Some(known) = self.said.get(token).cloned() else { continue };
+                if lifted.len() >= 3 || lifted.iter().any(|(value, _)| value == token) {
+                    continue;
+                }
+                let operand = known.unwrap_or_else(|| {
+                    let label = label(token, &deed.core).unwrap_or("value");
+                    Operand { name: self.fresh(label), ty: value_type(label), ..Operand::default() }
+                });
+                self.said.insert(token.to_owned(), Some(operand.clone()));
+                lifted.push((token.to_owned(), operand));
+            }
+        }
+        lifted
     }
 
     /// What step `index` takes and gives; called in the order of the steps.
     pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>]) -> Data {
-        let mut data = Data { carried: self.carried(index, deeds), ..Data::default() };
+        let carried = self.carried(index, deeds);
+        let mut data = Data { carried, lifted: self.lifted(deeds), ..Data::default() };
         let (reads, writes) = files(deeds);
         let changed: HashSet<&str> = writes.iter().copied().collect();
         let mut named: HashSet<String> = HashSet::new();
@@ -88,6 +132,7 @@ impl Names {
         }
         data.inputs = fewer(data.inputs, MAX_INPUTS);
         data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
+        data.inputs.extend(data.lifted.iter().map(|(_, operand)| operand.clone()));
         let room = MAX_INPUTS.saturating_sub(data.inputs.len());
         if room > 0 {
             data.inputs.extend(self.name_all(&outside, room));
@@ -141,7 +186,11 @@ impl Names {
                     continue;
                 }
                 let (from, label, named) = (value.step, value.label, value.operand.clone());
-                let operand = named.unwrap_or_else(|| Operand { name: self.fresh(label), ..Operand::default() });
+                let operand = named.unwrap_or_else(|| Operand {
+                    name: self.fresh(label),
+                    ty: value_type(label),
+                    ..Operand::default()
+                });
                 if let Some(value) = self.values.get_mut(token) {
                     value.operand = Some(operand.clone());
                 }
@@ -255,6 +304,19 @@ fn label(token: &str, core: &str) -> Option<&'static str> {
     (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
 }
 
+/// The type of a kind of value.
+fn value_type(label: &str) -> Option<String> {
+    let ty = match label {
+        "url" => "URL",
+        "number" => "Number",
+        "commit" => "Commit",
+        "hash" => "Hash",
+        "id" => "Id",
+        _ => return None,
+    };
+    Some(ty.to_owned())
+}
+
 /// The flow line of a step, if it takes or gives anything.
 pub(super) fn flow(data: &Data) -> Option<Flow> {
     let some = !data.inputs.is_empty() && !data.outputs.is_empty();
@@ -286,7 +348,7 @@ mod tests {
         let mut names = Names::default();
         let line = |(index, steps): (usize, &Vec<Step>)| {
             let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow))
+            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow, "→"))
         };
         steps.iter().enumerate().map(line).collect()
     }
@@ -324,6 +386,23 @@ mod tests {
             vec![step("Bash", "./submit --now", "queued as job-48213-a", &[], &[])],
             vec![step("Bash", "./collect job-48213-a > out.csv", "", &[], &["out.csv"])],
         ]);
-        assert_eq!(lines, ["", "id → out.csv::CSV"]);
+        assert_eq!(lines, ["", "id::Id → out.csv::CSV"]);
+    }
+
+    #[test]
+    fn what_people_gave_is_an_input() {
+        let mut names = Names::default();
+        names.hear("Fetch https://example.org/data/2026.csv for ticket 4821733");
+        let steps = [
+            step("Bash", "curl -o raw.csv https://example.org/data/2026.csv", "", &[], &["raw.csv"]),
+            step("Bash", "./close 4821733", "", &[], &[]),
+        ];
+        let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
+        let data = names.data(0, "Fetch", &deeds);
+        assert_eq!(write(&flow(&data).unwrap(), "→"), "url::URL, number::Number → raw.csv::CSV");
+        assert_eq!(data.named("./close 4821733"), "./close <number>");
+        // The same value goes by the same name later.
+        let data = names.data(1, "Again", &deeds[1..]);
+        assert_eq!(data.lifted[0].1.name, "number");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::place::relative;
 use super::shell::{self, Kind};
 use crate::session::{Item, Step, StepStatus};
 
@@ -87,11 +88,12 @@ pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a
 /// What a step did.
 pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     let tool = step.tool.to_lowercase();
-    let (mut reads, mut writes) = (paths(&step.reads), paths(&step.writes));
+    let (mut reads, mut writes) = (paths(&step.reads, project), paths(&step.writes, project));
     let args = step.args.trim();
     let shell = SHELLS.contains(&tool.as_str());
     let (kind, core) = if shell {
-        shell::core(step.command.as_deref().unwrap_or(args), project)
+        let (kind, core) = shell::core(step.command.as_deref().unwrap_or(args), project);
+        (kind, relative(&core, project).into_owned())
     } else if EDITORS.contains(&tool.as_str()) {
         if writes.is_empty() && is_path(args) {
             writes.push(Cow::Borrowed(args));
@@ -120,8 +122,8 @@ fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
     if QUIET.contains(&tool) || looking { Kind::Look } else { Kind::Run }
 }
 
-fn paths(files: &[crate::session::FileRef]) -> Vec<Cow<'_, str>> {
-    files.iter().map(|file| Cow::Borrowed(file.path.as_str())).filter(|path| is_plain(path)).collect()
+fn paths<'a>(files: &'a [crate::session::FileRef], project: Option<&str>) -> Vec<Cow<'a, str>> {
+    files.iter().map(|file| relative(&file.path, project)).filter(|path| is_plain(path)).collect()
 }
 
 /// Whether a path can stand in a flow line: one line of plain text.

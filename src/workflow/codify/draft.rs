@@ -226,12 +226,17 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
             .or_else(|| {
                 draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))))
             })
-            .or_else(|| title::statement(&own))
+            .or_else(|| {
+                title::statement(&own).filter(|_| !lead.is_some_and(|user| title::is_mostly_pasted(&user.words)))
+            })
             .or_else(|| title::from_deeds(&draft.deeds))
-            .or_else(|| asked().find_map(|user| title::request(&user.words, title::MAX_TITLE)))
+            .or_else(|| {
+                let words = asked().filter_map(|user| title::request(&user.words, title::MAX_TITLE));
+                words.into_iter().find(|words| title::reads_well(words))
+            })
     };
-    let made = made.filter(|made| !made.is_empty()).unwrap_or_else(|| truncate(&own, title::MAX_TITLE).into_owned());
-    let made = clean(&made);
+    let short = || Some(truncate(&own, title::MAX_TITLE).into_owned()).filter(|own| title::reads_well(own));
+    let made = clean(&made.filter(|made| !made.is_empty()).or_else(short).unwrap_or_default());
     if made.is_empty() { "Work".to_owned() } else { made }
 }
 

@@ -13,6 +13,7 @@ mod file_type;
 mod outcome;
 mod path;
 mod phrase;
+mod place;
 mod program;
 mod shell;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
 /// step in which most was done.
 fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     let own = session.title().trim();
-    let cut = own.ends_with('…');
+    let cut = own.ends_with('…') || title::is_label(own);
     if !cut && let Some(title) = title::imperative(own) {
         return title;
     }
@@ -85,11 +86,36 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
         let same = tops().find(|draft| draft.title.starts_with(&start));
         let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
         if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
-            return draft.title.clone();
+            // A list of files says less than what somebody set out to do.
+            let listed = title::from_deeds(&draft.deeds).is_some_and(|made| made == draft.title);
+            let task = session.tasks().first().and_then(|task| title::imperative(&task.content)).filter(|_| listed);
+            return task.unwrap_or_else(|| draft.title.clone());
         }
     }
     let made = title::title(&sanitise(own));
     if made.is_empty() { "Untitled".to_owned() } else { made }
+}
+
+/// What makes two commands the same kind: program and verb, `cargo test`.
+pub(in crate::workflow) fn command_key(command: &str) -> String {
+    outcome::check_key(command)
+}
+
+/// The programs that a command line starts.
+pub(in crate::workflow) fn programs(command: &str) -> Vec<String> {
+    let parts = shell::split(command);
+    let programs = parts.iter().filter_map(|part| shell::words(part.text).first().map(|word| (*word).to_owned()));
+    programs.filter(|word| !word.starts_with('#')).collect()
+}
+
+/// The type that a file's name tells.
+pub(in crate::workflow) fn file_type_of(path: &str) -> &'static str {
+    file_type::common(&[path]).unwrap_or("Path")
+}
+
+/// A title as a short name of data.
+pub(in crate::workflow) fn short_name(title: &str) -> String {
+    title::short_name(title)
 }
 
 /// One line of foreign text, safe to be shown.

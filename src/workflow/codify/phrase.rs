@@ -63,7 +63,8 @@ pub(super) const TALK: &[&str] = &[
 pub(super) const DANGLING: &[&str] = &[
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "is", "it", "its", "of", "on",
     "or", "our", "so", "that", "the", "their", "this", "to", "we", "when", "where", "which", "while", "with",
-    "you", "your", "my", "are", "be", "then", "use", "using", "via", "all", "any", "not",
+    "you", "your", "my", "are", "be", "would", "should", "could", "can", "will", "how", "there", "like", "then", "use",
+    "using", "via", "all", "any", "not",
 ];
 
 /// Words that name nothing.

@@ -3,6 +3,9 @@
 //! A table says what well-known programs do; anything it does not know counts as run. No shell is emulated: quotes,
 //! substitutions and here documents are only skipped over.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::program::PROGRAMS;
 use crate::base::text::fold_whitespace;
 
@@ -214,22 +217,34 @@ pub(super) fn kind(simple: &str) -> Kind {
     best.map_or(Kind::Run, |(_, kind)| kind)
 }
 
+/// Entries of the table by their first word; those with an open one stand under nothing.
+static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<(Kind, &'static str)>>> = LazyLock::new(|| {
+    let mut entries: HashMap<&str, Vec<(Kind, &str)>> = HashMap::new();
+    for (kind, patterns) in PROGRAMS {
+        for pattern in *patterns {
+            let first = pattern.split(' ').next().unwrap_or("");
+            let first = if first.ends_with('*') { "" } else { first };
+            entries.entry(first).or_default().push((*kind, pattern));
+        }
+    }
+    entries
+});
+
 /// How many of the first words the table knows, and the kind it says.
 pub(super) fn known(words: &[&str]) -> Option<(usize, Kind)> {
     let mut best: Option<(usize, Kind)> = None;
-    for (kind, patterns) in PROGRAMS {
-        for pattern in *patterns {
-            let len = fit(pattern, words);
-            if len > 0 && best.is_none_or(|(other, _)| len > other) {
-                best = Some((len, *kind));
-            }
+    let entries = |first: &str| BY_PROGRAM.get(first).map_or(&[][..], Vec::as_slice);
+    for (kind, pattern) in entries(words.first().copied().unwrap_or("")).iter().chain(entries("")) {
+        let len = fit(pattern, words);
+        if len > 0 && best.is_none_or(|(other, _)| len > other) {
+            best = Some((len, *kind));
         }
     }
     best
 }
 
 /// Whether a simple command only sets a variable: `x=$(…)`, `x="a b"`.
-fn is_assignment(simple: &str) -> bool {
+pub(super) fn is_assignment(simple: &str) -> bool {
     let Some((name, value)) = simple.split_once('=') else { return false };
     let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let whole = |open: &str, close: char| value.starts_with(open) && value.ends_with(close);

@@ -194,7 +194,7 @@ fn a_feature_with_an_approved_plan() {
 
     ## Build the rotation of tokens in src/token.rs, with tests @coder #dev
 
-    src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit
+    src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit::Commit
 
     - Mind: Don't store them in localStorage — switched to httpOnly cookies
     - `cargo test -p auth` — passes (test result: ok. 43 passed)
@@ -204,10 +204,10 @@ fn a_feature_with_an_approved_plan() {
 
     ## Open a pull request @coder #dev
 
-    src/token.rs::Rust, commit → open-pull-request-notes
+    src/token.rs::Rust, commit::Commit → open-pull-request-notes
 
     - Uses: commit, printed by “Build the rotation of tokens in src/token.rs, with tests” (4f1c2ab in the session)
-    - `git cherry-pick 4f1c2ab && gh pr create --title "Rotate refresh tokens"`
+    - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens"`
 
     From [[2026-11-20-refresh-tokens#^p-03]], [[2026-11-20-refresh-tokens#^p-04]].
 

@@ -18,7 +18,7 @@ pub(super) fn is_talk(words: &str) -> bool {
 /// `words` as a request of at most `max` characters: openers and politeness off, long paths shortened, first letter
 /// upper case. `None` where nothing is left.
 pub(super) fn request(words: &str, max: usize) -> Option<String> {
-    let clean = sanitise(words);
+    let clean = sanitise(unwrapped(words));
     let mut text = String::new();
     // The first lines that say something; what looks like pasted matter ends it.
     for line in clean.lines().map(plain_line).filter(|line| !line.is_empty()) {
@@ -49,7 +49,7 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
 /// A title from a person's words; only if they are (after cleaning) imperative. Looks at the first few lines: what
 /// stands further down is often pasted.
 pub(super) fn imperative(words: &str) -> Option<String> {
-    let clean = sanitise(words);
+    let clean = sanitise(unwrapped(words));
     let lines = clean.lines().map(plain_line).filter(|line| !line.is_empty());
     for line in lines.take_while(|line| !is_pasted(line)).take(3) {
         let line = shorten_paths(&fold_whitespace(line));
@@ -100,6 +100,46 @@ pub(super) fn statement(heading: &str) -> Option<String> {
     (whole && (2..=9).contains(&words().count()) && !words().any(personal) && !is_talk(heading)).then(|| title(heading))
 }
 
+/// The request within what some hosts put around it: a heading that says only that it is one, and a fence.
+fn unwrapped(words: &str) -> &str {
+    let text = words.trim_start();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if !is_label(first) {
+        return words;
+    }
+    let rest = rest.trim_start();
+    match rest.strip_prefix("```").and_then(|fence| fence.split_once('\n')) {
+        Some((_, body)) => body.split_once("\n```").map_or(body, |(body, _)| body),
+        None if rest.is_empty() => words,
+        None => rest,
+    }
+}
+
+/// Whether words can stand as a title: they begin like one, and are not data.
+pub(super) fn reads_well(title: &str) -> bool {
+    let letters = title.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
+    title.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '/' | '.' | '~'))
+        && letters * 10 >= title.chars().count() * 7
+}
+
+/// Whether a line only says that a person's words follow.
+pub(super) fn is_label(line: &str) -> bool {
+    matches!(plain_line(line).to_lowercase().as_str(), "user input" | "user request" | "user message")
+}
+
+/// Whether words are mostly something that was pasted: no request stands in them that a heading could be made of.
+pub(super) fn is_mostly_pasted(words: &str) -> bool {
+    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let sentence = |line: &&&str| {
+        let count = line.split_whitespace().count();
+        (3..=60).contains(&count)
+            && !is_pasted(line)
+            && !line.contains("==")
+            && !line.starts_with(['-', '*', '#', '✓', '✗', '='])
+    };
+    lines.len() > 5 && lines.iter().filter(sentence).count() * 2 < lines.len()
+}
+
 /// A line without marks of markdown at its start.
 fn plain_line(line: &str) -> &str {
     line.trim().trim_start_matches(['#', '>', '*', '-', '•']).trim()
@@ -146,7 +186,7 @@ pub(super) fn title(text: &str) -> String {
         }
     }
     let cut = cut(&text, MAX_TITLE);
-    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…']))
+    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']))
 }
 
 /// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
@@ -357,20 +397,29 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
 fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
     let best = best.rev().max_by_key(|deed| deed.kind)?;
-    let mut words: Vec<&str> = best
-        .core
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
-        .filter(|word| !word.is_empty())
-        .collect();
+    // Of several commands in a row the one that does most; setting a variable says nothing.
+    let parts = shell::split(&best.core);
+    let told =
+        parts.iter().filter(|part| !shell::is_assignment(part.text)).rev().max_by_key(|part| shell::kind(part.text));
+    let core = told.filter(|_| parts.len() > 1).map_or(best.core.as_str(), |part| part.text);
+    let mut words: Vec<&str> =
+        core.split_whitespace().map(|word| word.trim_matches(['"', '\''])).filter(|word| !word.is_empty()).collect();
+    // What is redirected, and options without their values, tell nothing.
+    words.truncate(words.iter().position(|word| word.starts_with(['<', '>'])).unwrap_or(words.len()));
+    if matches!(words.first(), None | Some(&("cat" | "tee" | "echo" | "printf"))) {
+        return None;
+    }
     if words.len() > 1
         && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
         && !words[1].starts_with('-')
     {
         words.remove(0);
     }
-    let words: Vec<&str> =
+    let mut words: Vec<&str> =
         words.into_iter().take(4).map(|word| if word.len() > 24 { file_name(word) } else { word }).collect();
+    while words.len() > 1 && words.last().is_some_and(|word| word.starts_with('-')) {
+        words.pop();
+    }
     let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
     Some(crate::base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
 }

@@ -6,7 +6,8 @@ use cru::base::Severity;
 use cru::learn::{Case, Family, Format, Harvest, Kind, TEMPLATE, export, harvest};
 use cru::note::Note;
 use cru::session::read;
-use cru::workflow::{Options, codify, parse, render};
+use cru::workflow::dialect::strict;
+use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
 
 use super::world::{World, world};
 
@@ -24,6 +25,14 @@ fn every_session_makes_a_workflow() {
         let (_, diagnostics) = parse(&Note::parse(text));
         let failed = diagnostics.iter().find(|found| found.severity == Severity::Error);
         assert!(failed.is_none(), "{}: {failed:?}", written.path);
+        let odd = validate(&workflow);
+        let failed = odd.iter().find(|found| found.severity > Severity::Info);
+        assert!(failed.is_none(), "{}: {failed:?}", written.path);
+        let steps = workflow.step_flags().into_iter().filter(|flag| *flag).count();
+        let children = workflow.steps.iter().filter(|step| step.parent.is_some()).count();
+        assert!(steps - children <= 40, "{}: {steps} steps are too many for a person", written.path);
+        let crucible = render_as(&workflow, Dialect::Crucible);
+        assert_eq!(strict(&Note::parse(crucible)), [], "{}", written.path);
     }
 }
 

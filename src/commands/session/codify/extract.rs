@@ -1,0 +1,106 @@
+//! The sessions that are meant, and the workflow that they give.
+
+use std::path::{Path, PathBuf};
+
+use super::Args;
+use crate::base::{Diagnostic, Error, Result, files};
+use crate::commands::{Context, reading};
+use crate::note::Note;
+use crate::session::{Session, read};
+use crate::vault::template::{Kind, Template};
+use crate::vault::{Catalog, Vault, VaultPath};
+use crate::workflow::mine::Source;
+use crate::workflow::{self, Dialect, Mining, Options, Workflow};
+
+/// What the sessions give by themselves.
+pub(super) struct Extract {
+    pub(super) workflow: Workflow,
+    pub(super) markdown: String,
+    pub(super) remarks: Vec<Diagnostic>,
+    pub(super) mining: Option<Mining>,
+    /// The notes of the sessions, for an agent to read.
+    pub(super) texts: Vec<String>,
+    /// Name of the first session's file.
+    pub(super) stem: String,
+    pub(super) vault: Option<Vault>,
+}
+
+/// A note of a session.
+enum Place {
+    File(PathBuf),
+    Note(VaultPath),
+}
+
+pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
+    let (places, vault) = find(&args.session, cx)?;
+    let mut notes: Vec<(String, String, Session)> = Vec::with_capacity(places.len());
+    for place in &places {
+        let (stem, bytes) = match (place, &vault) {
+            (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
+            (Place::File(path), _) => {
+                (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read(path)?)
+            }
+            (Place::Note(_), None) => continue,
+        };
+        let note = Note::parse(bytes);
+        let session = read::content(&note);
+        let text = if args.refine { note.text().to_owned() } else { String::new() };
+        notes.push((stem, text, session));
+    }
+    let options = Options { versions: args.agent_versions };
+    let (workflow, remarks, mining) = match notes.as_slice() {
+        [(_, _, session)] => {
+            let (workflow, remarks) = workflow::codify(session, &options);
+            (workflow, remarks, None)
+        }
+        several => {
+            let sources: Vec<Source<'_>> = several
+                .iter()
+                .map(|(stem, _, session)| Source { id: session.meta.session_id.as_deref().unwrap_or(stem), session })
+                .collect();
+            let (workflow, remarks, mining) = workflow::mine(&sources, &options);
+            if mining.sessions.is_empty() {
+                return Err(Error::no("all of these sessions failed or were abandoned")
+                    .with_hint("name one that succeeded, or codify one of them alone"));
+            }
+            (workflow, remarks, Some(mining))
+        }
+    };
+    let dialect = Dialect::from(args.dialect);
+    let mut markdown = workflow::render_as(&workflow, dialect);
+    let stem = notes.first().map_or(String::new(), |(stem, ..)| stem.clone());
+    if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
+        markdown = Template::of(vault, Kind::Workflow)?.frame(&markdown, &stem)?;
+    }
+    let texts = notes.into_iter().map(|(_, text, _)| text).collect();
+    Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
+}
+
+/// The notes of the sessions and their vault: paths that are there, vault or not, else whatever the vault knows by a name.
+fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>)> {
+    let file = |name: &String| Some(cx.absolute(Path::new(name))).filter(|path| path.is_file());
+    if !names.is_empty() && names.iter().all(|name| file(name).is_some()) {
+        let places = names.iter().filter_map(file).map(Place::File).collect();
+        return Ok((places, Vault::find(cx.vault_arg(), cx.env).ok()));
+    }
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let mut places: Vec<Place> = Vec::new();
+    for name in names {
+        match file(name) {
+            Some(path) => places.push(Place::File(path)),
+            None => places.push(Place::Note(catalog.session(name, &vault, cx.env)?.path.clone())),
+        }
+    }
+    if names.is_empty() {
+        let head = match catalog.current(&vault, cx.env)? {
+            Some(head) => head,
+            None => catalog.newest_completed().ok_or_else(|| {
+                Error::usage("no session of this vault is completed")
+                    .with_hint("name the session: `cru session codify <session>`")
+            })?,
+        };
+        places.push(Place::Note(head.path.clone()));
+    }
+    Ok((places, Some(vault)))
+}

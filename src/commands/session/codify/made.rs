@@ -1,0 +1,109 @@
+//! What codify gives.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::Args;
+use super::extract::Extract;
+use crate::base::Diagnostic;
+use crate::base::text::{plural, sanitise};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Format, Output, View};
+use crate::vault::Vault;
+use crate::workflow::export::{dot, graph, mermaid};
+use crate::workflow::{Dialect, Mining, Workflow};
+
+/// The workflow, and how it came about.
+#[derive(Serialize)]
+pub(super) struct Made {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+    pub(super) workflow: Workflow,
+    pub(super) markdown: String,
+    remarks: Vec<Diagnostic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mining: Option<Mining>,
+    /// What an agent changed, as a diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refined: Option<String>,
+    /// Where an answer lies that could not be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<PathBuf>,
+    #[serde(skip)]
+    pub(super) dialect: Dialect,
+    #[serde(skip)]
+    pub(super) texts: Vec<String>,
+    #[serde(skip)]
+    pub(super) stem: String,
+    #[serde(skip)]
+    pub(super) vault: Option<Vault>,
+}
+
+impl Made {
+    pub(super) fn new(extract: Extract, args: &Args) -> Self {
+        Self {
+            schema: 1,
+            output: args.output.clone(),
+            workflow: extract.workflow,
+            markdown: extract.markdown,
+            remarks: extract.remarks,
+            mining: extract.mining,
+            refined: None,
+            refused: None,
+            dialect: args.dialect.into(),
+            texts: extract.texts,
+            stem: extract.stem,
+            vault: extract.vault,
+        }
+    }
+}
+
+impl Output for Made {
+    fn text(&self, _: &View) -> String {
+        let Some(output) = &self.output else { return self.markdown.clone() };
+        let mut text = String::new();
+        for line in self.refined.iter().flat_map(|diff| diff.lines()) {
+            let look = match line.as_bytes().first() {
+                Some(b'-') => style::BAD,
+                Some(b'+') => style::GOOD,
+                _ => style::DIM,
+            };
+            let _ = writeln!(text, "{}", paint(look, sanitise(line)));
+        }
+        let steps = self.workflow.step_flags().into_iter().filter(|flag| *flag).count();
+        let _ = write!(text, "{}  {}", paint(style::ID, output.display()), plural(steps as u64, "step"));
+        if !self.workflow.checks.is_empty() {
+            let _ = write!(text, ", {}", plural(self.workflow.checks.len() as u64, "check"));
+        }
+        if let Some(mining) = &self.mining {
+            let _ = write!(text, ", from {}", plural(mining.sessions.len() as u64, "session"));
+            let _ = write!(text, " in {}", plural(mining.variants.len() as u64, "variant"));
+        }
+        text.push('\n');
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn export(&self, format: Format) -> Option<String> {
+        let picture = graph::picture(&self.workflow);
+        match format {
+            Format::Mermaid => Some(mermaid::export(&picture)),
+            Format::Dot => Some(dot::export(&picture)),
+            _ => None,
+        }
+    }
+
+    fn paged(&self) -> bool {
+        self.output.is_none()
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.refused.is_some())
+    }
+}

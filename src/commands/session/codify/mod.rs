@@ -1,0 +1,85 @@
+//! `cru session codify`.
+
+mod extract;
+mod interactive;
+mod made;
+mod refine;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use crate::base::{Error, Result, Severity, files};
+use crate::commands::workflow::DialectArg;
+use crate::commands::{Context, Output};
+use made::Made;
+
+/// Make a workflow of a session, or one of several
+///
+/// The phases become steps with their agents and channels, the files that went from one to the next, decisions,
+/// commands that mattered, and the checks that passed in the end. SESSION is a path, a file name, a session id, or
+/// enough of one to tell it apart; without it, the current session, else the one that was completed last.
+///
+/// Several sessions are laid side by side: what most of them did is the common path, what some did is optional, what was
+/// done in both orders may run side by side. Sessions that failed only tell how not to do it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Formats: text (markdown), json, toon, mermaid, dot (Graphviz).")]
+pub struct Args {
+    /// Which sessions
+    session: Vec<String>,
+    /// Write to this file, which must not exist yet, instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Which dialect of the markup is written
+    #[arg(long, value_enum, value_name = "DIALECT", default_value = "a")]
+    dialect: DialectArg,
+    /// Keep the versions of agents: `@planner@1.2`
+    #[arg(long)]
+    agent_versions: bool,
+    /// Let an agent clean it up: the program that `[agent] command` of your own configuration names
+    #[arg(long)]
+    refine: bool,
+    /// Open it in `$VISUAL` or `$EDITOR` before it is written; it is checked when you save
+    #[arg(short, long, requires = "output")]
+    interactive: bool,
+}
+
+pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let output = args.output.as_ref().map(|output| cx.absolute(output));
+    if let (Some(shown), Some(file)) = (&args.output, &output)
+        && file.symlink_metadata().is_ok()
+    {
+        return Err(taken(shown));
+    }
+    // Without an agent nothing is read: the message comes at once.
+    let agent = if args.refine { Some(refine::agent(cx)?) } else { None };
+    let extract = extract::extract(args, cx)?;
+    for remark in &extract.remarks {
+        match remark.severity {
+            Severity::Info => cx.ui.note(&remark.message),
+            _ => cx.ui.warn(&remark.message),
+        }
+    }
+    let mut made = Made::new(extract, args);
+    if let Some(agent) = agent {
+        refine::refine(&agent, &mut made, output.as_deref(), cx)?;
+    }
+    let mut draft = None;
+    if args.interactive {
+        draft = interactive::edit(&mut made, cx)?;
+    }
+    if let (Some(shown), Some(file)) = (&args.output, &output) {
+        if !files::create(file, made.markdown.as_bytes())? {
+            return Err(taken(shown));
+        }
+        // What was edited is in the output now.
+        if let Some(draft) = draft {
+            files::remove(&draft)?;
+        }
+    }
+    Ok(Box::new(made))
+}
+
+fn taken(output: &std::path::Path) -> Error {
+    Error::usage(format!("{} exists already", output.display())).with_hint("name another file, or move that one away")
+}

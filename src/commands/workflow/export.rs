@@ -1,0 +1,104 @@
+//! `cru workflow export`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::find;
+use super::history::{Filter, gather};
+use crate::base::text::plural;
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, Raw, View};
+use crate::workflow::export::{Trace, dot, graph, mermaid, ocel, xes};
+
+/// Write what workflows record as an event log for process mining, or draw one
+///
+/// `xes` (IEEE 1849) and `ocel` (OCEL 2.0 in JSON) hold the recorded runs of all named workflows, a trace for each session.
+/// `mermaid`, `dot` and `json` hold the steps of one.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Paths, file names, titles, or parts of them; all workflows without one
+    workflow: Vec<String>,
+    /// What is written
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: To,
+    /// Write to this file, which must not exist yet, instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum To {
+    Xes,
+    Ocel,
+    Mermaid,
+    Dot,
+    Json,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let text = match args.to {
+        To::Xes => xes::export(&traces(args, cx)?),
+        To::Ocel => pretty(&ocel::export(&traces(args, cx)?))?,
+        To::Mermaid => mermaid::export(&picture(args, cx)?),
+        To::Dot => dot::export(&picture(args, cx)?),
+        To::Json => pretty(&picture(args, cx)?)?,
+    };
+    let Some(output) = &args.output else { return Ok(Box::new(Raw { name: "export", text })) };
+    if !files::create(&cx.absolute(output), text.as_bytes())? {
+        return Err(Error::usage(format!("{} exists already", output.display()))
+            .with_hint("name another file, or move that one away"));
+    }
+    Ok(Box::new(Written { schema: 1, output: output.clone(), bytes: text.len() }))
+}
+
+fn pretty(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value);
+    Ok(text.map_err(|error| Error::io("write", "the export", error.into()))? + "\n")
+}
+
+fn picture(args: &Args, cx: &Context<'_>) -> Result<graph::Picture> {
+    let [name] = args.workflow.as_slice() else {
+        return Err(Error::usage("one workflow at a time can be drawn")
+            .with_hint("name it: `cru workflow export NAME --to dot`"));
+    };
+    Ok(graph::picture(&find::one(name, cx)?.workflow))
+}
+
+/// The recorded runs by workflow and session.
+fn traces(args: &Args, cx: &Context<'_>) -> Result<Vec<Trace>> {
+    let mut traces: Vec<Trace> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for row in gather(&args.workflow, &args.filter, cx)? {
+        let session = row.run.session().unwrap_or(&row.workflow).to_owned();
+        let place = *places.entry((row.workflow.clone(), session.clone())).or_insert_with(|| {
+            traces.push(Trace { workflow: row.workflow.clone(), session, started: None, runs: Vec::new() });
+            traces.len() - 1
+        });
+        if let Some(trace) = traces.get_mut(place) {
+            trace.started = trace.started.into_iter().chain(row.run.started).min();
+            trace.runs.push(row.run);
+        }
+    }
+    Ok(traces)
+}
+
+#[derive(Debug, Serialize)]
+struct Written {
+    schema: u32,
+    output: PathBuf,
+    bytes: usize,
+}
+
+impl Output for Written {
+    fn text(&self, _: &View) -> String {
+        format!("{}  {}\n", paint(style::ID, self.output.display()), plural(self.bytes as u64, "byte"))
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

@@ -1,0 +1,109 @@
+//! `cru workflow validate`.
+
+use serde::Serialize;
+
+use super::find::{self, Found};
+use super::show::DialectArg;
+use crate::base::text::plural;
+use crate::base::{Diagnostic, Lines, Result, Severity};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View, frame};
+use crate::workflow::{dialect, validate};
+
+/// Look for what is wrong in workflows
+///
+/// Cycles, conditions that lead nowhere, names made twice, types that differ, records that cannot be read. Without
+/// WORKFLOW all of the vault. Exit code 1 when there are errors; warnings alone are no error.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Paths, file names, titles, or parts of them
+    workflow: Vec<String>,
+    /// Whether a strict reader of this dialect takes it too
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectArg>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let found = find::some(&args.workflow, cx)?;
+    let checked = found.into_iter().map(|found| {
+        let mut diagnostics = found.diagnostics.clone();
+        diagnostics.extend(validate(&found.workflow));
+        if args.dialect == Some(DialectArg::Crucible) {
+            diagnostics.extend(dialect::strict(&found.note));
+        }
+        diagnostics.sort_by_key(|it| (it.span.start, it.code));
+        (found, diagnostics)
+    });
+    Ok(Box::new(Report { workflows: checked.collect(), verbose: cx.global.verbose > 0 }))
+}
+
+struct Report {
+    workflows: Vec<(Found, Vec<Diagnostic>)>,
+    verbose: bool,
+}
+
+impl Report {
+    fn count(&self, severity: Severity) -> u64 {
+        self.workflows.iter().flat_map(|(_, found)| found).filter(|it| it.severity == severity).count() as u64
+    }
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    path: &'a str,
+    line: usize,
+    column: usize,
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
+}
+
+impl Output for Report {
+    fn text(&self, view: &View) -> String {
+        let mut text = String::new();
+        for (found, diagnostics) in &self.workflows {
+            let lines = Lines::of(found.note.text());
+            for diagnostic in diagnostics.iter().filter(|it| self.verbose || it.severity > Severity::Info) {
+                text.push_str(&frame::render(&found.path, found.note.text(), &lines, diagnostic, view));
+                text.push_str("\n\n");
+            }
+        }
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        let told = match (errors, warnings) {
+            (0, 0) => paint(style::GOOD, "nothing wrong"),
+            (0, warnings) => paint(style::WARN, plural(warnings, "warning")),
+            (errors, 0) => paint(style::BAD, plural(errors, "error")),
+            (errors, warnings) => {
+                let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
+                format!("{}, {}", paint(style::BAD, errors), paint(style::WARN, warnings))
+            }
+        };
+        text.push_str(&format!("{}: {told}\n", plural(self.workflows.len() as u64, "workflow")));
+        text
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let mut rows = Vec::new();
+        for (found, diagnostics) in &self.workflows {
+            let lines = Lines::of(found.note.text());
+            for diagnostic in diagnostics {
+                let (line, column) = lines.place(found.note.text(), diagnostic.span.start);
+                rows.push(serde_json::to_value(Row { path: &found.path, line, column, diagnostic })?);
+            }
+        }
+        Ok(serde_json::json!({
+            "schema": 1,
+            "workflows": self.workflows.len(),
+            "errors": self.count(Severity::Error),
+            "warnings": self.count(Severity::Warning),
+            "diagnostics": rows,
+        }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.count(Severity::Error) > 0)
+    }
+}

@@ -1,0 +1,210 @@
+//! Workflows from the outside: deviations written into a note, an agent that is a real program, several sessions.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+const WORKFLOW: &str = "---\ntype: workflow\ntitle: Import\n---\n# Import\n\n## Plan the import @planner #dev\n\nrequest → plan.md\n\n\
+    ## Parse the stations @coder #dev\n\nplan.md → stations.json\n\n## Write the report @writer #dev\n\nstations.json → report.md\n\n\
+    ## Validation\n\n- `cargo test` — passes\n";
+
+/// Odd on purpose: trailing blanks, a tab, a person's own remark, no newline at the end.
+const SESSION: &str = "---\ntype: session\nsession_id: s1\nstatus:   completed   # mine\n---\n# Import\n\n## Plan the import @planner #dev\n\n\
+    *2026-11-20T09:00:00Z* ^p-01\n\n**Tool calls:**\n- `Write plan.md` → ok ^n-001\n    - writes: `plan.md`\n\n\tmy own remark  \n\n\
+    ## Argue with the proxy @coder #dev\n\n*2026-11-20T09:30:00Z* ^p-02\n\n**Tool calls:**\n- `Bash ./proxy.sh restart` → ok ^n-002\n\n\
+    ## Write the report @writer #dev\n\n*2026-11-20T10:00:00Z* ^p-03\n\n**Tool calls:**\n- `Write report.md` → ok ^n-003\n    - writes: `report.md`\n\n\
+    the end, without a newline";
+
+impl World {
+    fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        world.put("vault/.cru/config.toml", "");
+        world.put("vault/workflows/import.md", WORKFLOW);
+        world.put("vault/sessions/s1.md", SESSION);
+        world
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        drop(cru::base::files::remove(&path));
+        assert!(cru::base::files::create(&path, text.as_bytes()).unwrap());
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_cru"))
+            .args(args)
+            .current_dir(self.path("vault"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("HOME", self.path("home"))
+            .env("NO_COLOR", "1")
+            .env_remove("CRU_VAULT")
+            .env_remove("CRU_SESSION")
+            .output()
+            .unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn deviations_are_told_with_places_and_written_once() {
+    let world = World::new();
+    let told = world.run(&["workflow", "check", "s1"]);
+    let out = text(&told.stdout);
+    assert_eq!(told.status.code(), Some(1), "{out}{}", text(&told.stderr));
+    for line in [
+        "skipped    Parse the stations",
+        "workflows/import.md:11",
+        "extra      Argue with the proxy",
+        "sessions/s1.md:18",
+        "unchecked  cargo test",
+        "2 of 3 steps of workflows/import.md: 3 deviations",
+    ] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    assert_eq!(world.read("vault/sessions/s1.md"), SESSION);
+    let json: serde_json::Value =
+        serde_json::from_slice(&world.run(&["workflow", "check", "s1", "import", "-f", "json"]).stdout).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["deviations"].as_array().unwrap().len(), 3);
+
+    let written = world.run(&["workflow", "check", "s1", "--write"]);
+    assert!(text(&written.stdout).contains("3 callouts written"), "{}", text(&written.stdout));
+    let note = world.read("vault/sessions/s1.md");
+    // Every line a person or agent wrote stands there still, in its order.
+    let mut rest = note.as_str();
+    for line in SESSION.lines().filter(|line| !line.is_empty()) {
+        let at = rest.find(line).unwrap_or_else(|| panic!("{line:?} is gone\n{note}"));
+        rest = &rest[at + line.len()..];
+    }
+    assert!(note.contains("> [!deviation] Step skipped: Parse the stations\n"), "{note}");
+    assert!(note.contains("> Workflow: [[import]]"), "{note}");
+    // Once more: nothing new, not a byte.
+    world.run(&["workflow", "check", "s1", "--write"]);
+    assert_eq!(world.read("vault/sessions/s1.md"), note);
+    // And back.
+    let undone = world.run(&["undo", "--session", "s1"]);
+    assert!(undone.status.success(), "{}", text(&undone.stderr));
+    let back: Vec<String> = world
+        .read("vault/sessions/s1.md")
+        .lines()
+        .filter(|line| !line.starts_with("cru_cursor"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(back, SESSION.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_note_outside_of_a_vault_is_compared_but_not_written() {
+    let world = World::new();
+    world.put("else/s1.md", SESSION);
+    let (session, workflow) = (world.path("else/s1.md"), world.path("vault/workflows/import.md"));
+    let (session, workflow) = (session.to_str().unwrap(), workflow.to_str().unwrap());
+    let told = world.run(&["workflow", "check", session, workflow, "--write"]);
+    assert_eq!(told.status.code(), Some(2), "{}", text(&told.stderr));
+    assert_eq!(world.read("else/s1.md"), SESSION);
+}
+
+/// A shell script as the agent.
+#[cfg(unix)]
+fn agent(world: &World, script: &str, timeout: u32) {
+    world.put("agent.sh", script);
+    let path = world.path("agent.sh");
+    let path = path.display();
+    world.put("config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{path}\"]\ntimeout = {timeout}\n"));
+}
+
+#[cfg(unix)]
+fn refine(world: &World) -> (Option<i32>, String, String) {
+    let out = world.run(&["session", "codify", "s1", "--refine", "-o", "w.md"]);
+    (out.status.code(), text(&out.stderr), world.read("vault/w.md"))
+}
+
+#[test]
+#[cfg(unix)]
+fn an_agent_is_a_program_that_reads_and_answers() {
+    let good = "cat > \"$0.prompt\"\ncat <<'E'\n---\ntype: workflow\ntitle: Import\n---\n# Import\n\n## Plan the import @planner #dev !\n\n\
+                request → plan.md::Markdown\n\n## Report @writer #dev\n\nplan.md::Markdown → report.md::Markdown\nE\n";
+    let world = World::new();
+    agent(&world, good, 60);
+    let (code, talk, written) = refine(&world);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(
+        written.contains("## Plan the import @planner #dev !") && written.contains("source: \"[[s1]]\""),
+        "{written}"
+    );
+    assert!(world.read("agent.sh.prompt").contains("./proxy.sh restart"));
+    // It takes too long, it fails without reading, it is not there: the extract is written, and the reason told.
+    for (script, timeout, told) in [
+        ("sleep 600", 1, "took longer than 1 s"),
+        ("echo broken >&2; exit 7", 60, "failed with exit code 7: broken"),
+        ("exit 0", 60, "said nothing"),
+    ] {
+        let world = World::new();
+        agent(&world, script, timeout);
+        let (code, talk, written) = refine(&world);
+        assert_eq!(code, Some(1), "{talk}");
+        assert!(talk.contains(told), "{talk}");
+        assert!(written.contains("## Argue with the proxy @coder #dev"), "{written}");
+    }
+    let world = World::new();
+    world.put("config/cru/config.toml", "[agent]\ncommand = [\"/nonexistent/robot\"]\n");
+    let (code, talk, _) = refine(&world);
+    assert_eq!(code, Some(1));
+    assert!(talk.contains("could not start the agent '/nonexistent/robot'"), "{talk}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_vault_does_not_decide_which_programs_run() {
+    let world = World::new();
+    let mark = world.path("ran");
+    world.put("vault/.cru/config.toml", &format!("[agent]\ncommand = [\"touch\", \"{}\"]\n", mark.display()));
+    let out = world.run(&["session", "codify", "s1", "--refine", "-o", "w.md"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("[agent]"), "{}", text(&out.stderr));
+    assert!(!Path::new(&mark).exists() && !world.path("vault/w.md").exists());
+}
+
+#[test]
+fn several_sessions_give_one_workflow_that_they_follow() {
+    let world = World::new();
+    for number in 2..5 {
+        let planned = SESSION
+            .replace("session_id: s1", &format!("session_id: s{number}"))
+            .replace("Argue with the proxy", "Parse the stations")
+            .replace("./proxy.sh restart", "cargo test");
+        world.put(&format!("vault/sessions/s{number}.md"), &planned);
+    }
+    let out = world.run(&["session", "codify", "s1", "s2", "s3", "s4", "-o", "workflows/mined.md"]);
+    assert!(
+        text(&out.stdout).contains("3 steps") && text(&out.stdout).contains("from 4 sessions in 2 variants"),
+        "{}",
+        text(&out.stdout)
+    );
+    let followed = world.run(&["workflow", "check", "s3", "mined"]);
+    assert_eq!(followed.status.code(), Some(0), "{}", text(&followed.stdout));
+    let odd = text(&world.run(&["workflow", "check", "s1", "mined"]).stdout);
+    assert!(odd.contains("skipped    Parse the stations") && odd.contains("extra      Argue with the proxy"), "{odd}");
+    // Dialect B is taken by its own rules, and by ours.
+    let crucible = world.run(&["session", "codify", "s2", "--dialect", "crucible", "-o", "workflows/b.md"]);
+    assert!(crucible.status.success());
+    let checked = world.run(&["workflow", "validate", "b", "--dialect", "crucible"]);
+    assert!(text(&checked.stdout).contains("nothing wrong"), "{}", text(&checked.stdout));
+    let b = world.read("vault/workflows/b.md");
+    assert!(!b.contains('\r') && b.lines().all(|line| !line.starts_with("# ")), "{b}");
+}
