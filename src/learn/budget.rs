@@ -36,9 +36,20 @@ pub(super) fn cut_middle(text: &str, max: usize) -> Cow<'_, str> {
         .map(|at| tail + at + 1)
         .filter(|&at| at < tail + (text.len() - tail) / 2)
         .unwrap_or(tail);
-    let left_out = text[head..tail].chars().count();
+    // What stands for a secret stays whole: half of it looks like one.
+    let head = mark_around(text, head).map_or(head, |(start, _)| start);
+    let tail = mark_around(text, tail).map_or(tail, |(_, end)| end);
+    let left_out = text[head..tail.max(head)].chars().count();
+    let tail = tail.max(head);
     let left_out = crate::base::text::plural(left_out as u64, "character");
     Cow::Owned(format!("{}\n\n[… {left_out} left out …]\n\n{}", text[..head].trim_end(), text[tail..].trim_start()))
+}
+
+/// The mark of a secret that the byte at `at` is inside of.
+fn mark_around(text: &str, at: usize) -> Option<(usize, usize)> {
+    let start = text[..at].rfind('[')?;
+    let end = start + text[start..].find(']')? + 1;
+    (text[start..].starts_with("[secret:") && at < end).then_some((start, end))
 }
 
 /// Byte offset of character number `index`.
@@ -65,6 +76,8 @@ mod tests {
         line 98
         line 99
         ");
+        let secret = format!("{}password=[secret:password-1] {}", "x".repeat(20), "y".repeat(40));
+        assert!(cut_middle(&secret, 80).starts_with(&format!("{}password=\n\n[… ", "x".repeat(20))));
         let long = "x".repeat(1_000);
         assert_eq!(cut_middle(&long, 10), "xxxxx\n\n[… 990 characters left out …]\n\nxxxxx");
     }

@@ -256,6 +256,12 @@ fn written(entry: &Entry, origin: &Origin, max: usize) -> String {
 
 /// A wikilink to a block of a note, or to the note.
 fn link(note: &str, block: &str, shown: &str) -> String {
+    // The text of a link holds no brackets: what stands for a secret would look like one without them.
+    let mut shown = shown.to_owned();
+    while let Some(start) = shown.find("[secret:") {
+        let end = shown[start..].find(']').map_or(shown.len(), |end| start + end + 1);
+        shown.replace_range(start..end, "$SECRET");
+    }
     let shown = shown.replace(['[', ']', '|', '\n'], " ");
     let block = if block.is_empty() { String::new() } else { format!("#^{block}") };
     format!("[[{note}{block}|{}]]", text::fold_whitespace(&shown))

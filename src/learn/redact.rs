@@ -63,6 +63,8 @@ pub fn leaks(files: &[File]) -> Vec<Leak> {
     for file in files {
         let text = String::from_utf8_lossy(&file.bytes);
         if !file.is_rows() {
+            // As it was said, without the backslashes that keep it from being markup.
+            let text = unescaped(&text);
             let mut rules = Vec::new();
             look(&text, &mut rules);
             leaks.extend(rules.into_iter().map(|(at, rule)| {
@@ -81,6 +83,18 @@ pub fn leaks(files: &[File]) -> Vec<Leak> {
         }
     }
     leaks
+}
+
+/// `text` without backslashes before signs of markup.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' || !chars.peek().is_some_and(|next| "*`[]<%\\$#^_".contains(*next)) {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn look(text: &str, rules: &mut Vec<(usize, String)>) {
