@@ -51,6 +51,11 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// [`sanitise`]d and on one line.
+pub fn one_line(text: &str) -> String {
+    sanitise(text).replace(['\n', '\t'], " ")
+}
+
 /// Whether nothing is to be taken out: told many bytes at a time, and exactly only where a byte begins what may be unsafe.
 fn is_safe(text: &str) -> bool {
     const CHUNK: usize = 64;

@@ -214,20 +214,8 @@ impl Output for Report {
                 text.push_str("\n\n");
             }
         }
-        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
         let notes = plural(self.notes.len() as u64, "note");
-        let found = match (errors, warnings) {
-            (0, 0) => paint(style::GOOD, "nothing wrong"),
-            (0, warnings) => paint(style::WARN, plural(warnings, "warning")),
-            (errors, 0) => paint(style::BAD, plural(errors, "error")),
-            (errors, warnings) => {
-                format!(
-                    "{}, {}",
-                    paint(style::BAD, plural(errors, "error")),
-                    paint(style::WARN, plural(warnings, "warning"))
-                )
-            }
-        };
+        let found = frame::verdict(self.count(Severity::Error), self.count(Severity::Warning));
         let _ = writeln!(text, "{notes}: {found}");
         text
     }

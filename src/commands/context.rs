@@ -27,6 +27,13 @@ impl Context<'_> {
     pub fn absolute(&self, path: &Path) -> std::path::PathBuf {
         self.env.cwd().join(path)
     }
+
+    /// The words that start the person's editor: `VISUAL`, else `EDITOR`; none where neither is set.
+    pub fn editor(&self) -> Vec<String> {
+        let words = |name| self.env.var(name).unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        let visual: Vec<String> = words("VISUAL");
+        if visual.is_empty() { words("EDITOR") } else { visual }
+    }
 }
 
 /// How a command talks while it works. Data does not go here: it is the command's [`super::Output`].

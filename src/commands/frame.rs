@@ -4,13 +4,26 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::View;
+use super::output::style::{self, paint};
 use crate::base::lines::floor_char_boundary;
+use crate::base::text::plural;
 use crate::base::{Diagnostic, Lines, Severity};
 
 /// Longer lines are not shown: nobody reads them, and a frame must not cost more than a parse.
 const LONGEST_LINE: usize = 2_000;
 /// A frame shows at most this many lines of what it points at.
 const MOST_LINES: usize = 4;
+
+/// How many there are of each kind: `nothing wrong`, `1 error, 3 warnings`.
+pub(super) fn verdict(errors: u64, warnings: u64) -> String {
+    let (bad, odd) = (paint(style::BAD, plural(errors, "error")), paint(style::WARN, plural(warnings, "warning")));
+    match (errors, warnings) {
+        (0, 0) => paint(style::GOOD, "nothing wrong"),
+        (0, _) => odd,
+        (_, 0) => bad,
+        _ => format!("{bad}, {odd}"),
+    }
+}
 
 /// Renders one diagnostic of the file `path` holding `text`.
 ///

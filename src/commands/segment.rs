@@ -15,7 +15,7 @@ use super::output::{duration, minute};
 use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::Result;
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{one_line, plural};
 use crate::session::boundary::{GAP, Kind};
 use crate::session::segment;
 use crate::session::{Item, Session, Status};
@@ -164,20 +164,22 @@ impl Output for Shown {
 
 impl Cut {
     fn text(&self) -> String {
-        let mut out = format!("{}\n", paint(style::TITLE, line(&self.title)));
+        let mut out = format!("{}\n", paint(style::TITLE, one_line(&self.title)));
         let count = |number: usize, noun: &str| plural(number as u64, noun);
         let boundaries = match self.boundaries.len() {
             1 => "1 boundary".to_owned(),
             number => format!("{number} boundaries"),
         };
         let counts = format!("{} · {boundaries}", count(self.segments.len(), "segment"));
-        let _ = writeln!(out, "{}  {counts}", paint(style::ID, line(&self.session)));
+        let _ = writeln!(out, "{}  {counts}", paint(style::ID, one_line(&self.session)));
         for segment in &self.segments {
             out.push('\n');
             if let Some(boundary) = segment.boundary.and_then(|at| self.boundaries.get(at)) {
-                let from =
-                    boundary.previous.as_deref().map(|from| format!("  {} → {}", line(from), line(&boundary.phase)));
-                let words = format!("↳ {}{}", line(&boundary.words), from.unwrap_or_default());
+                let from = boundary
+                    .previous
+                    .as_deref()
+                    .map(|from| format!("  {} → {}", one_line(from), one_line(&boundary.phase)));
+                let words = format!("↳ {}{}", one_line(&boundary.words), from.unwrap_or_default());
                 let _ = writeln!(out, "{}", paint(style::WARN, words));
             }
             let mut facts = vec![count(segment.steps, "step")];
@@ -189,14 +191,9 @@ impl Cut {
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));
             for phase in &segment.phases {
-                let _ = writeln!(out, "  {}  {}", paint(style::DIM, line(&phase.id)), line(&phase.title));
+                let _ = writeln!(out, "  {}  {}", paint(style::DIM, one_line(&phase.id)), one_line(&phase.title));
             }
         }
         out
     }
-}
-
-/// On one line, free of what a terminal would obey.
-fn line(text: &str) -> String {
-    sanitise(text).replace(['\n', '\t'], " ")
 }

@@ -11,7 +11,7 @@ use super::output::style::{self, paint};
 use super::output::{duration, minute};
 use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::session::{Phase, Step, StepStatus};
 use crate::vault::Catalog;
@@ -143,9 +143,9 @@ impl Output for Shown {
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
         facts.extend(step.time.map(minute));
         let id = step.id.as_deref().unwrap_or_default();
-        let head = format!("{}  {}", paint(style::ID, sanitise(id)), paint(style::TITLE, line(&step.tool)));
+        let head = format!("{}  {}", paint(style::ID, sanitise(id)), paint(style::TITLE, one_line(&step.tool)));
         let _ = writeln!(out, "{head}  {}", facts.join(paint(style::DIM, " · ").as_str()));
-        let place = format!("{}  {} {}", line(&self.session), line(&self.phase.0), line(&self.phase.1));
+        let place = format!("{}  {} {}", one_line(&self.session), one_line(&self.phase.0), one_line(&self.phase.1));
         let _ = writeln!(out, "{}", paint(style::DIM, place.trim_end()));
         match &self.whole {
             Some(whole) => self.whole(whole, &mut out),
@@ -245,7 +245,7 @@ impl Shown {
             if file == path { format!(", answer #{line}") } else { format!(", answer {file}#{line}") }
         });
         let copy = if whole.from_copy { " (gone; this is the copy in evidence/)" } else { "" };
-        let pointer = format!("{}#{call}{}{copy}", line(path), line(&answer.unwrap_or_default()));
+        let pointer = format!("{}#{call}{}{copy}", one_line(path), one_line(&answer.unwrap_or_default()));
         let _ = writeln!(out, "\n{}", paint(style::DIM, pointer));
     }
 }
@@ -253,7 +253,7 @@ impl Shown {
 /// An argument under its name; one that takes several lines stands below it.
 fn argument(name: &str, value: &Value, alone: bool, out: &mut String) {
     let text = text_of(value);
-    let name = line(name);
+    let name = one_line(name);
     if alone && text.contains('\n') {
         out.push_str(&text);
     } else if text.contains('\n') {
@@ -281,11 +281,6 @@ fn section(title: &str, text: &str, out: &mut String) {
     if !text.is_empty() {
         let _ = writeln!(out, "\n{}\n{text}", paint(style::TITLE, title));
     }
-}
-
-/// On one line, free of what a terminal would obey.
-fn line(text: &str) -> String {
-    sanitise(text).replace(['\n', '\t'], " ")
 }
 
 const fn status(status: StepStatus) -> &'static str {

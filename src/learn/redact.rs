@@ -15,6 +15,9 @@ use super::export::File;
 use super::personal;
 use crate::session::mask::{self, Masks};
 
+/// What a backslash keeps from being markup in case notes.
+pub(super) const ESCAPED: &str = "*`[]<%\\$#^_";
+
 /// What stands where a secret was.
 const MARK: &str = "[secret:";
 
@@ -90,7 +93,7 @@ fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c != '\\' || !chars.peek().is_some_and(|next| "*`[]<%\\$#^_".contains(*next)) {
+        if c != '\\' || !chars.peek().is_some_and(|next| ESCAPED.contains(*next)) {
             out.push(c);
         }
     }

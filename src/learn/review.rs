@@ -8,6 +8,7 @@
 use super::case::{Case, Edits};
 use super::document::Layout;
 use super::record;
+use super::redact::ESCAPED;
 use crate::base::Result;
 
 /// What was decided about a case.
@@ -244,7 +245,7 @@ fn unlinked(line: &str) -> String {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         code ^= c == '`';
-        if c == '\\' && !code && chars.peek().is_some_and(|next| "*`[]<%\\$#^_".contains(*next)) {
+        if c == '\\' && !code && chars.peek().is_some_and(|next| ESCAPED.contains(*next)) {
             out.extend(chars.next());
         } else {
             out.push(c);

@@ -4,6 +4,7 @@
 //! order, at the least cost of leaving the rest out. What is left is looked through once more: a step that has its like
 //! elsewhere was moved, one whose like is a pair already was repeated.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 use super::codify::command_key;
@@ -165,7 +166,13 @@ pub struct Alignment {
 }
 
 /// Lays `right` beside `left`.
-pub fn align(left: &[Features], right: &[Features]) -> Alignment {
+pub fn align(left: &[impl Borrow<Features>], right: &[impl Borrow<Features>]) -> Alignment {
+    let left: Vec<&Features> = left.iter().map(Borrow::borrow).collect();
+    let right: Vec<&Features> = right.iter().map(Borrow::borrow).collect();
+    aligned(&left, &right)
+}
+
+fn aligned(left: &[&Features], right: &[&Features]) -> Alignment {
     let pairs =
         if left.len().saturating_mul(right.len()) <= MAX_CELLS { cheapest(left, right) } else { by_title(left, right) };
     let mut alignment = Alignment { pairs, ..Alignment::default() };
@@ -180,7 +187,7 @@ pub fn align(left: &[Features], right: &[Features]) -> Alignment {
     let mut rest: Vec<(f64, usize, usize)> = Vec::new();
     for r in free(&taken_right) {
         for l in free(&taken_left) {
-            let score = left[l].likeness(&right[r]);
+            let score = left[l].likeness(right[r]);
             if score >= ALIKE {
                 rest.push((score, l, r));
             }
@@ -194,7 +201,7 @@ pub fn align(left: &[Features], right: &[Features]) -> Alignment {
         }
     }
     for r in free(&taken_right) {
-        let likest = left.iter().take(MAX_LEFT).enumerate().map(|(l, it)| (it.likeness(&right[r]), l));
+        let likest = left.iter().take(MAX_LEFT).enumerate().map(|(l, it)| (it.likeness(right[r]), l));
         let likest = likest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         if let Some((_, l)) = likest.filter(|(score, _)| *score >= ALIKE) {
             taken_right[r] = true;
@@ -209,7 +216,7 @@ pub fn align(left: &[Features], right: &[Features]) -> Alignment {
 }
 
 /// The pairs of the cheapest edit: a pair costs what it is unlike, twice; a step left out costs 1, an optional one half.
-fn cheapest(left: &[Features], right: &[Features]) -> Vec<(usize, usize)> {
+fn cheapest(left: &[&Features], right: &[&Features]) -> Vec<(usize, usize)> {
     let width = right.len() + 1;
     let skip = |l: usize| if left[l].need == Need::Optional { 0.5 } else { 1.0 };
     let mut cost = vec![0.0_f32; (left.len() + 1) * width];
@@ -220,7 +227,7 @@ fn cheapest(left: &[Features], right: &[Features]) -> Vec<(usize, usize)> {
     for l in 0..left.len() {
         cost[(l + 1) * width] = cost[l * width] + skip(l);
         for r in 0..right.len() {
-            let score = left[l].likeness(&right[r]);
+            let score = left[l].likeness(right[r]);
             #[expect(clippy::cast_possible_truncation, reason = "a cost between 0 and 2")]
             let pair = if score >= ALIKE { (2.0 * (1.0 - score)) as f32 } else { f32::INFINITY };
             unlike[l * right.len() + r] = pair;
@@ -248,8 +255,8 @@ fn cheapest(left: &[Features], right: &[Features]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs of equal titles in order, for sequences too long for a table.
-fn by_title(left: &[Features], right: &[Features]) -> Vec<(usize, usize)> {
-    let titles = |side: &[Features]| side.iter().map(|it| it.squeezed.clone()).collect::<Vec<_>>();
+fn by_title(left: &[&Features], right: &[&Features]) -> Vec<(usize, usize)> {
+    let titles = |side: &[&Features]| side.iter().map(|it| it.squeezed.clone()).collect::<Vec<_>>();
     let (left, right) = (titles(left), titles(right));
     let ops = similar::capture_diff_slices(similar::Algorithm::Patience, &left, &right);
     let mut pairs = Vec::new();

@@ -86,14 +86,18 @@ impl Conformance {
 
 /// Compares `session` with `workflow`.
 pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
-    let (own, _) = codify(session, &Options::default());
+    compare(workflow, &codify(session, &Options::default()).0, session)
+}
+
+/// The same where the session's own workflow is made already: one session may be compared with many.
+pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Conformance {
     let (left, expected) = Features::all(workflow);
-    let (right, found) = Features::all(&own);
+    let (right, found) = Features::all(own);
     let alignment = align(&expected, &found);
     let graph = Graph::of(workflow);
     let conditional = conditional(workflow, &graph);
     let phases: HashMap<&str, &Phase> = session.phases.iter().map(|phase| (phase.id.as_str(), phase)).collect();
-    let place = |r: usize| place(&phases, &own, right[r]);
+    let place = |r: usize| place(&phases, own, right[r]);
     // The phase that a skipped step would have followed.
     let mut order: Vec<(usize, usize)> = alignment.pairs.iter().chain(&alignment.moved).copied().collect();
     order.sort_unstable();

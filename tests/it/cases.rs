@@ -317,3 +317,29 @@ fn the_same_vault_gives_the_same_bytes_and_no_family_stands_on_two_sides() {
     assert_eq!(sides.values().flatten().collect::<std::collections::BTreeSet<_>>().len(), 2);
     assert!(!sides.contains_key("2026-11-20-cache-helper"), "a sub-agent belongs to its parent");
 }
+
+#[test]
+fn what_found_no_name_is_written_once_there_is_one() {
+    let place = Place::with(&[("s1", &session("s1", "parser"))]);
+    assert!(place.cru(&["session", "learn"]).status.success());
+    let notes = place.files("cases");
+    // As if none had been written yet, and somebody's own notes had all the names.
+    files::remove(&place.root().join(".cru/cases.txt")).unwrap();
+    for name in notes.keys() {
+        let id = String::from_utf8_lossy(&notes[name])
+            .lines()
+            .find_map(|it| it.strip_prefix("case_id: ").map(str::to_owned));
+        place.put(name, "# mine\n");
+        place.put(&format!("cases/{}.md", id.unwrap()), "# mine too\n");
+    }
+    let told = said(&place.cru(&["session", "learn"]));
+    assert!(told.contains(&format!("{} not written: other files have their names", notes.len())), "{told}");
+    assert!(place.files("cases").values().all(|bytes| bytes.starts_with(b"# mine")));
+    // They were not deleted by anybody: an export has them, and the next run makes them.
+    assert!(place.cru(&["session", "learn", "--export", "jsonl"]).status.success());
+    for (name, _) in place.files("cases") {
+        files::remove(&place.root().join(name)).unwrap();
+    }
+    place.cru(&["session", "learn"]);
+    assert_eq!(place.files("cases"), notes);
+}

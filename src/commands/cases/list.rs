@@ -9,7 +9,7 @@ use super::look;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table};
+use crate::commands::output::{Align, Cell, Found, Table};
 use crate::commands::{Context, Output, View};
 use crate::learn::Status;
 
@@ -88,8 +88,12 @@ struct Row {
     path: String,
 }
 
-impl Output for List {
-    fn text(&self, view: &View) -> String {
+impl Found for List {
+    fn is_empty(&self) -> bool {
+        self.cases.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         if self.cases.is_empty() {
             return if self.all == 0 {
                 "No case notes. `cru session learn` writes them.\n".to_owned()
@@ -118,18 +122,5 @@ impl Output for List {
         let _ =
             writeln!(text, "\n{}: {}", paint(style::TITLE, plural(self.cases.len() as u64, "case")), counts.join(", "));
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    /// Nothing found is the answer "no".
-    fn exit_code(&self) -> u8 {
-        u8::from(self.cases.is_empty())
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::ids::Ids;
-use super::transcript::{Pointer, Transcripts, deeds, is_same, readable};
+use super::transcript::{Pointer, Transcripts, deeds, excerpt, is_same};
 use crate::base::{Error, Result};
 use crate::session::Session;
 use crate::session::event::{Event, EventKind, StreamKey};
@@ -186,7 +186,7 @@ impl Sink for Every<'_> {
             }
             EventKind::Result(result) => {
                 if let Some(whole) = self.told.get_mut(result.call.as_ref()) {
-                    whole.output = Some(readable(&result.output, OUTPUT));
+                    whole.output = Some(excerpt(&result.output, OUTPUT));
                 }
             }
             _ => {}

@@ -295,13 +295,23 @@ fn input(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// `text` without secrets and data, at most `limit` bytes of it: of a longer one the beginning and the end.
+/// `text` without secrets and data, at most `limit` bytes of it.
 pub(super) fn readable(text: &str, limit: usize) -> String {
-    if is_binary(text) {
-        return String::new();
-    }
-    let text = without_data(text);
-    let text = mask::mask(&text);
+    shortened(mask::mask(&legible(text)), limit)
+}
+
+/// The same of a text that has lost its secrets already.
+pub(super) fn excerpt(text: &str, limit: usize) -> String {
+    shortened(legible(text), limit)
+}
+
+/// `text` without data; nothing of one that is no text.
+fn legible(text: &str) -> Cow<'_, str> {
+    if is_binary(text) { Cow::Borrowed("") } else { without_data(text) }
+}
+
+/// At most `limit` bytes: of a longer one the beginning and the end.
+fn shortened(text: Cow<'_, str>, limit: usize) -> String {
     if text.len() <= limit {
         return text.into_owned();
     }

@@ -1,7 +1,7 @@
 //! What is said where nothing was found.
 
 use crate::base::Result;
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{one_line, plural};
 use crate::commands::Context;
 use crate::index::search::{Advice, Options, advise};
 use crate::index::{Query, Snapshot};
@@ -20,20 +20,19 @@ pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &Options, cx: &C
 }
 
 fn words(advice: &Advice) -> String {
-    let clean = |text: &str| sanitise(text).replace(['\n', '\t'], " ");
     match advice {
-        Advice::Alone(part, totals) => format!("`{}` alone: {}", clean(part), plural(totals.hits, "hit")),
-        Advice::Without(part, totals) => format!("without `{}`: {}", clean(part), plural(totals.hits, "hit")),
+        Advice::Alone(part, totals) => format!("`{}` alone: {}", one_line(part), plural(totals.hits, "hit")),
+        Advice::Without(part, totals) => format!("without `{}`: {}", one_line(part), plural(totals.hits, "hit")),
         Advice::Apart(ids, count) => {
             let more = if *count > ids.len() as u64 { ", …" } else { "" };
             let verb = if *count == 1 { "holds" } else { "hold" };
-            let ids: Vec<String> = ids.iter().map(|id| clean(id)).collect();
+            let ids: Vec<String> = ids.iter().map(|id| one_line(id)).collect();
             format!("{} {verb} all of it, in different blocks: {}{more}", plural(*count, "session"), ids.join(", "))
         }
-        Advice::Nowhere(part) => format!("`{}` is nowhere", clean(part)),
+        Advice::Nowhere(part) => format!("`{}` is nowhere", one_line(part)),
         Advice::Near(part, near) => {
-            let near: Vec<String> = near.iter().map(|(word, count)| format!("{} ({count})", clean(word))).collect();
-            format!("`{}` is nowhere; nearly: {}", clean(part), near.join(", "))
+            let near: Vec<String> = near.iter().map(|(word, count)| format!("{} ({count})", one_line(word))).collect();
+            format!("`{}` is nowhere; nearly: {}", one_line(part), near.join(", "))
         }
     }
 }

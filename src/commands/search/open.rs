@@ -46,11 +46,10 @@ impl Place {
             };
             (opener.to_owned(), vec![uri(&cx.absolute(note))])
         } else {
-            let editor = cx.env.var("VISUAL").or_else(|| cx.env.var("EDITOR")).ok_or_else(|| {
+            let mut words = cx.editor().into_iter();
+            let program = words.next().ok_or_else(|| {
                 Error::usage("no editor is known").with_hint("set VISUAL or EDITOR, or use --open=obsidian")
             })?;
-            let mut words = editor.split_whitespace().map(str::to_owned);
-            let program = words.next().unwrap_or_default();
             let args = words.chain(at_line(&program, note, line)).collect();
             (program, args)
         };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::excerpt::Piece;
 use super::passage::Passage;
 use super::told::Told;
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
 use crate::index::search::Totals;
@@ -77,11 +77,6 @@ impl Found {
     }
 }
 
-/// Text of notes as one line for a terminal.
-fn clean(text: &str) -> String {
-    sanitise(text).replace(['\n', '\t'], " ")
-}
-
 impl Output for Found {
     fn text(&self, view: &View) -> String {
         let mut out = String::new();
@@ -91,19 +86,19 @@ impl Output for Found {
             if index > 0 {
                 out.push('\n');
             }
-            out.push_str(&paint(style::ID, clean(&group.id)));
+            out.push_str(&paint(style::ID, one_line(&group.id)));
             if group.title != group.id {
-                out.extend(["  ", &paint(style::TITLE, clean(&group.title))]);
+                out.extend(["  ", &paint(style::TITLE, one_line(&group.title))]);
             }
             if let Some(status) = &group.status {
-                out.push_str(&paint(style::DIM, format!(" · {}", clean(status))));
+                out.push_str(&paint(style::DIM, format!(" · {}", one_line(status))));
             }
             out.push('\n');
             for hit in &group.hits {
-                let place = format!("{}:{}", clean(&group.path), hit.passage.line);
+                let place = format!("{}:{}", one_line(&group.path), hit.passage.line);
                 let _ = write!(out, "{:>digits$}  {}", paint(style::DIM, hit.number), paint(style::CHANNEL, place));
-                let mut facts = vec![clean(&hit.kind)];
-                facts.extend(hit.passage.phase.as_deref().filter(|_| hit.kind != "session").map(clean));
+                let mut facts = vec![one_line(&hit.kind)];
+                facts.extend(hit.passage.phase.as_deref().filter(|_| hit.kind != "session").map(one_line));
                 facts.extend(hit.time.map(|time| super::age(self.now, time)));
                 out.extend(["  ", &paint(style::DIM, facts.join(" · ")), "\n"]);
                 let gutter = hit.passage.lines.iter().map(|(line, _)| line.to_string().len()).max().unwrap_or(0);
@@ -125,7 +120,7 @@ impl Output for Found {
                         let text = Piece::paint(&told.pieces, width.saturating_sub(digits + 2).max(20));
                         let _ = writeln!(out, "{indent}{text}");
                     }
-                    let place = paint(style::CHANNEL, format!("{}:{}", clean(&told.transcript), told.line));
+                    let place = paint(style::CHANNEL, format!("{}:{}", one_line(&told.transcript), told.line));
                     let _ = writeln!(out, "{indent}in the transcript, {place}");
                 }
             }
@@ -194,7 +189,7 @@ pub(super) struct Listing {
 
 impl Output for Listing {
     fn text(&self, _: &View) -> String {
-        self.paths.iter().flat_map(|path| [clean(path), "\n".to_owned()]).collect()
+        self.paths.iter().flat_map(|path| [one_line(path), "\n".to_owned()]).collect()
     }
 
     fn json(&self) -> serde_json::Result<Value> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::find::{self, Found};
-use crate::base::text::{fold_whitespace, plural, sanitise};
+use crate::base::text::{fold_whitespace, one_line, plural, sanitise};
 use crate::base::{Error, Lines, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View, reading};
@@ -14,7 +14,8 @@ use crate::session::op::Op;
 use crate::session::{Item, Session, escape, read};
 use crate::vault::writer::{Plan, Writer};
 use crate::vault::{Catalog, State, Vault, VaultPath, state};
-use crate::workflow::conform::{Conformance, Deviation, Kind, conform};
+use crate::workflow::conform::{Conformance, Deviation, Kind, compare, conform};
+use crate::workflow::{Options, codify};
 
 /// Compare a session with the workflow it should have followed
 ///
@@ -101,9 +102,10 @@ fn likest(source: &Source, cx: &Context<'_>) -> Result<Found> {
         return Err(find::none());
     }
     let own = |found: &Found| found.workflow.sources.iter().any(|link| link.target == source.id);
+    let made = codify(&source.session, &Options::default()).0;
     let mut best: Option<(bool, f64, usize)> = None;
     for (index, found) in all.iter().enumerate() {
-        let conformance = conform(&found.workflow, &source.session);
+        let conformance = compare(&found.workflow, &made, &source.session);
         let share = conformance.done as f64 / conformance.steps.max(1) as f64;
         let rank = (own(found), share);
         if best.is_none_or(|(own, share, _)| rank > (own, share)) {
@@ -204,7 +206,6 @@ struct Report {
 
 impl Output for Report {
     fn text(&self, _: &View) -> String {
-        let clean = |text: &str| sanitise(text).replace(['\n', '\t'], " ");
         let mut out = String::new();
         let width = self.deviations.iter().map(|row| row.deviation.kind.word().len()).max().unwrap_or(0);
         for row in &self.deviations {
@@ -215,8 +216,8 @@ impl Output for Report {
                 out,
                 "{}  {}: {}",
                 paint(look, word),
-                paint(style::TITLE, clean(&it.step)),
-                clean(&it.message)
+                paint(style::TITLE, one_line(&it.step)),
+                one_line(&it.message)
             );
             let sides = [(&self.workflow, row.workflow_line), (&self.session, row.session_line)];
             for (path, line) in sides.into_iter().filter_map(|(path, line)| Some((path, line?))) {

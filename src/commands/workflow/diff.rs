@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::find::{self, Found};
 use crate::base::Result;
-use crate::base::text::sanitise;
+use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::workflow::align::{Features, align};
@@ -133,7 +133,6 @@ impl Diff {
 
 impl Output for Diff {
     fn text(&self, _: &View) -> String {
-        let clean = |text: &str| sanitise(text).replace(['\n', '\t'], " ");
         let mut out = String::new();
         for row in &self.steps {
             let (mark, look) = match row.kind {
@@ -143,9 +142,9 @@ impl Output for Diff {
                 Kind::Removed => ('-', style::BAD),
                 Kind::Added => ('+', style::GOOD),
             };
-            let _ = writeln!(out, "{}", paint(look, format!("{mark} {}", clean(&row.title))));
+            let _ = writeln!(out, "{}", paint(look, format!("{mark} {}", one_line(&row.title))));
             for (name, before, after) in &row.changes {
-                let word = |text: &str| if text.is_empty() { "none".to_owned() } else { clean(text) };
+                let word = |text: &str| if text.is_empty() { "none".to_owned() } else { one_line(text) };
                 let _ = writeln!(
                     out,
                     "    {name}: {} ⇒ {}",
@@ -156,7 +155,7 @@ impl Output for Diff {
         }
         for (mark, look, checks) in [('-', style::BAD, &self.checks_removed), ('+', style::GOOD, &self.checks_added)] {
             for check in checks {
-                let _ = writeln!(out, "{}", paint(look, format!("{mark} check {}", clean(check))));
+                let _ = writeln!(out, "{}", paint(look, format!("{mark} check {}", one_line(check))));
             }
         }
         if self.is_same() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::find;
 use crate::base::Result;
-use crate::base::text::sanitise;
+use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, Raw, View};
 use crate::workflow::export::graph::{Picture, picture};
@@ -58,16 +58,17 @@ struct Shown {
 impl Output for Shown {
     fn text(&self, _: &View) -> String {
         let workflow = &self.workflow;
-        let mut out = format!("{}  {}\n", paint(style::TITLE, clean(&workflow.title)), paint(style::DIM, &self.path));
+        let mut out =
+            format!("{}  {}\n", paint(style::TITLE, one_line(&workflow.title)), paint(style::DIM, &self.path));
         if let Some(description) = &workflow.description {
-            let _ = writeln!(out, "{}", clean(description));
+            let _ = writeln!(out, "{}", one_line(description));
         }
         for goal in &workflow.goals {
-            let _ = writeln!(out, "  {} {}", if goal.done { "☑" } else { "☐" }, clean(&goal.text));
+            let _ = writeln!(out, "  {} {}", if goal.done { "☑" } else { "☐" }, one_line(&goal.text));
         }
         for (name, data) in [("takes", &self.picture.inputs), ("gives", &self.picture.results)] {
             if !data.is_empty() {
-                let _ = writeln!(out, "{} {}", paint(style::DIM, name), clean(&data.join(", ")));
+                let _ = writeln!(out, "{} {}", paint(style::DIM, name), one_line(&data.join(", ")));
             }
         }
         // Children stay below their parents, whatever the order of data.
@@ -84,8 +85,8 @@ impl Output for Shown {
             let _ = writeln!(out, "\n{}", paint(style::TITLE, "Validation"));
             for check in &workflow.checks {
                 let text = match &check.command {
-                    Some(command) => format!("{}  {}", paint(style::GOOD, clean(command)), clean(&check.text)),
-                    None => clean(&check.text),
+                    Some(command) => format!("{}  {}", paint(style::GOOD, one_line(command)), one_line(&check.text)),
+                    None => one_line(&check.text),
                 };
                 let _ = writeln!(out, "  {text}");
             }
@@ -120,12 +121,12 @@ impl Shown {
     ) {
         let step = &self.workflow.steps[index];
         let pad = "   ".repeat(depth);
-        let mut line = format!("{pad}{lead} {}", paint(style::TITLE, clean(&step.title)));
+        let mut line = format!("{pad}{lead} {}", paint(style::TITLE, one_line(&step.title)));
         if let Some(agent) = &step.agent {
-            let _ = write!(line, " {}", paint(style::AGENT, format!("@{}", clean(&agent.to_string()))));
+            let _ = write!(line, " {}", paint(style::AGENT, format!("@{}", one_line(&agent.to_string()))));
         }
         if let Some(channel) = &step.channel {
-            let _ = write!(line, " {}", paint(style::CHANNEL, format!("#{}", clean(channel))));
+            let _ = write!(line, " {}", paint(style::CHANNEL, format!("#{}", one_line(channel))));
         }
         let mark = step.need.mark();
         if !mark.is_empty() {
@@ -134,19 +135,19 @@ impl Shown {
         let _ = writeln!(out, "{line}");
         for part in &step.parts {
             let text = match part {
-                Part::Prose(prose) => clean(prose.markdown.lines().next().unwrap_or("")),
+                Part::Prose(prose) => one_line(prose.markdown.lines().next().unwrap_or("")),
                 Part::Flow(flow) => paint(style::DIM, flow_line(flow)),
                 Part::Branch(branch) => match &branch.condition {
-                    Some(condition) => format!("if {} → {}", clean(condition), clean(&branch.target)),
-                    None => format!("otherwise → {}", clean(&branch.target)),
+                    Some(condition) => format!("if {} → {}", one_line(condition), one_line(&branch.target)),
+                    None => format!("otherwise → {}", one_line(&branch.target)),
                 },
-                Part::Gate(gate) => format!("{} {}", paint(style::WARN, "gate"), clean(&gate.title)),
-                Part::Command(command) => paint(style::GOOD, format!("$ {}", clean(&command.command))),
+                Part::Gate(gate) => format!("{} {}", paint(style::WARN, "gate"), one_line(&gate.title)),
+                Part::Command(command) => paint(style::GOOD, format!("$ {}", one_line(&command.command))),
                 Part::Script(script) => {
-                    paint(style::GOOD, format!("$ {} …", clean(script.text.lines().next().unwrap_or(""))))
+                    paint(style::GOOD, format!("$ {} …", one_line(script.text.lines().next().unwrap_or(""))))
                 }
-                Part::Remark(remark) if remark.kind == RemarkKind::Plain => clean(&remark.text),
-                Part::Remark(remark) => format!("{}: {}", remark.kind.word(), clean(&remark.text)),
+                Part::Remark(remark) if remark.kind == RemarkKind::Plain => one_line(&remark.text),
+                Part::Remark(remark) => format!("{}: {}", remark.kind.word(), one_line(&remark.text)),
                 Part::Record(_) => continue,
             };
             if !text.trim().is_empty() {
@@ -167,9 +168,5 @@ fn flow_line(flow: &Flow) -> String {
         format!("{files}{}{ty}", it.name)
     };
     let stage = |stage: &Vec<Operand>| stage.iter().map(operand).collect::<Vec<_>>().join(", ");
-    clean(&flow.stages.iter().map(stage).collect::<Vec<_>>().join(" → "))
-}
-
-fn clean(text: &str) -> String {
-    sanitise(text).replace(['\n', '\t'], " ")
+    one_line(&flow.stages.iter().map(stage).collect::<Vec<_>>().join(" → "))
 }

@@ -6,7 +6,6 @@ use super::find::{self, Found};
 use super::show::DialectArg;
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Lines, Result, Severity};
-use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View, frame};
 use crate::workflow::{dialect, validate};
 
@@ -67,16 +66,7 @@ impl Output for Report {
                 text.push_str("\n\n");
             }
         }
-        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
-        let told = match (errors, warnings) {
-            (0, 0) => paint(style::GOOD, "nothing wrong"),
-            (0, warnings) => paint(style::WARN, plural(warnings, "warning")),
-            (errors, 0) => paint(style::BAD, plural(errors, "error")),
-            (errors, warnings) => {
-                let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-                format!("{}, {}", paint(style::BAD, errors), paint(style::WARN, warnings))
-            }
-        };
+        let told = frame::verdict(self.count(Severity::Error), self.count(Severity::Warning));
         text.push_str(&format!("{}: {told}\n", plural(self.workflows.len() as u64, "workflow")));
         text
     }

@@ -1,7 +1,7 @@
 //! What is wrong with a query: the place, in words, and what was meant.
 
 use crate::base::Span;
-use crate::base::text::sanitise;
+use crate::base::text::one_line;
 
 /// A query that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +27,7 @@ impl Trouble {
         if query.trim().is_empty() {
             return self.message.clone();
         }
-        let part =
-            |range: std::ops::Range<usize>| sanitise(query.get(range).unwrap_or_default()).replace(['\n', '\t'], " ");
+        let part = |range: std::ops::Range<usize>| one_line(query.get(range).unwrap_or_default());
         let (before, place, behind) =
             (part(0..self.span.start), part(self.span.range()), part(self.span.end..query.len()));
         let skip = before.chars().count().saturating_sub(AROUND);

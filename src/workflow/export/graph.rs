@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::base::text::{sanitise, truncate};
+use crate::base::text::{one_line, truncate};
 use crate::workflow::model::{Need, Part, Workflow};
 use crate::workflow::validate::Graph;
 
@@ -79,7 +79,6 @@ pub struct Picture {
 pub fn picture(workflow: &Workflow) -> Picture {
     let graph = Graph::of(workflow);
     let flags = workflow.step_flags();
-    let shown = |text: &str| sanitise(text).replace(['\n', '\t'], " ");
     let mut arrows: Vec<Arrow> = Vec::new();
     let mut names: std::collections::BTreeMap<(usize, usize), Vec<&str>> = std::collections::BTreeMap::new();
     for edge in graph.edges() {
@@ -92,7 +91,7 @@ pub fn picture(workflow: &Workflow) -> Picture {
         for to in graph.after(step) {
             let data = names.get(&(step, to));
             let kind = if data.is_some() { ArrowKind::Data } else { ArrowKind::Step };
-            let label = data.map_or(String::new(), |names| shown(&names.join(", ")));
+            let label = data.map_or(String::new(), |names| one_line(&names.join(", ")));
             arrows.push(Arrow { from: step, to, kind, label });
         }
         let own = &workflow.steps[step];
@@ -102,7 +101,7 @@ pub fn picture(workflow: &Workflow) -> Picture {
         for part in &own.parts {
             let Part::Branch(branch) = part else { continue };
             if let Some(to) = graph.step(&branch.target) {
-                let label = branch.condition.as_deref().map_or_else(|| "otherwise".to_owned(), shown);
+                let label = branch.condition.as_deref().map_or_else(|| "otherwise".to_owned(), one_line);
                 arrows.push(Arrow { from: step, to, kind: ArrowKind::Condition, label });
             }
         }
@@ -111,20 +110,20 @@ pub fn picture(workflow: &Workflow) -> Picture {
     arrows.dedup();
     let steps = workflow.steps.iter().enumerate().filter(|(index, _)| flags[*index]).map(|(index, step)| Box {
         index,
-        title: shown(&step.title),
-        agent: step.agent.as_ref().map(|agent| shown(&agent.to_string())),
-        channel: step.channel.as_deref().map(shown),
+        title: one_line(&step.title),
+        agent: step.agent.as_ref().map(|agent| one_line(&agent.to_string())),
+        channel: step.channel.as_deref().map(one_line),
         need: step.need,
         parent: step.parent.filter(|&parent| flags[parent]),
         gate: step.parts.iter().any(|part| matches!(part, Part::Gate(_))),
     });
     Picture {
-        title: shown(&workflow.title),
+        title: one_line(&workflow.title),
         steps: steps.collect(),
         arrows,
         order: graph.order().into_iter().filter(|&step| flags[step]).collect(),
-        inputs: graph.external().into_iter().map(shown).collect(),
-        results: graph.results().into_iter().map(shown).collect(),
+        inputs: graph.external().into_iter().map(one_line).collect(),
+        results: graph.results().into_iter().map(one_line).collect(),
     }
 }
 

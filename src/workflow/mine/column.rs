@@ -106,7 +106,7 @@ fn medoid(sequences: &[(Vec<usize>, Vec<Features>)]) -> usize {
 }
 
 fn add(columns: &mut Vec<Column>, session: usize, steps: &[usize], features: &[Features]) {
-    let known: Vec<Features> = columns.iter().map(|column| column.features.clone()).collect();
+    let known: Vec<&Features> = columns.iter().map(|column| &column.features).collect();
     let alignment = align(&known, features);
     let mut home: Vec<Option<usize>> = vec![None; features.len()];
     for &(column, at) in alignment.pairs.iter().chain(&alignment.moved) {

@@ -10,6 +10,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::conform::conform;
@@ -127,7 +128,7 @@ fn is_anti(session: &Session) -> bool {
 /// Makes one workflow of several sessions. Without one that succeeded it is empty.
 pub fn mine(sources: &[Source<'_>], options: &Options) -> (Workflow, Vec<Diagnostic>, Mining) {
     let (anti, good): (Vec<_>, Vec<_>) = sources.iter().copied().partition(|source| is_anti(source.session));
-    let made: Vec<Workflow> = good.iter().map(|source| codify(source.session, options).0).collect();
+    let made: Vec<Workflow> = good.par_iter().map(|source| codify(source.session, options).0).collect();
     let mut diagnostics = Vec::new();
     let mut tell = |code, message: String| diagnostics.push(Diagnostic::info(code, Span::default(), message));
     let columns = columns(&made);

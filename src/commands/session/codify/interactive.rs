@@ -13,9 +13,10 @@ use crate::workflow::{parse, validate};
 /// it is only shown.
 pub(super) fn edit(made: &mut Made, cx: &Context<'_>) -> Result<Option<PathBuf>> {
     let draft = draft(made, cx)?;
-    let editor = cx.env.var("VISUAL").filter(|it| !it.trim().is_empty());
-    let editor = editor.or_else(|| cx.env.var("EDITOR").filter(|it| !it.trim().is_empty())).unwrap_or("vi");
-    let editor: Vec<String> = editor.split_whitespace().map(str::to_owned).collect();
+    let mut editor = cx.editor();
+    if editor.is_empty() {
+        editor.push("vi".to_owned());
+    }
     loop {
         match cx.ui.edit(&editor, &draft) {
             Ok(true) => {}

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::base::text::{plural, sanitise};
+use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table};
-use crate::commands::{Output, View};
+use crate::commands::output::{Align, Cell, Found, Table};
 use crate::learn::{Case, Harvest, Kind, LeftOut, export};
 
 /// What there is, without an export.
@@ -88,8 +88,12 @@ impl Row {
     }
 }
 
-impl Output for List {
-    fn text(&self, view: &View) -> String {
+impl Found for List {
+    fn is_empty(&self) -> bool {
+        self.cases.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
         let mut text = String::new();
         if self.cases.is_empty() {
             text.push_str("No cases: no failure that was overcome, no correction and no work that was checked in these sessions.\n");
@@ -136,19 +140,6 @@ impl Output for List {
             text.push_str("\nNext: `cru session learn` writes them as notes to review, `--export jsonl -o DIR` rows to train on,\n`--export puzzle -o DIR` samples to evaluate with.\n");
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    /// Nothing found is the answer "no".
-    fn exit_code(&self) -> u8 {
-        u8::from(self.cases.is_empty())
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) enum Fate {
     Unchanged,
     Kept,
     Deleted,
+    Taken,
 }
 
 /// A case note; `None` where a note is none.
@@ -116,9 +117,10 @@ impl Reviews {
         let mut fates = Vec::new();
         let mut bulk = files::Bulk::new();
         let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut fresh = String::new();
         for case in cases {
             let text = review::note(case, layout)?;
-            if let Some(review) = self.of(&case.id) {
+            if let Some(review) = self.by_id.get(&case.id).map(|at| &self.notes[*at]) {
                 let path = vault.root().join(&review.path);
                 let fate = if review.changed || review.status != Status::Proposed {
                     Fate::Kept
@@ -128,6 +130,10 @@ impl Reviews {
                     files::replace(&path, review.text.as_bytes(), text.as_bytes())?;
                     Fate::Renewed
                 };
+                if self.written.insert(case.id.clone()) {
+                    fresh.push_str(&case.id);
+                    fresh.push('\n');
+                }
                 fates.push((fate, review.path.clone().into()));
                 continue;
             }
@@ -136,22 +142,30 @@ impl Reviews {
                 continue;
             }
             let names = [file_name(case), format!("{}.md", case.id)];
+            let mut made = None;
             for name in names {
                 let relative = PathBuf::from(FOLDER).join(name);
                 let path = vault.root().join(&relative);
                 if taken.insert(relative.clone()) && !path.exists() && bulk.create(&path, text.as_bytes())? {
-                    fates.push((Fate::Created, relative));
+                    made = Some(relative);
                     break;
                 }
             }
+            // What was never written must not be taken for deleted the next time.
+            let Some(relative) = made else {
+                fates.push((Fate::Taken, PathBuf::new()));
+                continue;
+            };
+            fates.push((Fate::Created, relative));
+            if self.written.insert(case.id.clone()) {
+                fresh.push_str(&case.id);
+                fresh.push('\n');
+            }
         }
         bulk.finish()?;
-        let before = self.written.len();
-        self.written.extend(cases.iter().map(|case| case.id.clone()));
-        if self.written.len() > before {
-            let ids: Vec<&str> = self.written.iter().map(String::as_str).filter(|id| !id.is_empty()).collect();
-            let ledger = ids.join("\n") + "\n";
-            files::put(&vault.root().join(LEDGER), ledger.as_bytes())?;
+        // Added to, not written anew: two runs at one time lose nothing of each other.
+        if !fresh.is_empty() {
+            files::append(&vault.root().join(LEDGER), fresh.as_bytes())?;
         }
         Ok(fates)
     }

@@ -70,6 +70,7 @@ impl Output for Reviewed {
             (Fate::Unchanged, "unchanged"),
             (Fate::Kept, "kept as they are: edited, accepted or rejected"),
             (Fate::Deleted, "not made again: somebody deleted the note"),
+            (Fate::Taken, "not written: other files have their names"),
         ] {
             if let Some(count) = self.fates.get(&fate) {
                 let _ = writeln!(text, "{count:>6} {words}");

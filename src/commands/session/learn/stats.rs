@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::list::left_out;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::bar;
+use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Output, View};
+use crate::commands::output::{Found, bar};
 use crate::learn::{Export, LeftOut, Report};
 
 /// Columns of the longest bar.
@@ -30,8 +30,12 @@ impl Stats {
     }
 }
 
-impl Output for Stats {
-    fn text(&self, _: &View) -> String {
+impl Found for Stats {
+    fn is_empty(&self) -> bool {
+        self.report.kinds.is_empty()
+    }
+
+    fn shown(&self, _: &View) -> String {
         let report = &self.report;
         let mut text = String::new();
         let cases: usize = report.kinds.values().sum();
@@ -47,14 +51,15 @@ impl Output for Stats {
         let _ = writeln!(text, "\n{}", paint(style::TITLE, "Split"));
         line(&mut text, "train", report.train, cases);
         line(&mut text, "validation", report.validation, cases);
+        let families = if report.families == 1 { "family" } else { "families" };
         let _ = writeln!(
             text,
-            "  {}, {} of near duplicates, {} accepted, {} edited, {} taken out",
-            plural(report.families as u64, "family of sessions").replace("family of sessionss", "families of sessions"),
+            "  {} {families} of sessions, {} of near duplicates, {} accepted, {} edited; secrets and personal data taken out in {}",
+            thousands(report.families as u64),
             plural(report.dup_groups as u64, "group"),
             report.accepted,
             report.edited,
-            plural(report.redactions as u64, "secret or personal datum").replace("datums", "data"),
+            plural(report.redactions as u64, "place"),
         );
         if !report.rows.is_empty() {
             let _ = writeln!(text, "\n{}", paint(style::TITLE, "Rows of an export"));
@@ -65,19 +70,6 @@ impl Output for Stats {
         tokens(&mut text, report);
         left_out(&mut text, &self.left_out);
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
-    }
-
-    /// Nothing found is the answer "no".
-    fn exit_code(&self) -> u8 {
-        u8::from(self.report.kinds.is_empty())
     }
 }
 
