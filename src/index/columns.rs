@@ -17,6 +17,8 @@ pub(super) struct Columns {
     pub(super) end: Column<u64>,
     /// Line of the transcript.
     pub(super) evidence: Column<u64>,
+    /// Hash of all that the entry is made of.
+    pub(super) hash: Column<u64>,
     /// The kinds there are, by their numbers.
     pub(super) kinds: Vec<String>,
     kind: Option<Column<u64>>,
@@ -42,6 +44,7 @@ impl Columns {
             start: fast.u64("start")?,
             end: fast.u64("end")?,
             evidence: fast.u64("evidence")?,
+            hash: fast.u64("hash")?,
             kinds,
             kind: kind.map(|column| column.ords().clone()),
             source: fast.str("source")?,

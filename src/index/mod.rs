@@ -13,6 +13,7 @@ mod columns;
 mod disk;
 pub mod entry;
 pub mod evidence;
+mod frequency;
 mod manifest;
 mod public;
 pub mod query;

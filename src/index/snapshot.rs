@@ -15,6 +15,7 @@ use tantivy::{Index, Searcher};
 
 use super::columns::Columns;
 use super::disk::{Opened, failed};
+use super::frequency::Outdated;
 use super::manifest::Place;
 use super::record::{Record, SessionRow};
 use super::refresh::{self, Options, Ready, Refreshed};
@@ -52,12 +53,26 @@ pub struct Part {
     searcher: Searcher,
     hidden: HashSet<NoteKey>,
     columns: Vec<OnceLock<Columns>>,
+    outdated: Vec<OnceLock<Outdated>>,
 }
 
 impl Part {
     fn new(searcher: Searcher, hidden: HashSet<NoteKey>) -> Self {
         let columns = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
-        Self { searcher, hidden, columns }
+        let outdated = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
+        Self { searcher, hidden, columns, outdated }
+    }
+
+    /// The entries of one of its segments that do not count.
+    pub(super) fn outdated(&self, segment: usize) -> tantivy::Result<&Outdated> {
+        let cell = &self.outdated[segment];
+        if let Some(outdated) = cell.get() {
+            return Ok(outdated);
+        }
+        let (_, fields) = schema::schema();
+        let reader = &self.searcher.segment_readers()[segment];
+        let outdated = Outdated::of(reader, fields.note, self.hidden.iter().copied())?;
+        Ok(cell.get_or_init(|| outdated))
     }
 
     /// The columns of one of its segments.
@@ -157,7 +172,8 @@ impl Snapshot {
                     Err(error) => findings.extend(unreadable(&path, &error)),
                 }
             }
-            if !read.is_empty() {
+            // Tantivy cannot search a part without entries.
+            if read.iter().any(|(_, note)| note.record.is_some()) {
                 parts.push(Part::new(in_memory(&read, &fields)?, HashSet::new()));
             }
             for (path, read) in read {

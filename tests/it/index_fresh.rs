@@ -8,9 +8,11 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cru::index::{NoteKey, Snapshot, words};
+use cru::index::search::{Hit, Options, Search};
+use cru::index::{NoteKey, Part, Query, Snapshot, words};
 use cru::session::read;
 use cru::vault::{Vault, VaultPath, Walk};
+use jiff::Timestamp;
 use proptest::prelude::*;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::TermQuery;
@@ -61,7 +63,21 @@ pub(crate) fn wrong(vault: &Vault) -> Vec<String> {
             told.push(format!("`{word}`: {} places, fresh {}", ours.len(), theirs.len()));
         }
     }
+    for query in ["test", "error", "fresh", "quiet edited", "test OR error", "fresh*"] {
+        let (ours, theirs) = (ranked(&grown, query), ranked(&fresh, query));
+        if ours != theirs {
+            told.push(format!("`{query}`: not in the order of a fresh one\n{ours:?}\n{theirs:?}"));
+        }
+    }
     told
+}
+
+/// All hits of a query in their order, with their scores.
+fn ranked(snapshot: &Snapshot, query: &str) -> Vec<(String, Hit)> {
+    let query = Query::parse(query, Timestamp::UNIX_EPOCH).unwrap();
+    let options = Options { limit: 100_000, ..Options::default() };
+    let hits = Search::new(snapshot, &query, &options).hits().unwrap();
+    hits.into_iter().map(|hit| (snapshot.session(hit.key).unwrap().path.clone(), hit)).collect()
 }
 
 /// Where a word stands: note, first byte, end.
@@ -117,6 +133,34 @@ fn a_hundred_words_are_found_where_they_stand_and_again_with_the_cache_deleted()
         assert_eq!(places(&second, word), *answer, "`{word}` with the cache deleted");
     }
     assert_eq!(difference::between(&first, &second), []);
+}
+
+#[test]
+fn a_hundred_words_are_found_in_the_order_of_a_fresh_index_when_entries_were_replaced() {
+    let (_dir, vault) = world();
+    let before = Snapshot::open(&vault).unwrap();
+    // So many that they are written, and two more that are read into memory.
+    let rewritten: Vec<&str> = before.sessions().iter().skip(4).map(|row| row.path.as_str()).collect();
+    assert!(rewritten.len() > 16, "{}", rewritten.len());
+    let edit = |path: &str, words: &str| {
+        let file = vault.file(&VaultPath::new(path).unwrap());
+        let text = fs::read_to_string(&file).unwrap();
+        cru::base::files::put(&file, format!("{text}\n{words}\n").as_bytes()).unwrap();
+    };
+    rewritten.iter().for_each(|path| edit(path, "A paragraph with a test and an error."));
+    let written = Snapshot::open(&vault).unwrap();
+    assert_eq!(written.refreshed.read, rewritten.len());
+    before.sessions().iter().take(2).for_each(|row| edit(&row.path, "One more test of the parser."));
+    let grown = Snapshot::open(&vault).unwrap();
+    let outdated = |part: &Part| part.searcher().segment_readers().iter().any(|reader| reader.num_deleted_docs() > 0);
+    assert!(grown.parts().len() == 2 && grown.parts().iter().any(outdated));
+    let (_dir, copy) = fresh(&vault);
+    let fresh = Snapshot::open(&copy).unwrap();
+    let words = known(&vault);
+    for (word, _) in words.iter().step_by(words.len() / 100) {
+        let query = format!("\"{word}\"");
+        assert_eq!(ranked(&grown, &query), ranked(&fresh, &query), "{word}");
+    }
 }
 
 /// Runs a command in a vault; exit code and standard output.

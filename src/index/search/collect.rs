@@ -6,13 +6,13 @@ use std::sync::atomic::{self, AtomicU32};
 
 use jiff::Timestamp;
 use rayon::prelude::*;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
-use tantivy::schema::Field;
+use tantivy::query::{BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
 use super::{GREATEST, Hit, Order, Search, factor};
 use crate::base::Span;
 use crate::index::columns::Columns;
+use crate::index::frequency::Statistics;
 use crate::index::snapshot::{NoteKey, Part, Snapshot};
 
 /// A hit on its way: what it is compared by, and where the rest of it is. The greatest is the worst.
@@ -22,6 +22,7 @@ struct Candidate {
     note: u64,
     start: u64,
     evidence: Option<u64>,
+    hash: u64,
     place: (usize, usize, DocId),
 }
 
@@ -34,6 +35,7 @@ impl Candidate {
             .then(self.start.cmp(&other.start))
             // A step before what its transcript says, and that in its order.
             .then(self.evidence.cmp(&other.evidence))
+            .then(self.hash.cmp(&other.hash))
             .then(self.place.cmp(&other.place))
     }
 }
@@ -116,6 +118,7 @@ pub(super) fn best(
         let factors: Vec<f32> = columns.kinds.iter().map(|kind| factor(kind)).collect();
         let mut see = |doc: DocId, score: Score| -> Score {
             let score = score * columns.kind(doc).and_then(|kind| factors.get(kind)).copied().unwrap_or(1.0);
+            let score = without_last_bits(score);
             // Most cannot be among the best, and then nothing else of them needs to be read.
             let least = bar.get();
             if (by_time || score >= least)
@@ -128,6 +131,7 @@ pub(super) fn best(
                     note,
                     start: columns.start.first(doc).unwrap_or(0),
                     evidence: columns.evidence.first(doc),
+                    hash: columns.hash.first(doc).unwrap_or(0),
                     place: (segment.place.0, segment.place.1, doc),
                 };
                 if heap.len() < wanted {
@@ -157,6 +161,13 @@ pub(super) fn best(
     best.sort_unstable();
     best.truncate(wanted);
     best.iter().map(|candidate| hit(search.snapshot, candidate)).collect()
+}
+
+/// A score to about five digits. The weights of several words are summed in an order that depends on the segment, which
+/// the last bits of the sum show.
+fn without_last_bits(score: f32) -> f32 {
+    const BITS: u32 = 6;
+    f32::from_bits(score.to_bits().saturating_add(1 << (BITS - 1)) & (u32::MAX << BITS))
 }
 
 /// The least score that can be among the best: as many as are wanted have it already. All threads share it.
@@ -304,27 +315,4 @@ fn hit(snapshot: &Snapshot, candidate: &Candidate) -> tantivy::Result<Hit> {
         evidence: candidate.evidence,
         source: columns.source(doc),
     })
-}
-
-/// Figures over all parts, so that a score means the same in each.
-struct Statistics<'a>(&'a Snapshot);
-
-impl Statistics<'_> {
-    fn sum(&self, of: impl Fn(&Part) -> tantivy::Result<u64>) -> tantivy::Result<u64> {
-        self.0.parts().iter().map(of).sum()
-    }
-}
-
-impl Bm25StatisticsProvider for Statistics<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.sum(|part| part.searcher().total_num_tokens(field))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.sum(|part| part.searcher().total_num_docs())
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.sum(|part| Bm25StatisticsProvider::doc_freq(part.searcher(), term))
-    }
 }

@@ -103,19 +103,24 @@ fn words_like(snapshot: &Snapshot, word: &str) -> tantivy::Result<Vec<(usize, St
     let slips = slips(word).max(1);
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for part in snapshot.parts() {
-        for reader in part.searcher().segment_readers() {
+        for (number, reader) in part.searcher().segment_readers().iter().enumerate() {
+            let outdated = part.outdated(number)?;
             let automaton = FuzzyTermQuery::new(Term::from_field_text(body, word), slips, true).automaton()?;
             let index = reader.inverted_index(body)?;
             let mut stream = index.terms().search(automaton).into_stream().map_err(TantivyError::from)?;
             while stream.advance() {
                 if let Ok(known) = std::str::from_utf8(stream.key()) {
-                    *counts.entry(known.to_owned()).or_default() += u64::from(stream.value().doc_freq);
+                    let count = outdated.frequency(reader, &Term::from_field_text(body, known))?;
+                    *counts.entry(known.to_owned()).or_default() += count;
                 }
             }
         }
     }
-    let mut words: Vec<(usize, String, u64)> =
-        counts.into_iter().map(|(known, count)| (strsim::osa_distance(word, &known), known, count)).collect();
+    let mut words: Vec<(usize, String, u64)> = counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(known, count)| (strsim::osa_distance(word, &known), known, count))
+        .collect();
     words.sort_by(|a, b| (a.0, std::cmp::Reverse(a.2), &a.1).cmp(&(b.0, std::cmp::Reverse(b.2), &b.1)));
     Ok(words)
 }

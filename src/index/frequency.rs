@@ -1,0 +1,99 @@
+//! How often words occur in the entries that count.
+//!
+//! The index keeps an entry that was replaced until its segment is merged, and has those of notes that are read into
+//! memory twice. If the weights of words counted them, the same notes would be found in another order by an index that
+//! grew than by a fresh one. So they are left out here: an answer depends on the notes alone.
+
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet as _, SegmentReader, TERMINATED, Term};
+
+use super::snapshot::{NoteKey, Part, Snapshot};
+
+/// How many words an entry is taken to have on average: about what it is in the vaults of real sessions. It is not
+/// counted, since an index only estimates it once entries were replaced; a longer entry still weighs less.
+const LENGTH: u64 = 40;
+
+/// The entries of a segment that do not count, ascending.
+#[derive(Debug, Default)]
+pub(super) struct Outdated(Vec<DocId>);
+
+impl Outdated {
+    /// Those that are replaced, and those of the notes `hidden`, which `field` names.
+    pub(super) fn of(
+        reader: &SegmentReader,
+        field: Field,
+        hidden: impl IntoIterator<Item = NoteKey>,
+    ) -> tantivy::Result<Self> {
+        let mut outdated = Vec::new();
+        if let Some(alive) = reader.alive_bitset() {
+            outdated.extend((0..reader.max_doc()).filter(|doc| alive.is_deleted(*doc)));
+        }
+        let notes = reader.inverted_index(field)?;
+        for key in hidden {
+            let term = Term::from_field_u64(field, key.0);
+            let Some(mut entries) = notes.read_postings(&term, IndexRecordOption::Basic)? else { continue };
+            while entries.doc() != TERMINATED {
+                outdated.push(entries.doc());
+                entries.advance();
+            }
+        }
+        outdated.sort_unstable();
+        outdated.dedup();
+        Ok(Self(outdated))
+    }
+
+    /// In how many entries of the segment that count a word is.
+    pub(super) fn frequency(&self, reader: &SegmentReader, term: &Term) -> tantivy::Result<u64> {
+        let index = reader.inverted_index(term.field())?;
+        let all = u64::from(index.doc_freq(term)?);
+        if all == 0 || self.0.is_empty() {
+            return Ok(all);
+        }
+        let Some(mut entries) = index.read_postings(term, IndexRecordOption::Basic)? else { return Ok(0) };
+        let mut outdated = 0;
+        for doc in &self.0 {
+            // Behind it already: this one is not among them.
+            if entries.doc() > *doc {
+                continue;
+            }
+            match entries.seek(*doc) {
+                TERMINATED => break,
+                found => outdated += u64::from(found == *doc),
+            }
+        }
+        Ok(all - outdated)
+    }
+
+    /// How many entries of the segment count.
+    fn count(&self, reader: &SegmentReader) -> u64 {
+        u64::from(reader.max_doc()) - self.0.len() as u64
+    }
+}
+
+/// Figures over all parts, so that a score means the same in each.
+pub(super) struct Statistics<'a>(pub(super) &'a Snapshot);
+
+impl Statistics<'_> {
+    fn sum(&self, of: impl Fn(&Outdated, &SegmentReader) -> tantivy::Result<u64>) -> tantivy::Result<u64> {
+        let segments = |part: &'_ Part| -> tantivy::Result<u64> {
+            let readers = part.searcher().segment_readers().iter().enumerate();
+            readers.map(|(number, reader)| of(part.outdated(number)?, reader)).sum()
+        };
+        self.0.parts().iter().map(segments).sum()
+    }
+}
+
+impl Bm25StatisticsProvider for Statistics<'_> {
+    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
+        Ok(self.total_num_docs()?.saturating_mul(LENGTH))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.sum(|outdated, reader| Ok(outdated.count(reader)))
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.sum(|outdated, reader| outdated.frequency(reader, term))
+    }
+}
