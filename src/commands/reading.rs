@@ -10,7 +10,7 @@ use super::import::transcript::Transcripts;
 use super::session::filter::{Chosen, Filter};
 use crate::base::Result;
 use crate::base::text::plural;
-use crate::index::{Options, Snapshot, Sources};
+use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
@@ -49,15 +49,16 @@ pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
 pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, complete: bool, rebuild: bool) -> Result<Snapshot> {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
-    Snapshot::open_with(vault, &Options { sources, complete, rebuild }).map(|snapshot| tell(cx, snapshot))
+    Snapshot::open_with(vault, &Options { sources, complete, rebuild, may_wait: false })
+        .map(|snapshot| tell(cx, snapshot))
 }
 
 /// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so
-/// nothing is said, and what fails is done by whoever asks next.
+/// nothing is said, and what fails, or takes long for a note or two, is done by whoever asks next.
 pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
-    let _ = Snapshot::open_with(vault, &Options { sources, complete: true, rebuild: false });
+    let _ = prepare(vault, &Options { sources, complete: true, rebuild: false, may_wait: true });
 }
 
 /// Says on stderr what a person should know of how the index was brought up to date.

@@ -35,6 +35,6 @@ pub use entry::Entry;
 pub use evidence::Evidence;
 pub use query::Query;
 pub use record::{Record, SessionRow, Table};
-pub use refresh::{Options, Refreshed};
+pub use refresh::{Options, Refreshed, prepare};
 pub use snapshot::{NoteKey, Part, Snapshot};
 pub use update::Sources;

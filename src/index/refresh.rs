@@ -20,6 +20,9 @@ const AT_ONCE: usize = 256;
 const FEW: usize = 16;
 const LITTLE: u64 = 512 << 10;
 
+/// So many bytes of evidence of so few notes may wait for whoever asks next.
+const MUCH: u64 = 4 << 20;
+
 /// So many notes that only look different are worth being remembered as they look now.
 const AGAIN: usize = 32;
 
@@ -37,6 +40,9 @@ pub struct Options<'a> {
     pub complete: bool,
     /// Whether all of it is made anew.
     pub rebuild: bool,
+    /// Whether a few notes with much evidence may wait for whoever asks next: nobody asks now, and a session that goes on
+    /// would have all of its evidence written again after each turn.
+    pub may_wait: bool,
 }
 
 /// What was done to bring the index up to date.
@@ -66,6 +72,11 @@ pub(super) struct Ready {
 
 type Found = Vec<(VaultPath, Fingerprint)>;
 
+/// Brings the index of a vault up to date for whoever asks next.
+pub fn prepare(vault: &Vault, options: &Options<'_>) -> Result<Refreshed> {
+    refresh(vault, options).map(|ready| ready.refreshed)
+}
+
 /// Brings the index of a vault up to date.
 pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     let disk = Disk::of(vault);
@@ -90,6 +101,9 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                     return ready(opened, changes, refreshed);
                 }
                 if !options.complete && is_little(&opened, &changes, &found, &options.sources) {
+                    return ready(opened, changes, refreshed);
+                }
+                if options.may_wait && is_slow(&opened, &changes, &options.sources) {
                     return ready(opened, changes, refreshed);
                 }
                 match disk.try_lock() {
@@ -176,14 +190,22 @@ fn is_all_that_is_left(vault: &Vault, changes: &Changes) -> bool {
 
 /// Whether it takes less time to read the changed notes than to write them into the index.
 fn is_little(opened: &Opened, changes: &Changes, found: &Found, sources: &Sources<'_>) -> bool {
-    let bytes = |path: &VaultPath| {
-        let note = found.binary_search_by(|(other, _)| other.cmp(path)).map_or(0, |place| found[place].1.size);
-        let notes = &opened.manifest.notes;
-        let known = notes.binary_search_by(|seen| path.order(&seen.path).reverse()).ok();
-        let row = known.and_then(|place| opened.row(notes[place].row?));
-        note + row.and_then(|row| Some(sources.evidence?.size(&row))).unwrap_or(0)
-    };
+    let size = |path| found.binary_search_by(|(other, _)| other.cmp(path)).map_or(0, |place| found[place].1.size);
+    let bytes = |path| size(path) + evidence(opened, path, sources);
     changes.count() <= FEW && changes.dirty.iter().map(bytes).sum::<u64>() <= LITTLE
+}
+
+/// Whether it takes much time to write a few changed notes into the index.
+fn is_slow(opened: &Opened, changes: &Changes, sources: &Sources<'_>) -> bool {
+    changes.count() <= FEW && changes.dirty.iter().map(|path| evidence(opened, path, sources)).sum::<u64>() > MUCH
+}
+
+/// Bytes of the evidence of a note that is known.
+fn evidence(opened: &Opened, path: &VaultPath, sources: &Sources<'_>) -> u64 {
+    let notes = &opened.manifest.notes;
+    let known = notes.binary_search_by(|seen| path.order(&seen.path).reverse()).ok();
+    let row = known.and_then(|place| opened.row(notes[place].row?));
+    row.and_then(|row| Some(sources.evidence?.size(&row))).unwrap_or(0)
 }
 
 enum Mended {

@@ -96,6 +96,38 @@ fn a_prefix_is_searched_where_the_changed_note_is_no_session() {
     assert_eq!(hits.len(), 2);
 }
 
+/// Evidence of five megabytes for each note.
+struct Long;
+
+impl Evidence for Long {
+    fn fingerprint(&self, _: &SessionRow) -> Option<u64> {
+        Some(1)
+    }
+
+    fn size(&self, _: &SessionRow) -> u64 {
+        5 << 20
+    }
+
+    fn entries(&self, _: &VaultPath, _: &crate::note::Note, _: &crate::session::Session) -> Vec<Entry> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn much_evidence_of_a_few_notes_waits_for_whoever_asks() {
+    let bed = Bed::new(40);
+    let sources = Sources { evidence: Some(&Long) };
+    let unasked = Options { sources, complete: true, may_wait: true, ..Options::default() };
+    let read = |options: &Options<'_>| prepare(&bed.vault(), options).unwrap().read;
+    assert_eq!(read(&unasked), 40, "the first time");
+    bed.write("s1", "two");
+    assert_eq!(read(&unasked), 0);
+    let asked = Options { sources, ..Options::default() };
+    assert_eq!(Snapshot::open_with(&bed.vault(), &asked).unwrap().refreshed.read, 1);
+    (0..20).for_each(|number| bed.write(&format!("s{number}"), "six"));
+    assert_eq!(read(&unasked), 20, "many at once are written by whoever changed them");
+}
+
 #[test]
 fn damage_is_mended() {
     let bed = Bed::new(3);

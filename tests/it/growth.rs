@@ -22,6 +22,8 @@ pub(crate) struct World {
     pub(crate) vault: Vault,
     pub(crate) state: State,
     pub(crate) env: Env,
+    /// Whether what was generated is kept from the first, whatever the size of the transcript.
+    pub(crate) remembers: bool,
 }
 
 impl World {
@@ -33,7 +35,11 @@ impl World {
         let home = temp.path().to_str().unwrap().to_owned();
         let env = Env::fixed("2036-01-01T00:00:00Z".parse().unwrap(), temp.path(), &[("HOME", &home)]);
         let state = State::of(&vault, &env).unwrap();
-        Self { temp, vault, state, env }
+        Self { temp, vault, state, env, remembers: false }
+    }
+
+    pub(crate) fn remembering(remembers: bool) -> Self {
+        Self { remembers, ..Self::new() }
     }
 
     pub(crate) fn input(&self) -> PathBuf {
@@ -47,7 +53,7 @@ impl World {
     pub(crate) fn import_of(&self, agent: &str) -> Report {
         let importer = cru::import::find(agent).unwrap();
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
-        let options = Options { machine, ..Options::default() };
+        let options = Options { machine, long: self.remembers.then_some(0), ..Options::default() };
         ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()
     }
 
@@ -168,11 +174,12 @@ fn captures() -> Option<(String, Vec<Vec<u8>>)> {
 fn a_real_session_that_grows_is_told_as_if_it_were_imported_at_once() {
     let Some((name, captures)) = captures() else { return };
     assert!(captures.len() > 2);
-    let (grown, whole, edited) = (World::new(), World::new(), World::new());
+    let (grown, whole, edited) = (World::new(), World::new(), World::remembering(true));
+    let known = World::remembering(true);
     let file = format!("{name}.jsonl");
     let mut remarks = Vec::new();
     for (number, bytes) in captures.iter().enumerate() {
-        for world in [&grown, &edited] {
+        for world in [&grown, &known, &edited] {
             put(&world.input().join(&file), bytes);
             let report = world.import();
             let outcome = if number == 0 { Outcome::Created } else { Outcome::Updated };
@@ -207,6 +214,7 @@ fn a_real_session_that_grows_is_told_as_if_it_were_imported_at_once() {
         model
     };
     assert_eq!(of(&grown), of(&whole));
+    assert_eq!(text(&known), text(&grown), "whatever was kept");
     let (theirs, want) = (edited.sessions(), whole.sessions());
     let (theirs, want) = (&theirs.values().next().unwrap().1, &want.values().next().unwrap().1);
     let steps = |session: &Session| session.steps().map(|(_, step)| step.id.clone()).collect::<Vec<_>>();
@@ -254,7 +262,7 @@ fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once(
         let lines: Vec<&[u8]> = bytes[0].split_inclusive(|&byte| byte == b'\n').collect();
         for seed in 1..=3_usize {
             let cut = (number * 31 + seed * 7919) % lines.len().max(1);
-            let world = World::new();
+            let world = World::remembering(seed == 2);
             for (path, bytes) in bundle.files.iter().zip(&bytes) {
                 put(&world.temp.path().join(place(path)), bytes);
                 let meta = path.with_extension("meta.json");

@@ -260,7 +260,11 @@ fn nothing_of_a_secret_is_left_anywhere() {
     let told = serde_json::to_string(&report).unwrap();
     let supplier = Transcripts::of(&world.vault, &world.env);
     let sources = Sources { evidence: Some(&supplier) };
-    Snapshot::open_with(&world.vault, &IndexOptions { sources, complete: true, rebuild: true }).unwrap();
+    Snapshot::open_with(
+        &world.vault,
+        &IndexOptions { sources, complete: true, rebuild: true, ..IndexOptions::default() },
+    )
+    .unwrap();
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     texts.insert("report".to_owned(), told);
     let mut found = BTreeMap::new();

@@ -18,13 +18,13 @@ use crate::base::Result;
 use crate::note::Note;
 use crate::session::cursor::Cursor;
 use crate::session::detail::Detail;
-use crate::session::fold::Linked;
+use crate::session::fold::{Draft, Linked};
 use crate::session::source::Bundle;
 use crate::session::{Session, delta, read, render};
 use crate::vault::journal::Mark;
 use crate::vault::state::key;
 use crate::vault::writer::{Known, Plan, Writer};
-use crate::vault::{Journal, State, Vault};
+use crate::vault::{Journal, State, Vault, VaultPath};
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,19 @@ impl Grower<'_> {
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
         Ok(if grown == Grown::Same && written.changed { Grown::Written } else { grown })
+    }
+
+    /// Keeps what was generated of a note that was just made of `draft`.
+    pub(super) fn remember(&self, draft: &Draft, path: &VaultPath) -> Result<()> {
+        let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
+        let mut ids = Ids::default();
+        ids.rules = self.reading.rules();
+        let text = ids.pack(render::note(&draft.session));
+        let mut plan = |_: &Note, known: &Known| -> Result<Plan> {
+            let text = known.base.is_none().then(|| text.clone());
+            Ok(Plan { base: text, label: self.label.to_owned(), ..Plan::default() })
+        };
+        Writer::new(self.vault, self.state, self.now).write(&key(id), path, &mut plan).map(drop)
     }
 
     fn plan(

@@ -44,6 +44,9 @@ pub struct Options {
     pub restore: bool,
     /// Which sessions.
     pub choice: Choice,
+    /// Of transcripts of so many bytes it is kept what was generated, so that the first growth need not read them twice;
+    /// `None` stands for [`LONG`].
+    pub long: Option<u64>,
     /// Whether a session that went on lately counts as running, though no hook says so.
     pub live: bool,
     /// Keep copies of the transcripts, named as this machine names them.
@@ -80,6 +83,9 @@ impl Watch for Unwatched {
 
 /// Notes that are rendered before they are written, so that memory stays bounded.
 const BATCH: usize = 64;
+
+/// Bytes of a transcript that is not read twice.
+pub const LONG: u64 = 2 << 20;
 
 /// Seconds without a sign of life after which a session that a hook left active is taken for over.
 pub(super) const IDLE: i64 = 3600;
@@ -221,6 +227,11 @@ fn ingest_with(
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, || Names::of(&catalog), drafts);
     if !options.dry_run {
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;
+        if let Some(machine) = machine {
+            let grower =
+                Grower { vault, state: &machine.state, now: machine.now, reading, rules: &rules, label: "import" };
+            remember(&grower, &drafts, &sessions, options.long.unwrap_or(LONG))?;
+        }
     }
     let mut grown = 0;
     if let Some(machine) = machine.filter(|_| !options.dry_run) {
@@ -278,6 +289,18 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
     };
     (row.outcome, row.detail) = (Outcome::Grown, Some(refused));
     0
+}
+
+/// Keeps what was generated of the new notes whose transcripts are at least `long` bytes.
+fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionReport], long: u64) -> Result<()> {
+    let is_long = |draft: &Draft| std::fs::metadata(&draft.transcript).is_ok_and(|file| file.len() >= long);
+    for (row, draft) in drafts.iter().filter(|(_, draft)| is_long(draft)) {
+        let made = sessions.get(*row).filter(|row| row.outcome == Outcome::Created);
+        if let Some(path) = made.and_then(|row| VaultPath::new(row.note.as_ref()?)) {
+            grower.remember(draft, &path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Renders the named drafts in parallel and makes their files in order.

@@ -112,6 +112,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             level: args.detail.unwrap_or(vault.config().import.detail),
         },
         restore: args.restore,
+        long: None,
         live: args.watch,
         choice: args.filter.read(cx.env)?,
         keep: (args.keep_evidence || vault.config().import.keep_evidence).then(|| cx.env.clone()),
