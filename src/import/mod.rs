@@ -22,7 +22,6 @@ mod intake;
 mod jsonl;
 mod lenient;
 pub(crate) mod lines;
-mod listed;
 mod markdown;
 mod opencode;
 mod out;

@@ -113,13 +113,15 @@ impl Grower<'_> {
             None => again(None)?,
         };
         ids.rules = rules;
-        let (last, _) = read::session(&Note::parse(base.as_str()));
+        let base = Note::parse(base);
+        let (last, _) = read::session(&base);
         let mut new = old.draft.session.clone();
         ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
         carry(&last, &mut new);
         let text = render::note(&new);
-        let mut ops = delta::texts(&base, &text, Some(note));
+        let there_now = delta::There { note, session: &there };
+        let mut ops = delta::notes(&base, &Note::parse(text.as_str()), Some(there_now));
         if !consumed.is_empty() {
             let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
             standing::settle(&mut ops, &there, &new, || {

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Error, Result};
-use crate::import::listed::Document;
+use crate::import::document::{member, members};
 use crate::session::source::Bundle;
 
 /// What of a file is looked at.
@@ -19,7 +19,8 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         let mut head = Vec::new();
         let file = std::fs::File::open(&path).map_err(failed)?;
         file.take(HEAD).read_to_end(&mut head).map_err(failed)?;
-        let session = Document::of(&head, "messages").field("sessionId").unwrap_or_default().to_vec();
+        let head = String::from_utf8_lossy(&head);
+        let session = member(&members(&head), "sessionId").map(|piece| piece.text.to_owned()).unwrap_or_default();
         let is_lines = path.extension().is_some_and(|end| end == "jsonl");
         ranked.insert((session, !is_lines, path));
     }

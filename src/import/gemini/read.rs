@@ -3,19 +3,19 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::session::Session;
 use super::thread::{Entry, Thread};
 use crate::base::{Error, Result};
+use crate::import::document::{self, BROKEN, items, member, members};
 use crate::import::lines::{Line, Lines, MAX_LINE, trim};
-use crate::import::listed::Document;
 use crate::import::value::{list, text};
 use crate::session::event::StreamKey;
 use crate::session::source::{Account, Bundle, Header, Sink};
 
-/// The largest document that is read.
-const MAX: u64 = 1 << 30;
+/// The list of a document's messages.
+const MESSAGES: &str = "messages";
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
@@ -69,24 +69,20 @@ fn parse(bytes: &[u8]) -> Option<Value> {
 }
 
 fn document(bundle: &Bundle, path: &Path) -> Result<Thread> {
-    let failed = |source| Error::io("read", path, source);
-    let mut bytes = Vec::new();
-    bundle.open(path).map_err(failed)?.take(MAX).read_to_end(&mut bytes).map_err(failed)?;
-    let document = Document::of(&bytes, "messages");
     let mut thread = Thread::default();
-    let fields = document
-        .fields
-        .iter()
-        .filter_map(|(key, value)| Some((String::from_utf8_lossy(key).into_owned(), parse(value)?)));
-    thread.head(fields.collect::<Map<_, _>>());
-    for member in document.members {
-        match parse(member).filter(Value::is_object) {
-            Some(value) => thread.message(value, true),
-            None => thread.broken(member),
+    let Some(text) = document::read(bundle, path)? else {
+        thread.leave("oversized file");
+        return Ok(thread);
+    };
+    let members = members(&text);
+    let fields = members.iter().filter(|(name, _)| name != MESSAGES);
+    thread.head(fields.filter_map(|(name, piece)| Some((name.to_string(), piece.value()?))).collect());
+    for piece in member(&members, MESSAGES).map(|piece| items(piece.text)).unwrap_or_default() {
+        match piece.value() {
+            Some(value) if value.is_object() => thread.message(value, true),
+            _ if piece.trouble() == BROKEN => thread.broken(piece.text.as_bytes()),
+            _ => thread.leave(piece.trouble()),
         }
-    }
-    if document.cut {
-        thread.leave("partial last message");
     }
     Ok(thread)
 }

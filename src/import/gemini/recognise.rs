@@ -4,19 +4,21 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::import::listed::Document;
+use crate::import::document::{items, member, members};
 use crate::import::value::{filled, text};
 
 /// Whether the file begins with a session's head, or with one of its messages.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
-    let document = Document::of(head, "messages");
-    let has = |name: &str| document.field(name).is_some_and(|value| value.starts_with(b"\""));
+    let beginning = String::from_utf8_lossy(head);
+    let document = members(&beginning);
+    let has = |name: &str| member(&document, name).is_some_and(|piece| piece.text.starts_with('"'));
     if has("sessionId") && (has("projectHash") || has("startTime")) && !has("type") {
         return true;
     }
     let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-    if let Some(first) = document.members.first() {
-        return parsed(first).is_some_and(|value| is_message(&value));
+    let messages = member(&document, "messages").map(|piece| items(piece.text)).unwrap_or_default();
+    if let Some(first) = messages.first().filter(|first| first.whole) {
+        return first.value().is_some_and(|value| is_message(&value));
     }
     let line = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
     line.and_then(parsed).is_some_and(|value| is_message(&value))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{database, export, recognise, tree};
 use crate::base::{Error, Result};
-use crate::import::listed::Document;
+use crate::import::document::members;
 use crate::import::value::millis;
 use crate::session::source::{Bundle, Sink};
 
@@ -28,7 +28,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         if recognise::is_database(&head) {
             ranked.insert((0, std::cmp::Reverse(0), path));
         } else {
-            let head = export::head(&Document::of(&head, "messages"), &path);
+            let head = export::head(&members(&String::from_utf8_lossy(&head)), &path);
             let updated = head.info.get("time").and_then(|time| millis(time, "updated"));
             ranked.insert((1, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
         }

@@ -23,11 +23,11 @@ impl Session<'_> {
                 self.skip("partial last message");
                 return self.lost(&parts);
             }
-            Content::Broken(bytes) => {
+            Content::Broken(bytes, why) => {
                 // A file may be half written.
                 self.held |= !settled;
                 match self.take_bytes(&bytes, &id) {
-                    Some(_) => self.skip("broken message"),
+                    Some(_) => self.skip(why),
                     None => self.later(),
                 }
                 return self.lost(&parts);
@@ -88,7 +88,7 @@ impl Session<'_> {
                         None => self.later(),
                     }
                 }
-                Content::Broken(bytes) => {
+                Content::Broken(bytes, _) => {
                     self.held |= !done;
                     match self.take_bytes(&bytes, &id) {
                         Some(_) => self.skip("broken part"),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::import::listed::Document;
+use super::export::messages;
+use crate::import::document::{Piece, member, members};
 use crate::import::value::{filled, text};
 
 /// How a database begins.
@@ -20,8 +21,9 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
         return true;
     }
     super::tree::place(path).is_some() && {
-        let document = Document::of(head, "");
-        document.field("id").is_some() && document.field("time").is_some()
+        let head = String::from_utf8_lossy(head);
+        let document = members(&head);
+        member(&document, "id").is_some() && member(&document, "time").is_some()
     }
 }
 
@@ -32,18 +34,19 @@ pub(super) fn is_database(head: &[u8]) -> bool {
 
 /// Whether a document is an export: a session's row and its messages.
 pub(super) fn is_export(head: &[u8]) -> bool {
-    let document = Document::of(head, "messages");
-    let info = document.field("info").and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
+    let head = String::from_utf8_lossy(head);
+    let document = members(&head);
+    let info = member(&document, "info").and_then(Piece::value);
     let session = info.is_some_and(|info| {
         let known = ["projectID", "directory", "version", "slug"].iter().any(|key| filled(&info, key).is_some());
         filled(&info, "id").is_some() && known && info.get("time").is_some_and(serde_json::Value::is_object)
     });
-    let message = document.members.first().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
+    let message = messages(&document).first().and_then(Piece::value);
     let message = message.is_some_and(|message| {
         let known = |info: &serde_json::Value| matches!(text(info, "role"), "user" | "assistant");
         message.get("info").is_some_and(known) && message.get("parts").is_some_and(serde_json::Value::is_array)
     });
-    session || (message && document.field("sessionId").is_none())
+    session || (message && member(&document, "sessionId").is_none())
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use crate::session::source::{Account, Header, Sink};
 use super::session::Session;
 use crate::import::value::{filled, text};
 
+/// Why a message is left out that cannot be read.
+const BROKEN: &str = "broken message";
+
 /// A message or a part as it is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -23,8 +26,8 @@ pub(super) struct Item {
 pub(super) enum Content {
     /// An object.
     Whole(Value),
-    /// Something else: these bytes.
-    Broken(Vec<u8>),
+    /// Something else: its bytes, and why it is left out.
+    Broken(Vec<u8>, &'static str),
     /// The beginning of one: the file ends in it.
     Cut,
 }
@@ -45,7 +48,7 @@ impl Item {
                 let id = if id == "REDACTED" { String::new() } else { id.to_owned() };
                 Self { id, content: Content::Whole(value) }
             }
-            None => Self { id: id.to_owned(), content: Content::Broken(bytes.to_vec()) },
+            None => Self { id: id.to_owned(), content: Content::Broken(bytes.to_vec(), BROKEN) },
         }
     }
 }

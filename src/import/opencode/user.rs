@@ -22,12 +22,12 @@ impl Session<'_> {
         for Item { id, content } in parts {
             let number = match content {
                 Content::Whole(part) => self.take(&lasting(part), id),
-                Content::Broken(bytes) => self.take_bytes(bytes, id),
+                Content::Broken(bytes, _) => self.take_bytes(bytes, id),
                 Content::Cut => None,
             };
             let (Some(number), Content::Whole(part)) = (number, content) else {
                 match (content, number) {
-                    (Content::Broken(_), Some(_)) => self.skip("broken part"),
+                    (Content::Broken(..), Some(_)) => self.skip("broken part"),
                     _ => self.later(),
                 }
                 continue;

@@ -17,32 +17,43 @@ use std::collections::{HashMap, HashSet};
 use super::model::{Item, Session, Task};
 use super::op::Op;
 use super::{read, render};
-use crate::note::Note;
+use crate::note::{Block, BlockKind, Note};
 use part::Kind;
 
 /// What must be done to the note that was generated as `old` so that it also tells what `new` adds.
 pub fn delta(old: &Session, new: &Session) -> Vec<Op> {
-    texts(&render::note(old), &render::note(new), None)
+    notes(&Note::parse(render::note(old)), &Note::parse(render::note(new)), None)
 }
 
-/// The same for rendered notes. `note` is the note itself as it now is: a block that moves, and that a person has
+/// A note as it now is, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct There<'a> {
+    /// The note.
+    pub note: &'a Note,
+    /// Read from it.
+    pub session: &'a Session,
+}
+
+/// The same for rendered notes. `there` is the note itself as it now is: a block that moves, and that a person has
 /// deleted or changed there, is then neither taken away nor set down anew.
-pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
-    if old == new {
+pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
+    if old.text() == new.text() {
         return Vec::new();
     }
-    let (old, new) = (Note::parse(old), Note::parse(new));
-    let (before, after) = (part::split(&old), part::split(&new));
-    let mut ops = property::changes(&old, &new, note);
+    let note = there.map(|there| there.note);
+    let (before, after) = (part::split(old), part::split(new));
+    let mut ops = property::changes(old, new, note);
     ops.extend(heading(&before, &after, note));
-    ops.extend(tasks(&old, &new, note));
-    let unix = note.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
-    let there = unix.as_ref().map(part::split);
-    let moved = Moved::of(&before, &after, unix.as_ref().zip(there.as_ref()));
-    phase::changes(&before.preface, &after.preface, &new, &moved, phase::Shape::default(), &mut ops);
-    let known = there.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
+    ops.extend(tasks(old, new, there));
+    let rewritten = note.filter(|note| note.text().contains("\r\n")).map(|note| note.text().replace("\r\n", "\n"));
+    let rewritten = rewritten.map(Note::parse);
+    let unix = rewritten.as_ref().or(note);
+    let parts = unix.map(part::split);
+    let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
+    phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
+    let known = parts.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
     let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
-    let open = note.and_then(|note| declared(&before, note));
+    let open = there.and_then(|there| declared(&before, there.session));
     let last = before.phases.len().saturating_sub(1);
     for (at, (before, after)) in before.phases.iter().zip(&after.phases).enumerate() {
         let untouched = |known: &HashMap<Option<&str>, &part::Part<'_>>| {
@@ -50,23 +61,22 @@ pub fn texts(old: &str, new: &str, note: Option<&Note>) -> Vec<Op> {
         };
         let end = open.as_deref().filter(|_| at == last);
         let shape = phase::Shape { untouched: end.is_none() && known.as_ref().is_none_or(untouched), end };
-        phase::changes(before, after, &new, &moved, shape, &mut ops);
+        phase::changes(before, after, new, &moved, shape, &mut ops);
     }
     for gone in before.phases.iter().skip(after.phases.len()).rev() {
         phase::removal(gone, &mut ops);
     }
     for fresh in after.phases.iter().skip(before.phases.len()) {
-        ops.extend(phase::whole(fresh, &new, &moved).map(|text| Op::Phase { text }));
+        ops.extend(phase::whole(fresh, new, &moved).map(|text| Op::Phase { text }));
     }
     ops
 }
 
 /// The phase that was begun by other means behind the last one of `before`: what comes now belongs to it.
-fn declared(before: &part::Parts<'_>, note: &Note) -> Option<String> {
+fn declared(before: &part::Parts<'_>, there: &Session) -> Option<String> {
     let own: HashSet<&str> = before.phases.iter().filter_map(|part| part.id.as_deref()).collect();
     let last = before.phases.last()?.id.as_deref()?;
-    let phases = read::session(note).0.phases;
-    let behind = phases.iter().skip_while(|phase| phase.id != last).skip(1);
+    let behind = there.phases.iter().skip_while(|phase| phase.id != last).skip(1);
     let open = behind.filter(|phase| phase.id_written && !own.contains(phase.id.as_str())).last()?;
     Some(open.id.clone())
 }
@@ -109,16 +119,19 @@ fn heading(before: &part::Parts<'_>, after: &part::Parts<'_>, note: Option<&Note
 
 /// The rows of the task list that changed. Rows that are gone can only be taken out by naming all that stay, those of a
 /// person among them.
-fn tasks(old: &Note, new: &Note, note: Option<&Note>) -> Option<Op> {
-    let rows = |note: &Note| -> Vec<Task> {
-        let (session, _) = read::session(note);
-        let fences = session.preface.into_iter().filter_map(|item| match item {
-            Item::Tasks(tasks) => Some(tasks.tasks),
+fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
+    // Mostly nothing changed, or there are none.
+    if fences(old).eq(fences(new)) {
+        return None;
+    }
+    let rows = |session: &Session| -> Vec<Task> {
+        let fences = session.preface.iter().filter_map(|item| match item {
+            Item::Tasks(tasks) => Some(tasks.tasks.clone()),
             _ => None,
         });
         fences.flatten().collect()
     };
-    let (before, after) = (rows(old), rows(new));
+    let (before, after) = (rows(&read::session(old).0), rows(&read::session(new).0));
     let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
     let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
     let stay: HashSet<_> = after.iter().map(name).collect();
@@ -126,7 +139,16 @@ fn tasks(old: &Note, new: &Note, note: Option<&Note>) -> Option<Op> {
     if before.iter().all(|task| stay.contains(&name(task))) {
         return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
     }
-    let theirs = note.map(rows).unwrap_or_default().into_iter();
+    let theirs = there.map(|there| rows(there.session)).unwrap_or_default().into_iter();
     let theirs = theirs.filter(|task| !known.contains_key(&name(task)) && !stay.contains(&name(task)));
     Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
+}
+
+/// The fences that hold tasks, before the first phase.
+fn fences(note: &Note) -> impl Iterator<Item = &str> {
+    let preface =
+        note.blocks().iter().take_while(|block| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
+    let is_tasks =
+        |block: &&Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    preface.filter(is_tasks).map(|block| block.span.of(note.text()))
 }

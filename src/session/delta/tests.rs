@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{delta, texts};
+use super::{There, delta, notes};
 use crate::note::Note;
 use crate::session::event::{
     Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage,
@@ -234,7 +234,8 @@ proptest! {
         let ops = delta(&old, &new);
         let grown = apply(&before, &ops);
         prop_assert_eq!(comparable(&grown), comparable(&after), "{}\n=====\n{}\n=====\n{:#?}", before, grown, ops);
-        prop_assert_eq!(texts(&after, &after, None), Vec::new());
+        let after_note = Note::parse(after.as_str());
+        prop_assert_eq!(notes(&after_note, &after_note, None), Vec::new());
     }
 
     #[test]
@@ -247,7 +248,10 @@ proptest! {
         let (old, new) = (fold(&all[..cut]), fold(&all));
         let (before, after) = (render::note(&old), render::note(&new));
         let (theirs, remarks) = edited(&before, &places);
-        let ops = texts(&before, &after, Some(&Note::parse(theirs.as_str())));
+        let note = Note::parse(theirs.as_str());
+        let (session, _) = read::session(&note);
+        let there = There { note: &note, session: &session };
+        let ops = notes(&Note::parse(before.as_str()), &Note::parse(after.as_str()), Some(there));
         let grown = apply(&theirs, &ops);
         for remark in &remarks {
             prop_assert_eq!(grown.matches(remark.as_str()).count(), 1, "{}\n{}\n{:#?}", theirs, grown, ops);
