@@ -185,6 +185,8 @@ pub struct Correction {
     pub more: usize,
     /// Whether the person had to correct that too.
     pub corrected_again: bool,
+    /// Whether what it corrected then may be this answer, and not only a call that was refused after it.
+    pub undone: bool,
 }
 
 /// What a person asked and what was done upon it.
@@ -401,7 +403,7 @@ impl Case {
 
     /// Takes out of it what must not leave the vault, after a person wrote in it.
     pub fn clean(&mut self) {
-        super::redact::redact(self);
+        super::redact::redact(self, &mut super::redact::Known::default());
     }
 
     /// Every text of it that may hold what must not leave the vault, with the name it stands under where it has one.

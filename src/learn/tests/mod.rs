@@ -120,7 +120,7 @@ fn cases(session: &Session) -> Harvest {
     harvest(&[note(session)], &Kind::ALL, &Family::default())
 }
 
-fn text(export: &Export, name: &str) -> String {
+fn text(export: &Whole, name: &str) -> String {
     let file = export.files.iter().find(|file| file.name == name).expect("the export has the file");
     String::from_utf8(file.bytes.clone()).expect("exports are UTF-8")
 }
@@ -181,7 +181,7 @@ fn ids_stay_when_the_note_is_edited_elsewhere() {
 #[test]
 fn rows_for_tuning() {
     let harvest = cases(&tokens());
-    let export = export::folder(harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
+    let export = export::folder(&harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
     assert_eq!(
         names,
@@ -202,7 +202,7 @@ fn rows_for_tuning() {
 #[test]
 fn samples_for_evaluation() {
     let harvest = harvest(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
-    let export = export::stream(harvest.cases, Format::Puzzle, ASKED).expect("samples");
+    let export = export::stream(&harvest.cases, Format::Puzzle, ASKED).expect("samples");
     let rows = text(&export, "puzzles.jsonl");
     assert_eq!(rows.lines().count(), 2);
     assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()));
@@ -211,11 +211,11 @@ fn samples_for_evaluation() {
 #[test]
 fn notes_to_read() {
     let harvest = cases(&tokens());
-    let export = export::folder(harvest.cases[..1].to_vec(), Format::Markdown, OPTIONS).expect("a note");
+    let export = export::folder(&harvest.cases[..1], Format::Markdown, OPTIONS).expect("a note");
     let name = export.files[0].name.clone();
     assert_snapshot!(name);
     assert_snapshot!(text(&export, &name));
-    let export = export::stream(harvest.cases[3..4].to_vec(), Format::Markdown, OPTIONS).expect("a document");
+    let export = export::stream(&harvest.cases[3..4], Format::Markdown, OPTIONS).expect("a document");
     assert_snapshot!(text(&export, "cases.md"));
 }
 
@@ -223,7 +223,7 @@ fn notes_to_read() {
 fn a_vault_may_have_its_own_layout() {
     let harvest = cases(&tokens());
     let export = export::stream(
-        harvest.cases[..1].to_vec(),
+        &harvest.cases[..1],
         Format::Markdown,
         export::Options::new(export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" }),
     )
