@@ -167,7 +167,8 @@ impl Case {
     fn is_silent(&self) -> bool {
         let Story::Puzzle(it) = &self.story else { return false };
         let title = if it.title.ends_with(" failed") { "" } else { it.title.as_str() };
-        let told = [title, &it.text, it.step.as_ref().map(Entry::answer).unwrap_or_default()];
+        let answer = it.step.as_ref().map(Entry::answer).unwrap_or_default();
+        let told = [title, &it.text, answer.trim_start_matches('✗')];
         it.resolution.is_none() && it.step.is_some() && !told.iter().any(|text| slip::has_sign(text))
     }
 
