@@ -80,8 +80,11 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 words,
                 rule,
                 corrected_again: next.is_some(),
-                // Refused calls are no part of the answer, and what a note says of it somebody has thought of.
-                undone: next.is_some() && !round.beats.last().is_some_and(refused) && interpretation.is_none(),
+                // Refused calls are no part of an answer in which something was done, and what a note says of it somebody
+                // has thought of.
+                undone: next.is_some()
+                    && interpretation.is_none()
+                    && !(round.beats.last().is_some_and(refused) && response.iter().any(Entry::is_step)),
                 interpretation,
                 response,
                 more,
@@ -114,6 +117,11 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, writte
         }
         // Words after words that were stopped before anything was done set right the person's own.
         let about_agent = at == 0 || by_words;
+        // A word or two after an offer choose: `hooks`.
+        let chooses = !by_words && user.words.split_whitespace().count() <= FEW;
+        if chooses && (!titled || written) && before.beats.last().is_some_and(offers) {
+            return None;
+        }
         let rule = if by_words {
             Some("words")
         } else {
@@ -129,6 +137,9 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, writte
     })
 }
 
+/// Words of an answer that only chooses.
+const FEW: usize = 3;
+
 /// Words by which an agent offers something to do, in lower case.
 const OFFERS: &[&str] =
     &["want me to", "like me to", "would you like", "do you want", "should i ", "shall i ", "ready to "];
@@ -138,7 +149,8 @@ fn offers(beat: &Beat<'_>) -> bool {
     let Told::Prose(text) = &beat.entry.told else { return false };
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '`'));
     let last = text.lines().next_back().unwrap_or_default().to_lowercase();
-    let sentence = last.rsplit_once(['.', '!', ':']).map_or(last.as_str(), |(_, sentence)| sentence);
+    let start = [". ", "! ", ": "].iter().filter_map(|end| last.rfind(end)).max().unwrap_or_default();
+    let sentence = &last[start..];
     text.ends_with('?') && OFFERS.iter().any(|offer| sentence.contains(offer))
 }
 

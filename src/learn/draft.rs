@@ -44,6 +44,7 @@ pub struct Draft {
 }
 
 /// What is kept of a case.
+#[expect(clippy::struct_excessive_bools, reason = "each is counted or decides by itself")]
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) id: String,

@@ -290,7 +290,9 @@ fn whole_if_called(tools: &str, whole: Vec<Message>) -> Vec<Vec<Message>> {
 /// Messages whose arguments are spelled as text, with the keys that are known for their roles.
 fn spelled(messages: &[Message]) -> Vec<Value> {
     let mut messages = messages.to_vec();
-    messages.iter_mut().for_each(|message| message.name.clear());
+    for message in &mut messages {
+        message.name.clear();
+    }
     for call in messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
         call.function.arguments = Value::String(call.function.arguments.to_string());
     }

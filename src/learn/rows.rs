@@ -11,12 +11,20 @@ use super::row::{self, Dialect, Metadata, Row, Table};
 /// The rows of a case with their tokens, and why others are none.
 pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, usize), Reason>> {
     let examples: [OnceCell<Result<Example, Reason>>; 4] = Default::default();
-    let make = |table: Table, end: End, label: bool| {
-        let lines = options.dialect.takes_one_message(table);
+    let example = |end: End, lines: bool| {
         let known = &examples[usize::from(end == End::Before) + 2 * usize::from(lines)];
         let wanted = example::Options { lines, ..options.example() };
-        let example = known.get_or_init(|| example::example(case, end, wanted));
-        let example = example.as_ref().map_err(|reason| *reason)?;
+        known.get_or_init(|| example::example(case, end, wanted)).as_ref().map_err(|reason| *reason)
+    };
+    let make = |table: Table, end: End, label: bool| {
+        let mut lines = options.dialect.takes_one_message(table);
+        let mut example_of = example(end, lines);
+        // LLaMA-Factory skips a row in which the person speaks right after a tool.
+        if !lines && options.dialect == Dialect::Axolotl && example_of.is_ok_and(interrupts) {
+            lines = true;
+            example_of = example(end, lines);
+        }
+        let example = example_of?;
         let answer = if label { &example.chosen } else { &example.rejected };
         if answer.is_empty() || (table == Table::Preference && example.rejected.is_empty()) {
             return Err(Reason::Unchanged);
@@ -58,4 +66,9 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
         }
     }
     made
+}
+
+/// Whether the person speaks right after a tool, and not after the agent.
+fn interrupts(example: &Example) -> bool {
+    example.prompt.windows(2).any(|pair| pair[0].role == "tool" && pair[1].role == "user")
 }

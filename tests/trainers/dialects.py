@@ -16,7 +16,7 @@ from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
-os.environ.setdefault("DISABLE_VERSION_CHECK", "1")
+os.environ.setdefault("LLAMAFACTORY_VERBOSITY", "ERROR")
 failed = []
 
 
@@ -28,6 +28,15 @@ def say(ok, what, detail=""):
 
 def rows_of(file):
     return [json.loads(line) for line in open(file, encoding="utf-8")]
+
+
+def leaves(value):
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from leaves(item)
 
 
 def counted(problems):
@@ -129,19 +138,17 @@ def openai(folder):
 
 
 # ---------------------------------------------------------------- LLaMA-Factory
-def stand_in(name):
-    """An empty module in the place of a package that only pictures and sounds need."""
+def package(name, path):
+    """A package without what its `__init__` loads, which needs all that the program needs."""
     module = types.ModuleType(name)
-    module.__getattr__ = lambda attribute: type(attribute, (), {})
-    sys.modules.setdefault(name, module)
+    module.__path__ = [str(path)]
+    sys.modules[name] = module
 
 
 def llama_factory(folder):
-    for name in ("torchaudio", "av", "librosa", "omegaconf", "fire", "tyro"):
-        try:
-            __import__(name)
-        except ImportError:
-            stand_in(name)
+    place = next(Path(at) / "llamafactory" for at in sys.path if (Path(at) / "llamafactory").is_dir())
+    package("llamafactory", place)
+    package("llamafactory.data", place / "data")
     from datasets import load_dataset
     from llamafactory.data.converter import get_dataset_converter
     from llamafactory.data.parser import get_dataset_list
@@ -226,7 +233,10 @@ def axolotl(folder):
                         wanted = message["role"] == "assistant" and message.get("train", True)
                         # Words that stand in several messages say nothing.
                         text = message["content"].strip()[:200]
-                        others = "\n".join(it["content"] for it in raw["messages"] if it is not message)
+                        others = "\n".join(
+                            [it["content"] for it in raw["messages"] if it is not message]
+                            + [leaf for it in raw["messages"] for call in it.get("tool_calls", []) for leaf in leaves(call)]
+                        )
                         if len(text) > 40 and text not in others and (text in learned) != wanted:
                             bad(f"{'not learned' if wanted else 'learned'}: {message['role']}")
                 except Exception as error:  # noqa: BLE001

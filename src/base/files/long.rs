@@ -102,7 +102,9 @@ mod tests {
 
     fn long(path: &Path, pieces: &[&str]) -> Long {
         let mut long = Long::new(path).unwrap();
-        pieces.iter().for_each(|piece| long.write(piece.as_bytes()).unwrap());
+        for piece in pieces {
+            long.write(piece.as_bytes()).unwrap();
+        }
         long
     }
 
@@ -125,7 +127,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("b.jsonl");
         let ours = long(&path, &["ours"]);
-        fs::write(&path, "theirs").unwrap();
+        super::super::put(&path, b"theirs").unwrap();
         assert!(matches!(ours.settle(None), Err(Error::Changed { .. })));
         assert!(matches!(long(&path, &["ours"]).settle(Some([0; 32])), Err(Error::Changed { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");

@@ -238,7 +238,9 @@ fn what_waits_in_a_file_comes_out_the_same() {
         let drafter = Drafter::new(format, Place::Folder, ASKED).expect("a layout");
         let made = |memory: usize| {
             let mut pile = Pile::new(memory);
-            harvest.cases.iter().for_each(|case| pile.add(drafter.draft(case).expect("a draft")).expect("room"));
+            for case in &harvest.cases {
+                pile.add(drafter.draft(case).expect("a draft")).expect("room");
+            }
             pile.export(&drafter).and_then(Export::whole).expect("an export")
         };
         assert!(made(0) == made(usize::MAX) && !made(0).files.is_empty(), "{format:?}");
@@ -302,6 +304,11 @@ fn a_failure_that_says_nothing_solves_nothing() {
     assert_eq!(gap("✗ Checked 286 files in 156ms. Nothing fixed.", ""), Some(Reason::Silent));
     assert_eq!(gap("✗ a.c:3: error: missing semicolon", ""), None);
     assert_eq!(gap("✗ Checked 286 files", "The linker was missing."), None);
+    assert_eq!(
+        gap("✗ So it works here, but should we redirect instead?", ""),
+        Some(Reason::Silent),
+        "words of a person"
+    );
     assert_eq!(gap("✗ не удалось собрать", ""), None, "only what can be read is judged");
 }
 
@@ -339,4 +346,10 @@ fn no_to_an_offer_is_an_answer() {
     assert_eq!(corrections("Done. Want me to add links as well?", "Don't, and undo the edit."), 1);
     assert_eq!(corrections("Is it what you meant?", "No, look at the rules now."), 1);
     assert_eq!(corrections("Want me to go on? I did it.", "No, look at the rules now."), 1);
+    let stopped = |words: &str| {
+        let offer = prose("Ready to move on to hooks.md or rpc.md?\n\n*Interrupted by the user.*");
+        let items = vec![step("n-001", "Edit a.c", "+1"), offer, user("", words, None), prose("As you like.")];
+        cases(&failed(items)).cases.iter().filter(|case| case.kind() == Kind::Correction).count()
+    };
+    assert_eq!((stopped("hooks"), stopped("that table is of the wrong release")), (0, 1));
 }

@@ -95,7 +95,9 @@ pub(in crate::commands) fn each<T: Send>(
             (make(harvest), unread)
         };
         for (made, unread) in batch.par_iter().map(gather).collect::<Vec<_>>() {
-            unread.iter().for_each(|error| cx.ui.warn(&error.to_string()));
+            for error in unread {
+                cx.ui.warn(&error.to_string());
+            }
             take(made?)?;
         }
     }
