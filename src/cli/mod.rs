@@ -79,6 +79,12 @@ fn fail(ui: &Terminal, error: &Error) -> ExitCode {
 fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoice, env: &Env) -> io::Result<()> {
     let stdout = io::stdout();
     let terminal = stdout.is_terminal();
+    if format == Format::Text {
+        let mut stream = AutoStream::new(stdout.lock(), choice);
+        if let Some(written) = output.stream(&mut stream) {
+            return written.and_then(|()| stream.flush());
+        }
+    }
     let text = match format {
         Format::Json => {
             let mut json = serde_json::to_string_pretty(&output.json()?)?;

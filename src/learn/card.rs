@@ -57,7 +57,9 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
             config.table.about()
         );
     }
-    card.push_str(ABOUT);
+    // OpenAI and its like refuse a column that they do not know.
+    let aside = configs.iter().any(|config| config.sample.get("metadata").is_none());
+    card.push_str(&if aside { ABOUT.replace(FILTER, ASIDE) } else { ABOUT.to_owned() });
     if !left_out.is_empty() {
         card.push_str("\n## Left out\n\n");
         for (reason, count) in left_out {
@@ -66,6 +68,10 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
     }
     card
 }
+
+/// Where the metadata stands: in the rows, or beside them.
+const FILTER: &str = "Filter by `metadata`:";
+const ASIDE: &str = "Filter by the metadata, which stands in `*.metadata.jsonl` beside the rows, line for line:";
 
 const ABOUT: &str = r#"
 ```python

@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use super::budget;
 use super::entry::{self, Entry};
+pub use super::origin::{Origin, Source};
+pub use super::story::{Correction, Demonstration, Puzzle, Story};
 use crate::base::text;
 
 /// What a case was made from.
@@ -119,74 +121,6 @@ impl Edits {
     }
 }
 
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Story {
-    /// Something failed.
-    Puzzle(Puzzle),
-    /// A person set the agent right.
-    Correction(Correction),
-    /// Work that succeeded.
-    Demonstration(Demonstration),
-    /// A person refused a plan and accepted another.
-    Preference(Correction),
-}
-
-/// Work that succeeded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Demonstration {
-    /// All that was done, to the last words.
-    pub done: Vec<Entry>,
-    /// The check that passed after the last change; `None` where only the person's next words say that it was right.
-    pub check: Option<String>,
-}
-
-/// A failure and how it was overcome.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Puzzle {
-    /// The step that failed, where one is known.
-    pub step: Option<Entry>,
-    /// What the note calls the error; empty when the step's result says the same.
-    pub title: String,
-    /// What the note says of it; empty when only the step tells.
-    pub text: String,
-    /// `Resolution:` in words.
-    pub resolution: Option<String>,
-    /// The steps that fixed it, the last of them the success where [`Puzzle::verified`].
-    pub fix: Vec<Entry>,
-    /// Whether a later success of what had failed stands in the record.
-    pub verified: bool,
-}
-
-impl Puzzle {
-    /// What the note says of the error beyond the failing step.
-    pub fn error(&self) -> String {
-        entry::paragraphs([self.title.as_str(), &self.text])
-    }
-}
-
-/// A person's correction and what the agent made of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Correction {
-    /// What the agent did right before.
-    pub behaviour: Vec<Entry>,
-    /// The person's exact words.
-    pub words: String,
-    /// Why it counts as a correction: its own `words`, the agent was `denied` a call or
-    /// `interrupted` right before, or it is only `titled` so.
-    pub rule: &'static str,
-    /// What was done of it, in the note's own words after the quote.
-    pub interpretation: Option<String>,
-    /// What the agent then did, at most up to the next words of the person or the end of the phase; without calls at
-    /// its end that were refused.
-    pub response: Vec<Entry>,
-    /// How many things it did after those.
-    pub more: usize,
-    /// Whether the person had to correct that too.
-    pub corrected_again: bool,
-}
-
 /// What a person asked and what was done upon it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Turn {
@@ -214,48 +148,6 @@ impl Turn {
             [&entry::join(&self.done[..split]), &mark, &entry::join(&self.done[split..])].map(String::as_str),
         )
     }
-}
-
-/// Where a case comes from, for filtering and for finding it again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Origin {
-    /// Session id.
-    pub session: String,
-    /// Id of the session at the top of its tree of parents; itself where it has none.
-    pub root: String,
-    /// Name of the note for links.
-    pub note: String,
-    /// Title of the session.
-    pub session_title: String,
-    /// Where in which file.
-    pub source: Source,
-    /// Heading of the phase, without agent and channel.
-    pub phase: String,
-    /// `planner@1.2`, empty when unknown.
-    pub agent: String,
-    /// Model, empty when unknown.
-    pub model: String,
-    /// Which program ran it, empty when unknown.
-    pub host: String,
-    /// Channel of the phase or session, empty when unknown.
-    pub channel: String,
-    /// Status of the session, empty when unknown.
-    pub outcome: String,
-    /// Tags of the session.
-    pub tags: Vec<String>,
-}
-
-/// A place in a note.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Source {
-    /// Path relative to the vault, `/` between folders.
-    pub path: String,
-    /// First line, from 1.
-    pub line_start: usize,
-    /// Last line, from 1.
-    pub line_end: usize,
-    /// Block id without `^`, empty when it has none.
-    pub block_id: String,
 }
 
 impl Case {
@@ -324,35 +216,6 @@ impl Case {
         }
     }
 
-    /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, or `""`
-    /// when it is not.
-    pub fn evidence(&self) -> &'static str {
-        match &self.story {
-            Story::Puzzle(it) if it.verified => "later success",
-            Story::Puzzle(it) if it.resolution.is_some() || !it.fix.is_empty() => "resolution",
-            Story::Preference(it) if !it.response.is_empty() => "approved",
-            Story::Correction(it) if it.interpretation.is_some() || !it.response.is_empty() => "response",
-            Story::Demonstration(it) => {
-                if it.check.is_some() {
-                    "check passed"
-                } else {
-                    "approved"
-                }
-            }
-            Story::Puzzle(_) | Story::Correction(_) | Story::Preference(_) => "",
-        }
-    }
-
-    /// Whether the record itself shows that the answer worked.
-    pub const fn verified(&self) -> bool {
-        match &self.story {
-            Story::Puzzle(it) => it.verified,
-            Story::Demonstration(it) => it.check.is_some(),
-            Story::Preference(_) => true,
-            Story::Correction(_) => false,
-        }
-    }
-
     /// Every step, said or done thing of it.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         let story: (Option<&Entry>, &[Entry]) = match &self.story {
@@ -375,33 +238,9 @@ impl Case {
         }
     }
 
-    /// How much there is for it that the answer is right, from 0 to 1.
-    pub fn quality(&self) -> f64 {
-        let mut points: i32 = match (&self.story, self.evidence()) {
-            (_, "") => 0,
-            (Story::Demonstration(it), _) if it.check.is_none() => 60,
-            (Story::Puzzle(_), "later success") => 80,
-            (Story::Demonstration(_) | Story::Preference(_), _) => 80,
-            (Story::Puzzle(_), _) => 60,
-            (Story::Correction(it), _) => match it.rule {
-                "words" => 70,
-                "denied" | "titled" => 60,
-                _ => 40,
-            },
-        };
-        if points > 0 {
-            points += if self.fidelity == Fidelity::Summary { 0 } else { 10 };
-            points += if self.said().is_empty() { 0 } else { 10 };
-            points -= if self.correction().is_some_and(|it| it.corrected_again) { 30 } else { 0 };
-            points -= if self.correction().is_some_and(|it| it.more > 0) { 5 } else { 0 };
-            points = if self.accepted { 100 } else { points };
-        }
-        f64::from(points.clamp(0, 100)) / 100.0
-    }
-
     /// Takes out of it what must not leave the vault, after a person wrote in it.
     pub fn clean(&mut self) {
-        super::redact::redact(self);
+        super::redact::redact(self, &mut super::redact::Known::default());
     }
 
     /// Every text of it that may hold what must not leave the vault, with the name it stands under where it has one.

@@ -49,7 +49,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for (index, round) in trail.rounds.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
-        let Some(Cue { user, rule, about_agent }) = corrects(round, before) else { continue };
+        let Some(Cue { user, rule, about_agent }) = corrects(round, before, trail.written()) else { continue };
         let (split, behaviour) = before.filter(|_| about_agent).map(behaviour).unwrap_or_default();
         let plan = plan_instead(round, before.and_then(|before| before.beats.last()));
         let (response, more) = match plan {
@@ -66,6 +66,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         if words.is_empty() {
             continue;
         }
+        let next = trail.rounds.get(index + 1).and_then(|next| corrects(next, Some(round), trail.written()));
+        let interpretation = round.users.iter().find_map(interpretation);
         found.push(Found {
             kind: if plan.is_some() { Kind::Preference } else { Kind::Correction },
             round: index,
@@ -77,10 +79,15 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 behaviour,
                 words,
                 rule,
-                interpretation: round.users.iter().find_map(interpretation),
+                corrected_again: next.is_some(),
+                // Refused calls are no part of an answer in which something was done, and what a note says of it somebody
+                // has thought of.
+                undone: next.is_some()
+                    && interpretation.is_none()
+                    && !(round.beats.last().is_some_and(refused) && response.iter().any(Entry::is_step)),
+                interpretation,
                 response,
                 more,
-                corrected_again: trail.rounds.get(index + 1).is_some_and(|next| corrects(next, Some(round)).is_some()),
             },
         });
     }
@@ -89,7 +96,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
 
 /// The callout of a round that corrects what was done before, and why it does: how the agent was stopped, or the words
 /// themselves, or nothing but the title.
-pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Option<Cue<'a>> {
+/// Titles of a note that `cru` has `written` follow from the words alone.
+pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, written: bool) -> Option<Cue<'a>> {
     let before = before?;
     let stop = if before.beats.last().is_some_and(refused) {
         Some("denied")
@@ -103,8 +111,17 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Opt
         let title = user.callout.title.trim().to_lowercase();
         let titled = user.correction || TITLES.iter().any(|known| title.starts_with(known));
         let by_words = correction::opens_correction(&user.words);
+        // Whoever says no to an offer corrects nothing; who wrote the title has not looked at the offer.
+        if by_words && (!titled || written) && is_no(&user.words) && before.beats.last().is_some_and(offers) {
+            return None;
+        }
         // Words after words that were stopped before anything was done set right the person's own.
         let about_agent = at == 0 || by_words;
+        // A word or two after an offer choose: `hooks`.
+        let chooses = !by_words && user.words.split_whitespace().count() <= FEW;
+        if chooses && (!titled || written) && before.beats.last().is_some_and(offers) {
+            return None;
+        }
         let rule = if by_words {
             Some("words")
         } else {
@@ -118,6 +135,29 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>) -> Opt
         };
         Some(Cue { user, rule, about_agent })
     })
+}
+
+/// Words of an answer that only chooses.
+const FEW: usize = 3;
+
+/// Words by which an agent offers something to do, in lower case.
+const OFFERS: &[&str] =
+    &["want me to", "like me to", "would you like", "do you want", "should i ", "shall i ", "ready to "];
+
+/// Whether the agent's last words offer something: what is said then is an answer.
+fn offers(beat: &Beat<'_>) -> bool {
+    let Told::Prose(text) = &beat.entry.told else { return false };
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '`'));
+    let last = text.lines().next_back().unwrap_or_default().to_lowercase();
+    let start = [". ", "! ", ": "].iter().filter_map(|end| last.rfind(end)).max().unwrap_or_default();
+    let sentence = &last[start..];
+    text.ends_with('?') && OFFERS.iter().any(|offer| sentence.contains(offer))
+}
+
+/// Whether words open with a plain "no".
+fn is_no(words: &str) -> bool {
+    let first = words.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
+    ["no", "nope", "nah", "nein", "non", "não", "nee", "nie", "нет"].contains(&first.to_lowercase().as_str())
 }
 
 /// Whether words are a command to the host (`/review src`), often one given again: not about what was done.

@@ -78,7 +78,7 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
         return None;
     }
     let next = trail.rounds.get(index + 1);
-    if next.is_some_and(|next| correction::corrects(next, Some(round)).is_some()) {
+    if next.is_some_and(|next| correction::corrects(next, Some(round), trail.written()).is_some()) {
         return None;
     }
     let steps: Vec<(usize, &Step)> =

@@ -97,12 +97,12 @@ fn refused(name: &str, error: &minijinja::Error) -> Error {
         .with_hint(format!("correct it, or move {name} away to use the built-in one"))
 }
 
-/// The file name of a case's note: kind, title and the first half of its number.
-pub fn file_name(case: &Case) -> String {
-    let number = case.id.rsplit('-').next().unwrap_or_default();
+/// The file name of a case's note: kind, title and the first half of the number that ends its id.
+pub fn file_name(kind: Kind, id: &str, title: &str) -> String {
+    let number = id.rsplit('-').next().unwrap_or_default();
     let short = &number[..number.len().min(8)];
-    let slug = text::slug(&case.title, 7);
-    let kind = case.kind().as_str();
+    let slug = text::slug(title, 7);
+    let kind = kind.as_str();
     if slug.is_empty() { format!("{kind}-{short}.md") } else { format!("{kind}-{slug}-{short}.md") }
 }
 

@@ -42,12 +42,14 @@ pub(super) struct Options<'a> {
     pub system: &'a str,
     /// Tokens of a row.
     pub max_tokens: usize,
+    /// Whether calls are told as lines of text even where they are known whole.
+    pub lines: bool,
 }
 
 /// The example of a case.
 pub(super) fn example(case: &Case, end: End, options: Options<'_>) -> Result<Example, Reason> {
     for room in Room::ALL {
-        let made = within(case, end, options.system, room)?;
+        let made = within(case, end, options, room)?;
         if made.tokens <= options.max_tokens {
             return Ok(made);
         }
@@ -55,10 +57,10 @@ pub(super) fn example(case: &Case, end: End, options: Options<'_>) -> Result<Exa
     Err(Reason::TooLong)
 }
 
-fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Reason> {
-    let full = case.fidelity == Fidelity::Full;
+fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Example, Reason> {
+    let full = case.fidelity == Fidelity::Full && !options.lines;
     let edits = case.edits.as_ref();
-    let mut chat = Chat::new(system, full, case.fidelity != Fidelity::None);
+    let mut chat = Chat::new(options.system, full, case.fidelity != Fidelity::None);
     match edits.and_then(|edits| edits.context.as_deref()) {
         Some(text) => chat.say("user", text),
         None if end == End::Before && !full => {
@@ -88,7 +90,7 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
         },
         Story::Puzzle(it) => {
             if let Some(step) = &it.step {
-                act(&mut rejected, &[step.proposed()], room);
+                act(&mut rejected, &[step.proposed()], full, room);
             }
         }
         Story::Correction(it) | Story::Preference(it) => {
@@ -102,7 +104,7 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
                 (End::After, Some(text)) => chat.say("assistant", text),
                 (End::After, None) => it.behaviour.iter().for_each(|entry| chat.entry(entry, room.part, room.part)),
                 (End::Before, Some(text)) => rejected.say("assistant", text),
-                (End::Before, None) => act(&mut rejected, &proposed, room),
+                (End::Before, None) => act(&mut rejected, &proposed, full, room),
             }
             if end == End::After {
                 chat.say("user", words);
@@ -117,7 +119,7 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
     if let Some(text) = edits.and_then(|edits| edits.expected.as_deref()) {
         chosen.say("assistant", text);
     } else {
-        right(&mut chosen, case, end, room);
+        right(&mut chosen, case, end, full, room);
     }
     let (prompt, chosen, rejected) = (chat.messages, chosen.trained(), rejected.trained());
     if chosen == rejected && !chosen.is_empty() {
@@ -132,7 +134,7 @@ fn within(case: &Case, end: End, system: &str, room: Room) -> Result<Example, Re
 
 /// What is right, as the record has it. The prompt of a comparison does not hold the correction: what opens by agreeing with
 /// it loses those words.
-fn right(chosen: &mut Chat, case: &Case, end: End, room: Room) {
+fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room) {
     let compared = end == End::Before;
     let agreeing = |text: &str| if compared { without_agreement(text).to_owned() } else { text.to_owned() };
     chosen.say("assistant", &agreeing(case.said()));
@@ -143,13 +145,13 @@ fn right(chosen: &mut Chat, case: &Case, end: End, room: Room) {
         let first = Entry { block: first.block.clone(), told: entry::Told::Prose(agreeing(text)) };
         done = Cow::Owned(std::iter::once(first).chain(case.done()[1..].iter().cloned()).collect());
     }
-    act(chosen, &done, room);
+    act(chosen, &done, full, room);
 }
 
 /// What is trained on: never cut but for what tools answered, and as lines of text without that.
-fn act(answer: &mut Chat, entries: &[Entry], room: Room) {
+fn act(answer: &mut Chat, entries: &[Entry], full: bool, room: Room) {
     for entry in entries.iter().filter(|entry| !entry.is_blank()) {
-        let acted = if entry.whole().is_some() { entry.clone() } else { entry.acted() };
+        let acted = if full && entry.whole().is_some() { entry.clone() } else { entry.acted() };
         answer.entry(&acted, room.part, usize::MAX);
     }
 }

@@ -11,11 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::case::{Case, Fidelity, Kind, Origin, Source, Story, Turn};
+use super::entry::Entry;
 use super::family::Family;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, puzzle, redact};
+use super::{correction, demonstration, puzzle, redact, slip};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -83,6 +84,10 @@ pub enum Reason {
     NothingBefore,
     /// What was done after is what was done before.
     Unchanged,
+    /// A failure of which nothing says what was wrong.
+    Silent,
+    /// What was done upon a correction, the person corrected too.
+    CorrectedAgain,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
     PlanUnknown,
     /// A person rejected the case.
@@ -111,6 +116,8 @@ impl Reason {
             Self::Unanswered => "nothing written after the correction",
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
+            Self::Silent => "nothing says what was wrong",
+            Self::CorrectedAgain => "the answer was corrected too",
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Rejected => "rejected by a person",
             Self::NotAccepted => "not accepted yet",
@@ -137,6 +144,12 @@ impl Case {
             (None, _) => Some(Reason::Unanswered),
             (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),
             (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
+            // A person knows better.
+            (Some(_), _) if self.accepted || self.edits.is_some() => None,
+            (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
+            (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
+                Some(Reason::CorrectedAgain)
+            }
             (Some(_), _) => None,
         }
     }
@@ -148,6 +161,15 @@ impl Case {
             || self
                 .correction()
                 .is_some_and(|it| correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response))
+    }
+
+    /// Whether nothing tells what went wrong: neither the note in words, nor what the failed step answered.
+    fn is_silent(&self) -> bool {
+        let Story::Puzzle(it) = &self.story else { return false };
+        let title = if it.title.ends_with(" failed") { "" } else { it.title.as_str() };
+        let answer = it.step.as_ref().map(Entry::answer).unwrap_or_default();
+        let told = [title, &it.text, answer.trim_start_matches('✗')];
+        it.resolution.is_none() && it.step.is_some() && !told.iter().any(|text| slip::has_sign(text))
     }
 
     /// The case as something left out.
@@ -180,6 +202,7 @@ pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
             continue;
         }
         let tools = tools(note.calls);
+        let mut known = redact::Known::default();
         for (mut case, trigger) in cases_of(*note, family, kinds) {
             case.tools = Arc::clone(&tools);
             // The same words twice in one session are two cases: the second one's id says so.
@@ -187,7 +210,7 @@ pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
             let times = seen.entry(*key.as_bytes()).or_default();
             *times += 1;
             let id = if *times == 1 { key } else { digest(&[key.to_hex().as_str(), &times.to_string()]) };
-            redact::redact(&mut case);
+            redact::redact(&mut case, &mut known);
             case.id = format!("{}-{}", case.kind().as_str(), &id.to_hex()[..16]);
             match &case.story {
                 Story::Correction(it) | Story::Preference(it) if it.behaviour.is_empty() => {

@@ -75,7 +75,7 @@ impl Sample {
 }
 
 /// The sample of a case, or why it is none.
-pub(super) fn sample(case: &Case, options: example::Options<'_>, dup_group: usize) -> Result<Sample, Reason> {
+pub(super) fn sample(case: &Case, options: example::Options<'_>) -> Result<Sample, Reason> {
     let target = case.answer().ok_or(Reason::Unanswered)?;
     let failure = case.failure();
     let example = example::example(case, End::After, options)?;
@@ -95,7 +95,7 @@ pub(super) fn sample(case: &Case, options: example::Options<'_>, dup_group: usiz
         _ => messages.push(Message::text("user", QUESTION)),
     }
     let must_include = words(case, &asked);
-    let common = Metadata::of(case, example.tokens, dup_group);
+    let common = Metadata::of(case, example.tokens, false);
     let metadata = SampleMetadata { failure, must_include, must_not_include: Vec::new(), common };
     let input = messages.iter().map(as_inspect).collect();
     Ok(Sample { id: case.id.clone(), input, target, metadata, messages })

@@ -104,14 +104,14 @@ impl Sets {
 }
 
 /// Texts that are nearly the same, as sets.
-pub(super) fn groups(signatures: &[Signature]) -> Sets {
+pub(super) fn groups(signatures: &[&Signature]) -> Sets {
     let mut sets = Sets::new(signatures.len());
     for band in 0..BINS / BAND {
         let mut seen: HashMap<&[u32], Vec<usize>> = HashMap::new();
         for (at, signature) in signatures.iter().enumerate() {
             let others = seen.entry(&signature.0[band * BAND..(band + 1) * BAND]).or_default();
             for other in others.iter().take(CROWD) {
-                if sets.first(at) != sets.first(*other) && signature.alike(&signatures[*other]) {
+                if sets.first(at) != sets.first(*other) && signature.alike(signatures[*other]) {
                     sets.join(at, *other);
                 }
             }
@@ -138,14 +138,14 @@ mod tests {
             "Something else entirely, and short.".to_owned(),
             text(600, 98).to_uppercase(),
         ];
-        let mut sets = groups(&texts.iter().map(|text| Signature::of(text)).collect::<Vec<_>>());
+        let mut sets = groups(&texts.each_ref().map(|text| Signature::of(text)).each_ref());
         let first: Vec<usize> = (0..4).map(|at| sets.first(at)).collect();
         assert_eq!(first, [0, 0, 2, 0]);
     }
 
     #[test]
     fn texts_without_words() {
-        let mut sets = groups(&[Signature::of(""), Signature::of("…"), Signature::of("no"), Signature::of("yes")]);
+        let mut sets = groups(&["", "…", "no", "yes"].map(Signature::of).each_ref());
         assert_eq!((sets.first(1), sets.first(2), sets.first(3)), (0, 2, 3));
     }
 
@@ -153,7 +153,7 @@ mod tests {
     fn half_is_not_nearly() {
         let words = (0..300).map(|at| format!("word{at}")).chain((0..300).map(|at| format!("other{at}")));
         let other = words.collect::<Vec<_>>().join(" ");
-        let mut sets = groups(&[Signature::of(&text(600, 98)), Signature::of(&other)]);
+        let mut sets = groups(&[&text(600, 98), &other].map(|text| Signature::of(text)).each_ref());
         assert_eq!(sets.first(1), 1);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`harvest`] reads notes and gives cases: puzzles from errors and failures, corrections from a person's words. It
 //! takes nothing but what a note says, and leaves out, with a reason, what a note does not say. [`export`] gives cases
-//! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files.
+//! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files, but for a spool in
+//! which texts wait for what is only known at the end.
 
 mod budget;
 pub mod card;
@@ -11,14 +12,20 @@ pub mod chat;
 mod correction;
 mod demonstration;
 pub mod document;
+mod draft;
 mod entry;
 mod example;
 pub mod export;
 mod family;
+mod format;
 mod harvest;
+mod hole;
 pub mod inspect;
 mod likeness;
+mod line;
+mod origin;
 pub mod personal;
+mod pile;
 mod promptfoo;
 mod puzzle;
 mod record;
@@ -27,20 +34,26 @@ mod redact;
 mod report;
 pub mod review;
 pub mod row;
+mod rows;
 mod slip;
 mod split;
+mod story;
 mod tokens;
 mod trail;
 mod whole;
+mod worth;
 
 pub use case::{Case, Edits, Fidelity, Kind, Origin, Source, Story, Turn};
 pub use document::TEMPLATE;
+pub use draft::{Draft, Drafter, Place};
 pub use entry::{Entry, Told};
-pub use export::{Eval, Export, File, Format};
+pub use export::{Export, File, Whole};
 pub use family::Family;
+pub use format::{Eval, Format};
 pub use harvest::{Harvest, LeftOut, Reason, harvest};
+pub use pile::Pile;
 pub use record::Note;
-pub use redact::{Leak, leaks};
+pub use redact::Leak;
 pub use report::Report;
 pub use review::{Review, Status};
 pub use row::Dialect;

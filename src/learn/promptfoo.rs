@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use super::export::File;
+use super::export::Planned;
 use super::inspect::Sample;
 
 /// How to run it.
@@ -37,22 +37,16 @@ module.exports = async ({ vars }) =>
 /// Not the recorded failure once more.
 const NOT_AGAIN: &str = "String(output).trim() !== String(context.test.metadata.failure).trim()";
 
-/// The folder.
-pub(super) fn files(samples: &[Sample]) -> Vec<File> {
-    let plain = |name: &str, text: &str| File { name: name.into(), bytes: text.as_bytes().to_vec(), rows: 0 };
-    vec![plain("prompt.js", PROMPT), plain("promptfooconfig.yaml", CONFIG), tests(samples)]
+/// What stands beside the tests.
+pub(super) fn files() -> Vec<Planned> {
+    vec![Planned::text("prompt.js", PROMPT), Planned::text("promptfooconfig.yaml", CONFIG)]
 }
 
-/// The tests, one a line.
-pub(super) fn tests(samples: &[Sample]) -> File {
-    let mut bytes = Vec::new();
-    for sample in samples {
-        bytes.extend(format!("{}\n", test(sample)).into_bytes());
-    }
-    File { name: "tests.jsonl".into(), bytes, rows: samples.len() }
-}
+/// The file of the tests, one a line.
+pub(super) const TESTS: &str = "tests.jsonl";
 
-fn test(sample: &Sample) -> serde_json::Value {
+/// The test of a sample, as JSON.
+pub(super) fn test(sample: &Sample) -> String {
     let metadata = &sample.metadata;
     let mut asserts: Vec<_> = metadata
         .must_include
@@ -70,6 +64,7 @@ fn test(sample: &Sample) -> serde_json::Value {
         "assert": asserts,
         "metadata": all,
     })
+    .to_string()
 }
 
 /// A text that is not read as the name of a file.

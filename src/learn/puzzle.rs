@@ -96,6 +96,13 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     let resolution = error.resolution.as_deref().filter(|words| !entry::only_links(words)).map(clean);
     let resolution = resolution.filter(|text| !text.trim().is_empty());
     let success = failing.and_then(|step| success(trail, (index, step), error));
+    let result = failing.and_then(|step| recovery::step_at(&round.beats, step)?.result.as_deref()).unwrap_or_default();
+    // What the step already tells is not told twice.
+    let repeated = !result.is_empty() && clean(result).starts_with(title.trim_end_matches('…').trim());
+    // After many attempts what helped is what came after the last one that failed.
+    let nearer = failing.zip(success).filter(|(from, to)| repeated && to - from > BETWEEN);
+    let nearer = nearer.and_then(|(from, to)| last_failure(&round.beats, from, to));
+    let failing = nearer.or(failing);
     let mut fix = named_steps(trail, error);
     if let (Some(from), Some(to)) = (failing, success)
         && to - from <= BETWEEN
@@ -106,14 +113,11 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     }
     let step = failing.map(|step| round.beats[step].entry.clone());
     let verified = success.is_some() || failing.is_some_and(|step| succeeded(trail, round, step, error));
-    // What the step already tells is not told twice.
-    let result = failing.and_then(|step| recovery::step_at(&round.beats, step)?.result.as_deref()).unwrap_or_default();
-    let repeated = !result.is_empty() && clean(result).starts_with(title.trim_end_matches('…').trim());
     let text = clean(&error.text);
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
         round: index,
-        at: failing.unwrap_or(at).min(first_named(trail, index, error).unwrap_or(at)).min(at),
+        at: nearer.unwrap_or_else(|| failing.unwrap_or(at).min(first_named(trail, index, error).unwrap_or(at)).min(at)),
         span,
         block: error.callout.id.clone(),
         title: name(&title, &told, failing.filter(|_| repeated).and_then(|step| recovery::step_at(&round.beats, step))),
@@ -160,6 +164,16 @@ fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<
 fn steps_between(beats: &[Beat<'_>], from: usize, to: usize, error: usize) -> Vec<Entry> {
     let between = beats.iter().enumerate().take(to + 1).skip(from + 1);
     between.filter(|(at, beat)| *at != error && !beat.entry.is_blank()).map(|(_, beat)| beat.entry.clone()).collect()
+}
+
+/// The last failure of what failed at `from`, before it succeeded at `to`.
+fn last_failure(beats: &[Beat<'_>], from: usize, to: usize) -> Option<usize> {
+    let key = slip::key(recovery::step_at(beats, from)?)?;
+    let failed = |&at: &usize| {
+        recovery::step_at(beats, at)
+            .is_some_and(|step| step.status == StepStatus::Failed && slip::key(step).as_ref() == Some(&key))
+    };
+    (from + 1..to).rev().find(failed)
 }
 
 /// The steps that the resolution links to, in the order of the note.

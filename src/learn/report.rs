@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::case::Case;
+use super::draft::Record;
 use super::split::Split;
 
 /// Upper ends of the bars of the histogram of tokens; the last bar has none.
@@ -47,15 +47,15 @@ pub struct Report {
 
 impl Report {
     /// Counts cases.
-    pub(super) fn of(cases: &[Case], split: &Split) -> Self {
+    pub(super) fn of(records: &[Record], split: &Split) -> Self {
         let mut report = Self { families: split.families, ..Self::default() };
-        for (case, validation) in cases.iter().zip(&split.validation) {
-            *report.kinds.entry(case.kind().as_str()).or_default() += 1;
-            let evidence = case.evidence();
+        for (case, validation) in records.iter().zip(&split.validation) {
+            *report.kinds.entry(case.kind.as_str()).or_default() += 1;
+            let evidence = case.evidence;
             *report.evidence.entry(if evidence.is_empty() { "none" } else { evidence }).or_default() += 1;
             *report.fidelity.entry(case.fidelity.as_str()).or_default() += 1;
             report.accepted += usize::from(case.accepted);
-            report.edited += usize::from(case.edits.is_some());
+            report.edited += usize::from(case.edited);
             report.redactions += case.redactions;
             *(if *validation { &mut report.validation } else { &mut report.train }) += 1;
         }

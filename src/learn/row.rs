@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::case::{Case, Kind, Source};
+use super::case::{Case, Fidelity, Kind, Source};
 use super::chat::{Message, flat};
 use super::example::Example;
 
@@ -20,6 +20,23 @@ pub enum Dialect {
     Openai,
     /// Axolotl and LLaMA-Factory.
     Axolotl,
+}
+
+impl Dialect {
+    /// Whether an answer in a table is one message of text: calls are then told as lines, in the prompt too, which those
+    /// trainers read without calls, and which must not end with a tool.
+    pub const fn takes_one_message(self, table: Table) -> bool {
+        match self {
+            Self::Hf => false,
+            Self::Openai => matches!(table, Table::Preference),
+            Self::Axolotl => matches!(table, Table::Preference | Table::Kto),
+        }
+    }
+
+    /// Whether metadata stands in each row: some loaders refuse a column that they do not know.
+    pub const fn has_metadata(self) -> bool {
+        !matches!(self, Self::Openai)
+    }
 }
 
 /// What the rows of a file are for.
@@ -121,8 +138,9 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The metadata of a case in a row of so many tokens.
-    pub fn of(case: &Case, tokens: usize, dup_group: usize) -> Self {
+    /// The metadata of a case in a row of so many tokens; what it is like is only known later ([`super::hole`]).
+    /// With `lines` its calls are told as lines although they are known whole.
+    pub fn of(case: &Case, tokens: usize, lines: bool) -> Self {
         let origin = &case.origin;
         let correction = case.correction();
         Self {
@@ -147,10 +165,10 @@ impl Metadata {
             corrected_again: correction.is_some_and(|it| it.corrected_again),
             status: if case.accepted { "accepted" } else { "proposed" },
             edited: case.edits.is_some(),
-            tool_fidelity: case.fidelity.as_str(),
+            tool_fidelity: if lines { case.fidelity.min(Fidelity::Summary) } else { case.fidelity }.as_str(),
             redactions: case.redactions,
             tokens,
-            dup_group,
+            dup_group: 0,
             content_hash: case.content_hash.clone(),
             exporter: concat!("cru ", env!("CARGO_PKG_VERSION")),
         }
@@ -162,6 +180,8 @@ impl Metadata {
 pub struct Row {
     /// The row as JSON: many rows as values would take ten times the memory.
     pub text: String,
+    /// Its metadata as JSON, where the row must not hold it.
+    pub aside: Option<String>,
     /// What makes two rows one example.
     pub(super) body: blake3::Hash,
     /// How many of its columns hold messages of several shapes: who loads a file without its card takes what differs in
@@ -188,11 +208,10 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
             json!({ "prompt": prompt, "completion": answer, "label": label, "tools": tools }),
         ),
         (Dialect::Openai, Table::Preference) => {
-            let input = json!({ "messages": spelled(prompt), "tools": list(tools), "parallel_tool_calls": false });
             let value = json!({
-                "input": input,
-                "preferred_output": spelled(chosen),
-                "non_preferred_output": spelled(rejected),
+                "input": { "messages": spelled(prompt) },
+                "preferred_output": [single(chosen)],
+                "non_preferred_output": [single(rejected)],
             });
             (Vec::new(), value)
         }
@@ -204,10 +223,10 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
                     message["weight"] = json!(u8::from(index >= prompt.len()));
                 }
             }
-            (Vec::new(), json!({ "messages": messages, "tools": list(tools), "parallel_tool_calls": false }))
+            (whole_if_called(tools, whole()), with_tools(json!({ "messages": messages }), tools))
         }
         (Dialect::Openai, Table::Sft) => {
-            (Vec::new(), json!({ "messages": spelled(&whole()), "tools": list(tools), "parallel_tool_calls": false }))
+            (whole_if_called(tools, whole()), with_tools(json!({ "messages": spelled(&whole()) }), tools))
         }
         (Dialect::Axolotl, Table::Sft) => (vec![whole()], json!({ "messages": whole(), "tools": tools })),
         (Dialect::Axolotl, Table::Completion) => {
@@ -225,13 +244,16 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
             (vec![whole()], json!({ "messages": whole(), "label": label, "tools": tools }))
         }
     };
+    let shapes = columns.iter().filter(|messages| is_mixed(messages)).count();
     let mut value = value;
-    value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
-    Row {
-        text: value.to_string(),
-        body: body(&value),
-        shapes: columns.iter().filter(|messages| is_mixed(messages)).count(),
+    let body = body(&value);
+    let mut aside = None;
+    if dialect.has_metadata() {
+        value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
+    } else {
+        aside = serde_json::to_string(metadata).ok();
     }
+    Row { text: value.to_string(), aside, body, shapes }
 }
 
 /// What makes two rows one example.
@@ -250,20 +272,34 @@ fn is_mixed(messages: &[Message]) -> bool {
     calls > 0 && calls < messages.len()
 }
 
-/// Messages whose arguments are spelled as text.
+/// A row with the tools, where there are any: an empty list is refused.
+fn with_tools(mut row: Value, tools: &str) -> Value {
+    let tools: Value = serde_json::from_str(tools).unwrap_or_default();
+    if tools.as_array().is_some_and(|tools| !tools.is_empty()) {
+        row["tools"] = tools;
+        row["parallel_tool_calls"] = false.into();
+    }
+    row
+}
+
+/// The messages of a row that has tools: it shows a loader more than one without.
+fn whole_if_called(tools: &str, whole: Vec<Message>) -> Vec<Vec<Message>> {
+    if tools == "[]" { Vec::new() } else { vec![whole] }
+}
+
+/// Messages whose arguments are spelled as text, with the keys that are known for their roles.
 fn spelled(messages: &[Message]) -> Vec<Value> {
     let mut messages = messages.to_vec();
+    for message in &mut messages {
+        message.name.clear();
+    }
     for call in messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
         call.function.arguments = Value::String(call.function.arguments.to_string());
     }
     messages.into_iter().map(|message| serde_json::to_value(message).unwrap_or_default()).collect()
 }
 
-fn list(tools: &str) -> Value {
-    serde_json::from_str(tools).unwrap_or_default()
-}
-
-/// An answer as the one message that some trainers take: calls beyond the first turn are told as text.
+/// An answer as the one message that some trainers take.
 fn single(messages: &[Message]) -> Value {
     let turn = |message: &Message| {
         let calls = message.tool_calls.iter().map(|call| {

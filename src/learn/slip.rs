@@ -59,6 +59,72 @@ pub(super) fn tells(step: &Step) -> bool {
         && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
 }
 
+/// Words of which one stands in nearly every text that says what went wrong, in lower case.
+const SIGNS: &[&str] = &[
+    "error",
+    "fail",
+    "fatal",
+    "panic",
+    "exception",
+    "traceback",
+    "warn",
+    "abort",
+    "crash",
+    "not found",
+    "not a ",
+    "is not",
+    "are not",
+    "not allowed",
+    "not permitted",
+    "not supported",
+    "not exist",
+    "not enough",
+    "did not",
+    "does not",
+    "do not",
+    "could not",
+    "has not",
+    "have not",
+    "was not",
+    "n't ",
+    "no such",
+    "cannot",
+    "unable",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unused",
+    "unresolved",
+    "unsupported",
+    "invalid",
+    "illegal",
+    "denied",
+    "refused",
+    "rejected",
+    "missing",
+    "mismatch",
+    "expected",
+    "conflict",
+    "assert",
+    "wrong",
+    "timeout",
+    "timed out",
+    "exceeded",
+    "killed",
+    "fehler",
+    "erreur",
+    "×",
+    "✗",
+    "✖",
+    "❌",
+];
+
+/// Whether a text has a word of something that went wrong; a text in other letters is not judged.
+pub(super) fn has_sign(text: &str) -> bool {
+    let text = text.to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
+}
+
 /// What a step tried.
 pub(super) fn attempt(step: &Step) -> Attempt {
     let text = step.command.as_deref().unwrap_or(&step.args);

@@ -6,10 +6,9 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
-use super::case::Case;
-use super::likeness::{self, Sets, Signature};
+use super::case::{Case, Kind};
+use super::draft::Record;
+use super::likeness::{self, Sets};
 
 /// Sides and near duplicates of cases, in their order.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +22,8 @@ pub(super) struct Split {
 }
 
 /// Splits cases; `train` is the share of families that are trained on.
-pub(super) fn of(cases: &[Case], train: f64) -> Split {
-    let signatures: Vec<Signature> = cases.par_iter().map(|case| Signature::of(&told(case))).collect();
+pub(super) fn of(cases: &[Record], train: f64) -> Split {
+    let signatures: Vec<_> = cases.iter().map(|case| &case.likeness).collect();
     let mut alike = likeness::groups(&signatures);
     let mut size: HashMap<usize, usize> = HashMap::new();
     for at in 0..cases.len() {
@@ -33,14 +32,14 @@ pub(super) fn of(cases: &[Case], train: f64) -> Split {
     let mut families = Sets::new(cases.len());
     let mut roots: HashMap<&str, usize> = HashMap::new();
     for (at, case) in cases.iter().enumerate() {
-        families.join(at, *roots.entry(&case.origin.root).or_insert(at));
+        families.join(at, *roots.entry(&case.root).or_insert(at));
         families.join(at, alike.first(at));
     }
     // A family is called by the first of its roots.
     let mut names: HashMap<usize, &str> = HashMap::new();
     for (at, case) in cases.iter().enumerate() {
-        let name = names.entry(families.first(at)).or_insert(&case.origin.root);
-        *name = (*name).min(&case.origin.root);
+        let name = names.entry(families.first(at)).or_insert(&case.root);
+        *name = (*name).min(&case.root);
     }
     let mut draws: Vec<(f64, usize)> = names.iter().map(|(family, name)| (draw(name), *family)).collect();
     draws.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -72,21 +71,28 @@ fn draw(name: &str) -> f64 {
 }
 
 /// What a case tells: what was asked last, what went wrong, and what is right.
-fn told(case: &Case) -> String {
+pub(super) fn told(case: &Case) -> String {
     let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
     let asked = case.context.last().map(|turn| turn.asked.as_str()).unwrap_or_default();
     let (failure, answer) = (case.failure(), case.answer().unwrap_or_default());
     super::entry::paragraphs([asked, &failure, words, &answer])
 }
 
+/// What two cases that say the same have in common.
+pub(super) fn same(kind: Kind, told: &str) -> blake3::Hash {
+    let text = format!("{}\0{}", kind.as_str(), crate::base::text::fold_whitespace(told));
+    blake3::hash(text.as_bytes())
+}
+
 /// The place of each case that says the same as another one, and which of them stays: the best and newest.
-pub(super) fn duplicates(cases: &[Case]) -> Vec<bool> {
+pub(super) fn duplicates(cases: &[Record]) -> Vec<bool> {
     let mut best: HashMap<blake3::Hash, usize> = HashMap::new();
     let mut doubled = vec![false; cases.len()];
-    let rank = |case: &Case| (case.accepted, case.verified(), case.origin.session.clone());
+    fn rank(case: &Record) -> (bool, bool, &str) {
+        (case.accepted, case.verified, &case.session)
+    }
     for (at, case) in cases.iter().enumerate() {
-        let text = format!("{}\0{}", case.kind().as_str(), crate::base::text::fold_whitespace(&told(case)));
-        match best.entry(blake3::hash(text.as_bytes())) {
+        match best.entry(case.told) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(at);
             }

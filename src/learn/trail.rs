@@ -114,6 +114,11 @@ impl<'a> Trail<'a> {
         Self { rounds, cleaner, note, places }
     }
 
+    /// Whether `cru` wrote the note.
+    pub(super) const fn written(&self) -> bool {
+        self.note.session.meta.cursor.is_some()
+    }
+
     /// Round and beat of what a link points at.
     pub(super) fn place(&self, link: &Link) -> Option<(usize, usize)> {
         self.places.get(link.block.as_deref()?).copied()

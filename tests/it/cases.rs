@@ -343,3 +343,31 @@ fn what_found_no_name_is_written_once_there_is_one() {
     place.cru(&["session", "learn"]);
     assert_eq!(place.files("cases"), notes);
 }
+
+#[test]
+fn rows_of_one_dialect_take_the_place_of_those_of_another() {
+    let place = three();
+    let export = |dialect: &str| {
+        let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out", "--dialect", dialect]);
+        assert!(output.status.success(), "{}", said(&output));
+        (said(&output), place.files("out"))
+    };
+    let (_, hf) = export("hf");
+    let (_, openai) = export("openai");
+    let aside =
+        |files: &BTreeMap<String, Vec<u8>>| files.keys().filter(|name| name.ends_with(".metadata.jsonl")).count();
+    let rows = |files: &BTreeMap<String, Vec<u8>>| files.keys().filter(|name| name.ends_with(".jsonl")).count();
+    assert_eq!((aside(&hf), aside(&openai) * 2), (0, rows(&openai)));
+    assert!(
+        openai
+            .iter()
+            .filter(|(name, _)| !name.contains("metadata"))
+            .all(|(_, bytes)| { !String::from_utf8_lossy(bytes).contains(r#""metadata":{"#) })
+    );
+    assert!(export("openai").0.contains("unchanged"));
+    assert_eq!(export("hf").1, hf, "nothing of the other is left");
+    place.put("out/sft/train.jsonl", "mine");
+    place.put("out/kto/train.jsonl", "mine");
+    let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
+    assert!(!output.status.success() && said(&output).contains("was not written by an export"), "{}", said(&output));
+}

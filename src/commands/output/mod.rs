@@ -83,6 +83,11 @@ pub trait Output {
         None
     }
 
+    /// Writes what is too long to be held as one text, for people and for pipes; `None` where [`Output::text`] gives it.
+    fn stream(&self, _: &mut dyn std::io::Write) -> Option<std::io::Result<()>> {
+        None
+    }
+
     /// Whether a terminal should page it when it is long.
     fn paged(&self) -> bool {
         false

@@ -120,7 +120,7 @@ fn cases(session: &Session) -> Harvest {
     harvest(&[note(session)], &Kind::ALL, &Family::default())
 }
 
-fn text(export: &Export, name: &str) -> String {
+fn text(export: &Whole, name: &str) -> String {
     let file = export.files.iter().find(|file| file.name == name).expect("the export has the file");
     String::from_utf8(file.bytes.clone()).expect("exports are UTF-8")
 }
@@ -181,7 +181,7 @@ fn ids_stay_when_the_note_is_edited_elsewhere() {
 #[test]
 fn rows_for_tuning() {
     let harvest = cases(&tokens());
-    let export = export::folder(harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
+    let export = export::folder(&harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
     assert_eq!(
         names,
@@ -202,7 +202,7 @@ fn rows_for_tuning() {
 #[test]
 fn samples_for_evaluation() {
     let harvest = harvest(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
-    let export = export::stream(harvest.cases, Format::Puzzle, ASKED).expect("samples");
+    let export = export::stream(&harvest.cases, Format::Puzzle, ASKED).expect("samples");
     let rows = text(&export, "puzzles.jsonl");
     assert_eq!(rows.lines().count(), 2);
     assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()));
@@ -211,11 +211,11 @@ fn samples_for_evaluation() {
 #[test]
 fn notes_to_read() {
     let harvest = cases(&tokens());
-    let export = export::folder(harvest.cases[..1].to_vec(), Format::Markdown, OPTIONS).expect("a note");
+    let export = export::folder(&harvest.cases[..1], Format::Markdown, OPTIONS).expect("a note");
     let name = export.files[0].name.clone();
     assert_snapshot!(name);
     assert_snapshot!(text(&export, &name));
-    let export = export::stream(harvest.cases[3..4].to_vec(), Format::Markdown, OPTIONS).expect("a document");
+    let export = export::stream(&harvest.cases[3..4], Format::Markdown, OPTIONS).expect("a document");
     assert_snapshot!(text(&export, "cases.md"));
 }
 
@@ -223,10 +223,133 @@ fn notes_to_read() {
 fn a_vault_may_have_its_own_layout() {
     let harvest = cases(&tokens());
     let export = export::stream(
-        harvest.cases[..1].to_vec(),
+        &harvest.cases[..1],
         Format::Markdown,
         export::Options::new(export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" }),
     )
     .expect("one");
     assert_eq!(text(&export, "cases.md"), "puzzle: Flaky clock in the token test\n");
+}
+
+#[test]
+fn what_waits_in_a_file_comes_out_the_same() {
+    let harvest = cases(&tokens());
+    for format in Format::ALL {
+        let drafter = Drafter::new(format, Place::Folder, ASKED).expect("a layout");
+        let made = |memory: usize| {
+            let mut pile = Pile::new(memory);
+            for case in &harvest.cases {
+                pile.add(drafter.draft(case).expect("a draft")).expect("room");
+            }
+            pile.export(&drafter).and_then(Export::whole).expect("an export")
+        };
+        assert!(made(0) == made(usize::MAX) && !made(0).files.is_empty(), "{format:?}");
+    }
+}
+
+#[test]
+fn dialects_that_take_one_message() {
+    let session = tokens();
+    let call = Call::new("Write", serde_json::json!({ "file_path": "web/store.ts", "content": "a b" }), Some("ok"));
+    let calls = session.steps().filter_map(|(_, step)| Some((step.id.clone()?, call.clone()?))).collect();
+    let harvest = harvest(&[Note { calls: Some(&calls), ..note(&session) }], &Kind::ALL, &Family::default());
+    let made =
+        |dialect| export::folder(&harvest.cases, Format::Jsonl, export::Options { dialect, ..OPTIONS }).expect("rows");
+    let rows = |export: &Whole, name: &str| -> Vec<serde_json::Value> {
+        text(export, name).lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
+    };
+    let openai = made(Dialect::Openai);
+    for row in rows(&openai, "preference/train.jsonl") {
+        let keys: Vec<&str> = row.as_object().expect("a row").keys().map(String::as_str).collect();
+        assert_eq!(keys, ["input", "preferred_output", "non_preferred_output"]);
+        assert_eq!(
+            (row["preferred_output"].as_array().map(Vec::len), row["input"]["tools"].is_null()),
+            (Some(1), true)
+        );
+    }
+    let (tuned, aside) = (rows(&openai, "completion/train.jsonl"), rows(&openai, "completion/train.metadata.jsonl"));
+    assert_eq!((tuned.len(), tuned[0]["metadata"].is_null()), (aside.len(), true));
+    assert!(tuned[0]["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && aside[0]["id"].is_string());
+    let told = text(&openai, "completion/train.jsonl");
+    assert!(
+        told.contains(r#""role":"tool""#)
+            && !told.contains(r#""role":"tool","content":"ok","tool_call_id":"call_0","name""#)
+    );
+    for name in ["preference/train.jsonl", "kto/train.jsonl"] {
+        for row in rows(&made(Dialect::Axolotl), name) {
+            assert!(!row.to_string().contains("tool_calls"), "{row}");
+            assert_ne!(row["metadata"]["tool_fidelity"], "full");
+        }
+    }
+}
+
+/// A session of one turn in which something failed.
+fn failed(items: Vec<Item>) -> Session {
+    let words = std::iter::once(user("", "Make it build, please.", None));
+    Session { phases: vec![phase("p-01", "Build", words.chain(items).collect())], ..Session::default() }
+}
+
+#[test]
+fn a_failure_that_says_nothing_solves_nothing() {
+    let gap = |result: &str, text: &str| {
+        let mark = error("make failed", text, Some("n-001"), Some(("[[#^n-002]]", &["n-002", "n-003"])));
+        let items = vec![
+            step("n-001", "Bash make", result),
+            mark,
+            step("n-002", "Edit a.c", "+1"),
+            step("n-003", "Bash make", "done"),
+        ];
+        cases(&failed(items)).cases[0].gap()
+    };
+    assert_eq!(gap("✗ Checked 286 files in 156ms. Nothing fixed.", ""), Some(Reason::Silent));
+    assert_eq!(gap("✗ a.c:3: error: missing semicolon", ""), None);
+    assert_eq!(gap("✗ Checked 286 files", "The linker was missing."), None);
+    assert_eq!(
+        gap("✗ So it works here, but should we redirect instead?", ""),
+        Some(Reason::Silent),
+        "words of a person"
+    );
+    assert_eq!(gap("✗ не удалось собрать", ""), None, "only what can be read is judged");
+}
+
+#[test]
+fn after_many_attempts_the_last_one_counts() {
+    let mut items = vec![
+        step("n-000", "Bash make", "✗ error: first of all"),
+        error("error: first of all", "", Some("n-000"), None),
+    ];
+    for at in 1..20 {
+        items.push(step(&format!("n-{at:03}"), &format!("Edit a{at}.c"), "+1"));
+    }
+    items.push(step("n-020", "Bash make", "✗ error: last of all"));
+    for at in 21..40 {
+        items.push(step(&format!("n-{at:03}"), &format!("Edit b{at}.c"), "+1"));
+    }
+    items.push(step("n-040", "Bash make", "done"));
+    if let Item::Error(error) = &mut items[1] {
+        error.resolution = Some("[[#^n-040]]".into());
+        error.resolved_by = vec![Link::to_block("n-040")];
+    }
+    let harvest = cases(&failed(items));
+    let Story::Puzzle(puzzle) = &harvest.cases[0].story else { panic!("a puzzle") };
+    assert!(puzzle.step.as_ref().is_some_and(|step| step.text().contains("last of all")), "{puzzle:?}");
+    assert_eq!((puzzle.fix.len(), puzzle.verified), (20, true));
+}
+
+#[test]
+fn no_to_an_offer_is_an_answer() {
+    let corrections = |offer: &str, words: &str| {
+        let items = vec![step("n-001", "Edit a.c", "+1"), prose(offer), user("", words, None), prose("As you like.")];
+        cases(&failed(items)).cases.iter().filter(|case| case.kind() == Kind::Correction).count()
+    };
+    assert_eq!(corrections("Done. Want me to add links as well?", "No, look at the rules now."), 0);
+    assert_eq!(corrections("Done. Want me to add links as well?", "Don't, and undo the edit."), 1);
+    assert_eq!(corrections("Is it what you meant?", "No, look at the rules now."), 1);
+    assert_eq!(corrections("Want me to go on? I did it.", "No, look at the rules now."), 1);
+    let stopped = |words: &str| {
+        let offer = prose("Ready to move on to hooks.md or rpc.md?\n\n*Interrupted by the user.*");
+        let items = vec![step("n-001", "Edit a.c", "+1"), offer, user("", words, None), prose("As you like.")];
+        cases(&failed(items)).cases.iter().filter(|case| case.kind() == Kind::Correction).count()
+    };
+    assert_eq!((stopped("hooks"), stopped("that table is of the wrong release")), (0, 1));
 }

@@ -58,7 +58,7 @@ fn all_sessions_make_the_same_cases_each_time() {
     assert_eq!(ids.len(), one.cases.len());
     for format in Format::ALL {
         for make in [export::folder, export::stream] {
-            let made = |cases: &[Case]| make(cases.to_vec(), format, export::Options::new(LAYOUT)).unwrap();
+            let made = |cases: &[Case]| make(cases, format, export::Options::new(LAYOUT)).unwrap();
             let (first, second) = (made(&one.cases), made(&other.cases));
             assert!(first == second, "{format:?}");
             assert!(first.files.iter().all(|file| std::str::from_utf8(&file.bytes).is_ok()), "{format:?}");

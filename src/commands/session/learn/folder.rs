@@ -14,6 +14,7 @@ use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{self, Align, Cell};
 use crate::commands::{Output, View};
+use crate::learn::export::Planned;
 use crate::learn::row::Table;
 use crate::learn::{Export, Format, LeftOut, Report, card};
 
@@ -35,27 +36,35 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     let mut plan = Vec::new();
     for file in &export.files {
         let path = dir.join(&file.name);
-        let old = if path.exists() { Some(files::read(&path)?) } else { None };
-        if !is_kept(&file.name, format) && old.as_ref().is_some_and(|old| !is_ours(&file.name, old)) {
+        let old = files::digest(&path)?;
+        if !is_kept(&file.name, format) && old.is_some() && !is_ours(dir, &file.name)? {
             return Err(Error::usage(format!("{} was not written by an export", path.display()))
                 .with_hint("choose an empty folder, or move the file away"));
         }
         plan.push((file, path, old));
     }
     let mut written = Vec::new();
+    let mut bulk = files::Bulk::new();
     for (file, path, old) in plan {
         let fate = match old {
-            Some(old) if old == file.bytes => Fate::Unchanged,
+            Some(old) if old == digest(export, file)? => Fate::Unchanged,
             Some(_) if is_kept(&file.name, format) => Fate::Kept,
-            Some(old) => {
-                files::replace(&path, &old, &file.bytes)?;
-                Fate::Replaced
+            None if format == Format::Markdown => {
+                if !bulk.create(&path, &export.bytes(file)?)? {
+                    return Err(Error::Changed { path });
+                }
+                Fate::Created
             }
-            None if files::create(&path, &file.bytes)? => Fate::Created,
-            None => return Err(Error::Changed { path }),
+            old => {
+                let mut long = files::Long::new(&path)?;
+                export.pieces(file).try_for_each(|piece| long.write(&piece?))?;
+                long.settle(old)?;
+                if old.is_some() { Fate::Replaced } else { Fate::Created }
+            }
         };
         written.push((file.name.clone(), file.rows, fate));
     }
+    bulk.finish()?;
     for name in left_over(dir, export) {
         if files::remove(&dir.join(&name))? {
             written.push((name, 0, Fate::Removed));
@@ -65,19 +74,44 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     Ok(written)
 }
 
+/// Bytes of a file that tell whether an export wrote it: its first row.
+const FIRST: u64 = 16 * 1024 * 1024;
+
+/// The digest of a file as it will be written.
+fn digest(export: &Export, file: &Planned) -> Result<files::Digest> {
+    let mut hasher = blake3::Hasher::new();
+    for piece in export.pieces(file) {
+        hasher.update(&piece?);
+    }
+    Ok(hasher.finalize().into())
+}
+
 /// Whether a file of that name is a person's once it is there.
 fn is_kept(name: &str, format: Format) -> bool {
     format == Format::Markdown || matches!(name, "promptfooconfig.yaml" | "prompt.js")
 }
 
-/// Whether bytes in the place of a file of rows or a card come from an earlier export.
-fn is_ours(name: &str, old: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(old);
-    match name {
+/// Whether a file in the place of rows or a card comes from an earlier export.
+fn is_ours(dir: &Path, name: &str) -> Result<bool> {
+    let old = files::beginning(&dir.join(name), FIRST)?;
+    let text = String::from_utf8_lossy(&old);
+    Ok(match name {
         "README.md" => text.contains(card::MARK),
         "dataset_info.json" => text.contains(r#""file_name""#),
-        _ => text.trim().is_empty() || text.lines().next().is_some_and(|row| row.contains(r#""exporter":"cru "#)),
-    }
+        _ => {
+            let marked = |row: &str| row.contains(r#""exporter":"cru "#);
+            // Rows of a dialect without metadata have it beside them.
+            let aside = || files::beginning(&dir.join(aside(name)), FIRST).unwrap_or_default();
+            text.trim().is_empty()
+                || text.lines().next().is_some_and(marked)
+                || String::from_utf8_lossy(&aside()).lines().next().is_some_and(marked)
+        }
+    })
+}
+
+/// The file with the metadata of a file of rows.
+fn aside(rows: &str) -> String {
+    rows.replace(".jsonl", ".metadata.jsonl")
 }
 
 /// Files of rows that an earlier export left and this one has no rows for.
@@ -86,11 +120,15 @@ fn left_over(dir: &Path, export: &Export) -> Vec<String> {
         return Vec::new();
     }
     let names = Table::ALL.into_iter().flat_map(|table| {
-        ["train", "validation"].into_iter().map(move |split| format!("{}/{split}.jsonl", table.as_str()))
+        let rows = ["train", "validation"].map(|split| format!("{}/{split}.jsonl", table.as_str()));
+        rows.into_iter().flat_map(|rows| {
+            let aside = aside(&rows);
+            [rows, aside]
+        })
     });
     names
         .filter(|name| export.files.iter().all(|file| file.name != *name))
-        .filter(|name| files::read(&dir.join(name)).is_ok_and(|old| is_ours(name, &old)))
+        .filter(|name| is_ours(dir, name).is_ok_and(|ours| ours))
         .collect()
 }
 
@@ -113,15 +151,15 @@ struct WrittenFile {
 }
 
 impl Written {
-    pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, Fate)>, export: &Export) -> Self {
+    pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, Fate)>, export: Export) -> Self {
         let files = written.into_iter().map(|(name, rows, fate)| WrittenFile { name, rows, fate }).collect();
         Self {
             schema: 1,
             format: format.as_str(),
             dir: dir.to_owned(),
             files,
-            report: export.report.clone(),
-            left_out: export.left_out.clone(),
+            report: export.report,
+            left_out: export.left_out,
         }
     }
 

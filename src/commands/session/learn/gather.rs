@@ -1,9 +1,9 @@
 //! Which sessions are learned from, and their cases.
 //!
-//! Each session is read for itself and let go again, so that many sessions take the memory of their cases. A transcript is
-//! opened only where its note has a case.
+//! Each session is read for itself, and let go again once something was made of its cases, so that many sessions take no
+//! more memory than one and what is kept of each. A transcript is opened only where its note has a case.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -30,6 +30,9 @@ pub(in crate::commands) struct Wanted<'a> {
     pub(in crate::commands) filter: Option<&'a str>,
 }
 
+/// Sessions that are read before what was made of them is taken.
+const BATCH: usize = 64;
+
 /// The cases of the sessions that are asked for.
 pub(in crate::commands) fn harvest(
     wanted: Wanted<'_>,
@@ -37,6 +40,25 @@ pub(in crate::commands) fn harvest(
     vault: &Vault,
     cx: &Context<'_>,
 ) -> Result<Harvest> {
+    let mut all = Harvest::default();
+    each(wanted, catalog, vault, cx, Ok, |harvest| {
+        all.cases.extend(harvest.cases);
+        all.left_out.extend(harvest.left_out);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Makes something of the cases of each session that is asked for, in any thread, and takes it in the order of session
+/// ids.
+pub(in crate::commands) fn each<T: Send>(
+    wanted: Wanted<'_>,
+    catalog: &Catalog,
+    vault: &Vault,
+    cx: &Context<'_>,
+    make: impl Fn(Harvest) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
     let named = wanted.sessions.iter().map(|name| Ok(catalog.session(name, vault, cx.env)?.path.clone()));
     let named = named.collect::<Result<BTreeSet<_>>>()?;
     let found = wanted.filter.map(|query| filtered(query, vault, cx)).transpose()?;
@@ -44,32 +66,42 @@ pub(in crate::commands) fn harvest(
         (named.is_empty() || named.contains(path))
             && found.as_ref().is_none_or(|found| found.contains(path.text().as_ref()))
     };
-    let heads: Vec<_> = catalog.sessions().filter(|head| meant(&head.path)).collect();
+    // Two notes of one session id are taken together: only then the ids of their cases are told apart.
+    let mut sessions: BTreeMap<String, Vec<&VaultPath>> = BTreeMap::new();
+    for head in catalog.sessions().filter(|head| meant(&head.path)) {
+        let id = head.meta.session_id.clone().filter(|id| !id.is_empty());
+        sessions.entry(id.unwrap_or_else(|| head.path.stem().into_owned())).or_default().push(&head.path);
+    }
+    let sessions: Vec<Vec<&VaultPath>> = sessions.into_values().collect();
     let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
     let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)));
     let transcripts = Transcripts::of(vault, cx.env);
-    let progress = cx.ui.progress("learning", heads.len() as u64);
-    let gathered: Vec<Result<Harvest>> = heads
-        .par_iter()
-        .map(|head| {
-            let harvest = of_note(&head.path, wanted.kinds, &family, &transcripts, vault);
-            progress.advance(1);
-            harvest
-        })
-        .collect();
-    drop(progress);
-    let mut harvest = Harvest::default();
-    for gathered in gathered {
-        match gathered {
-            Ok(more) => {
-                harvest.cases.extend(more.cases);
-                harvest.left_out.extend(more.left_out);
+    let progress = cx.ui.progress("learning", sessions.len() as u64);
+    for batch in sessions.chunks(BATCH) {
+        let gather = |paths: &Vec<&VaultPath>| {
+            let mut harvest = Harvest::default();
+            let mut unread = Vec::new();
+            for path in paths {
+                match of_note(path, wanted.kinds, &family, &transcripts, vault) {
+                    Ok(more) => {
+                        harvest.cases.extend(more.cases);
+                        harvest.left_out.extend(more.left_out);
+                    }
+                    Err(error) => unread.push(error),
+                }
             }
-            Err(error) => cx.ui.warn(&error.to_string()),
+            harvest.sort();
+            progress.advance(1);
+            (make(harvest), unread)
+        };
+        for (made, unread) in batch.par_iter().map(gather).collect::<Vec<_>>() {
+            for error in unread {
+                cx.ui.warn(&error.to_string());
+            }
+            take(made?)?;
         }
     }
-    harvest.sort();
-    Ok(harvest)
+    Ok(())
 }
 
 fn of_note(

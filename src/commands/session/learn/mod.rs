@@ -8,6 +8,7 @@ mod reviewed;
 mod stats;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::PathBuf;
 
 pub(in crate::commands) use gather::{Wanted, harvest};
@@ -17,7 +18,7 @@ use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::document::Layout;
-use crate::learn::{self, Dialect, Eval, Export, Format, Harvest, Kind, export};
+use crate::learn::{Case, Dialect, Drafter, Eval, Export, Format, Harvest, Kind, Pile, Place, export};
 use crate::vault::Catalog;
 use crate::vault::template::{self, Template};
 
@@ -140,51 +141,69 @@ enum EvalArg {
     Promptfoo,
 }
 
+/// Bytes of texts that stay in memory until the export is written; what comes after waits in a file.
+const MEMORY: usize = 8 * 1024 * 1024;
+
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     let kinds: Vec<Kind> = if wanted.is_empty() { Kind::ALL.to_vec() } else { wanted.into_iter().collect() };
     let what = Wanted { sessions: &args.sessions, kinds: &kinds, filter: args.filter.as_deref() };
-    let mut harvest = harvest(what, &catalog, &vault, cx)?;
-    if !args.kind.is_empty() && !args.kind.contains(&KindArg::Correction) && args.kind.contains(&KindArg::Preference) {
-        // Corrections are meant as far as they make a pair.
-        harvest.cases.retain(|case| case.kind() != Kind::Correction || case.is_pair());
-    }
+    // Corrections are meant as far as they make a pair.
+    let pairs =
+        !args.kind.is_empty() && !args.kind.contains(&KindArg::Correction) && args.kind.contains(&KindArg::Preference);
+    let meant = |case: &Case| !pairs || case.kind() != Kind::Correction || case.is_pair();
     let (case, prompt) = (Template::of(&vault, template::Kind::Case)?, Template::of(&vault, template::Kind::Prompt)?);
     let layouts = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
     let layout = Layout::new(layouts.name, layouts.case)?;
     let mut reviews = Reviews::read(&catalog, &vault);
-    let Some(format) = args.export else {
-        if args.dry_run || args.stats {
+    let drafts = |format: Format, place: Place| {
+        let drafter = Drafter::new(format, place, options(args, layouts))?;
+        let mut pile = Pile::new(MEMORY);
+        let mut left_out = Vec::new();
+        let draft = |mut harvest: Harvest| {
+            harvest.cases.retain(meant);
             reviews.apply(&mut harvest, &layout, args.accepted_only)?;
-        }
-        if args.dry_run {
-            return Ok(Box::new(list::List::of(harvest)));
-        }
+            let drafts = harvest.cases.iter().map(|case| drafter.draft(case)).collect::<Result<Vec<_>>>()?;
+            Ok((drafts, harvest.left_out))
+        };
+        gather::each(what, &catalog, &vault, cx, draft, |(drafts, more)| {
+            left_out.extend(more);
+            drafts.into_iter().try_for_each(|draft| pile.add(draft))
+        })?;
+        Ok((pile, drafter, left_out))
+    };
+    let Some(format) = args.export else {
         if args.stats {
-            return stats(args, harvest, layouts);
+            let (pile, drafter, left_out) = drafts(Format::Jsonl, Place::Numbers)?;
+            let sessions = pile.sessions();
+            let mut export = pile.export(&drafter)?;
+            export.left_out.extend(left_out);
+            return Ok(Box::new(stats::Stats::of(sessions, export)));
+        }
+        let mut harvest = harvest(what, &catalog, &vault, cx)?;
+        harvest.cases.retain(meant);
+        if args.dry_run {
+            reviews.apply(&mut harvest, &layout, args.accepted_only)?;
+            return Ok(Box::new(list::List::of(harvest)));
         }
         let fates = reviews.write(&harvest.cases, &layout, &vault)?;
         return Ok(Box::new(reviewed::Reviewed::of(&harvest, fates, &reviews)));
     };
-    reviews.apply(&mut harvest, &layout, args.accepted_only)?;
     let format = match format {
         FormatArg::Jsonl => Format::Jsonl,
         FormatArg::Markdown => Format::Markdown,
         FormatArg::Puzzle => Format::Puzzle,
     };
-    let options = options(args, layouts);
-    let Harvest { cases, left_out } = harvest;
-    if cases.is_empty() {
+    let place = if args.output.is_some() { Place::Folder } else { Place::Pipe };
+    let (pile, drafter, left_out) = drafts(format, place)?;
+    if pile.is_empty() {
         return Err(
             Error::no("no cases to export").with_hint("`cru session learn --dry-run` says what was left out and why")
         );
     }
-    let mut export = match &args.output {
-        Some(_) => export::folder(cases, format, options)?,
-        None => export::stream(cases, format, options)?,
-    };
+    let mut export = pile.export(&drafter)?;
     export.left_out.extend(left_out);
     if export.is_empty() {
         tell(&export, cx);
@@ -199,7 +218,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     };
     let dir = cx.absolute(output);
     let written = folder::write(&dir, &export, format)?;
-    Ok(Box::new(folder::Written::of(output, format, written, &export)))
+    Ok(Box::new(folder::Written::of(output, format, written, export)))
 }
 
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {
@@ -220,18 +239,10 @@ fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a>
     }
 }
 
-/// What an export of rows would hold, in numbers.
-fn stats(args: &Args, harvest: Harvest, layouts: export::Layouts<'_>) -> Result<Box<dyn Output>> {
-    let sessions = harvest.cases.iter().map(|case| &case.origin.session).collect::<BTreeSet<_>>().len();
-    let mut export = export::folder(harvest.cases, Format::Jsonl, options(args, layouts))?;
-    export.left_out.extend(harvest.left_out);
-    Ok(Box::new(stats::Stats::of(sessions, export)))
-}
-
 /// Refuses an export that holds a secret or personal data after all. What it is is never told.
 fn refuse_leaks(export: &Export) -> Result<()> {
     const SHOWN: usize = 10;
-    let leaks = learn::leaks(&export.files);
+    let leaks = export.leaks()?;
     if leaks.is_empty() {
         return Ok(());
     }
@@ -260,7 +271,14 @@ struct Stream {
 
 impl Output for Stream {
     fn text(&self, _: &View) -> String {
-        self.export.files.iter().map(|file| String::from_utf8_lossy(&file.bytes)).collect()
+        let bytes: Vec<u8> =
+            self.export.files.iter().flat_map(|file| self.export.bytes(file).unwrap_or_default()).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn stream(&self, out: &mut dyn io::Write) -> Option<io::Result<()>> {
+        let mut pieces = self.export.files.iter().flat_map(|file| self.export.pieces(file));
+        Some(pieces.try_for_each(|piece| out.write_all(&piece.map_err(io::Error::other)?)))
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {

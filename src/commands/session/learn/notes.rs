@@ -141,7 +141,7 @@ impl Reviews {
                 fates.push((Fate::Deleted, PathBuf::new()));
                 continue;
             }
-            let names = [file_name(case), format!("{}.md", case.id)];
+            let names = [file_name(case.kind(), &case.id, &case.title), format!("{}.md", case.id)];
             let mut made = None;
             for name in names {
                 let relative = PathBuf::from(FOLDER).join(name);

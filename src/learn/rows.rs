@@ -1,0 +1,74 @@
+//! Which rows a case gives: one or several tables may take it, each with the prompt that it needs.
+
+use std::cell::OnceCell;
+
+use super::case::{Case, Story};
+use super::example::{self, End, Example};
+use super::format::Options;
+use super::harvest::Reason;
+use super::row::{self, Dialect, Metadata, Row, Table};
+
+/// The rows of a case with their tokens, and why others are none.
+pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, usize), Reason>> {
+    let examples: [OnceCell<Result<Example, Reason>>; 4] = Default::default();
+    let example = |end: End, lines: bool| {
+        let known = &examples[usize::from(end == End::Before) + 2 * usize::from(lines)];
+        let wanted = example::Options { lines, ..options.example() };
+        known.get_or_init(|| example::example(case, end, wanted)).as_ref().map_err(|reason| *reason)
+    };
+    let make = |table: Table, end: End, label: bool| {
+        let mut lines = options.dialect.takes_one_message(table);
+        let mut example_of = example(end, lines);
+        // LLaMA-Factory skips a row in which the person speaks right after a tool.
+        if !lines && options.dialect == Dialect::Axolotl && example_of.is_ok_and(interrupts) {
+            lines = true;
+            example_of = example(end, lines);
+        }
+        let example = example_of?;
+        let answer = if label { &example.chosen } else { &example.rejected };
+        if answer.is_empty() || (table == Table::Preference && example.rejected.is_empty()) {
+            return Err(Reason::Unchanged);
+        }
+        let tokens = example.tokens;
+        let metadata = Metadata::of(case, tokens, lines);
+        Ok((table, row::row(table, options.dialect, example, label, &metadata), tokens))
+    };
+    let kto = options.dialect != Dialect::Openai;
+    let mut made = Vec::new();
+    match (case.gap(), &case.story) {
+        (Some(gap), Story::Puzzle(it)) => {
+            // What failed for good is wrong, although nobody knows what is right.
+            if kto && gap == Reason::Unresolved && it.step.is_some() {
+                made.push(make(Table::Kto, End::Before, false));
+            }
+            made.push(Err(gap));
+        }
+        (Some(gap), story) => {
+            if kto && gap == Reason::CorrectedAgain && matches!(story, Story::Correction(_)) {
+                made.push(make(Table::Kto, End::Before, false));
+            }
+            made.push(Err(gap));
+        }
+        (None, Story::Demonstration(_)) => made.push(make(Table::Sft, End::After, true)),
+        (None, Story::Puzzle(it)) => {
+            made.push(make(Table::Completion, End::After, true));
+            if kto && it.verified {
+                made.push(make(Table::Kto, End::After, true));
+            }
+        }
+        (None, Story::Correction(_) | Story::Preference(_)) => {
+            made.push(make(Table::Completion, End::After, true));
+            made.push(make(Table::Preference, End::Before, true));
+            if kto {
+                made.push(make(Table::Kto, End::Before, true));
+                made.push(make(Table::Kto, End::Before, false));
+            }
+        }
+    }
+    made
+}
+
+/// Whether the person speaks right after a tool, and not after the agent.
+fn interrupts(example: &Example) -> bool {
+    example.prompt.windows(2).any(|pair| pair[0].role == "tool" && pair[1].role == "user")
+}
