@@ -19,6 +19,9 @@ pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
 
 /// Every run of white space as one blank, ends trimmed.
 pub fn fold_whitespace(text: &str) -> String {
+    if is_folded(text) {
+        return text.to_owned();
+    }
     let mut folded = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !folded.is_empty() {
@@ -27,6 +30,13 @@ pub fn fold_whitespace(text: &str) -> String {
         folded.push_str(word);
     }
     folded
+}
+
+/// Whether every white space is one blank between words, told for ASCII alone.
+fn is_folded(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends = bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ');
+    !ends && bytes.iter().all(|byte| matches!(byte, b' '..=b'~')) && memchr::memmem::find(bytes, b"  ").is_none()
 }
 
 /// Without terminal escape sequences and control characters (tab and newline stay, `\r\n` becomes `\n`), and without

@@ -22,7 +22,8 @@ const MAX_LEFT: usize = 400;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Features {
     squeezed: String,
-    words: BTreeSet<String>,
+    /// Hashes of the telling words of the title, sorted: sequences are compared word by word, many million times.
+    words: Vec<u64>,
     agent: Option<String>,
     channel: Option<String>,
     commands: BTreeSet<String>,
@@ -53,9 +54,8 @@ impl Features {
         }
         commands.remove("");
         let words = words(title);
-        let bit = |word: &String| 1_u64 << (word.bytes().fold(7_u8, |hash, byte| hash.wrapping_mul(31) ^ byte) % 64);
         Self {
-            mask: words.iter().map(bit).fold(0, |mask, bit| mask | bit),
+            mask: words.iter().fold(0, |mask, word| mask | 1 << (word % 64)),
             squeezed: squeeze(title),
             words,
             agent: step.agent.as_ref().map(|agent| agent.name.to_lowercase()),
@@ -83,13 +83,17 @@ impl Features {
         if self.mask & other.mask == 0 {
             return 0.0;
         }
+        let shared = dice(&self.words, &other.words);
+        if shared == 0.0 {
+            return 0.0;
+        }
         let mut sum = 0.0;
         let mut weight = 0.0;
         let mut add = |part: f64, score: f64| {
             sum += part * score;
             weight += part;
         };
-        add(0.55, dice(&self.words, &other.words));
+        add(0.55, shared);
         if let (Some(a), Some(b)) = (&self.agent, &other.agent) {
             add(0.12, f64::from(a == b));
         }
@@ -125,25 +129,37 @@ pub(super) fn unnumbered_state(name: &str) -> &str {
 }
 
 /// The telling words of a title, in lower case, plurals as singulars.
-fn words(title: &str) -> BTreeSet<String> {
+fn words(title: &str) -> Vec<u64> {
     const EMPTY: &[&str] =
         &["a", "an", "and", "the", "of", "to", "in", "on", "for", "with", "from", "by", "at", "into", "is", "it"];
-    let mut words: BTreeSet<String> = BTreeSet::new();
+    let mut words: Vec<u64> = Vec::new();
     for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let word = word.to_lowercase();
         let stem = word.strip_suffix('s').filter(|stem| stem.len() > 3 && !stem.ends_with('s')).unwrap_or(&word);
         if !EMPTY.contains(&stem) {
-            words.insert(stem.to_owned());
+            words.push(hash(stem));
         }
     }
+    words.sort_unstable();
+    words.dedup();
     words
 }
 
-fn dice(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
-    if a.is_empty() || b.is_empty() {
-        return 0.0;
+/// FNV-1a: the same on every machine.
+fn hash(word: &str) -> u64 {
+    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// How much two sorted lists share.
+fn dice(a: &[u64], b: &[u64]) -> f64 {
+    let (mut at, mut shared) = (0, 0_usize);
+    for word in a {
+        while b.get(at).is_some_and(|other| other < word) {
+            at += 1;
+        }
+        shared += usize::from(b.get(at) == Some(word));
     }
-    2.0 * a.intersection(b).count() as f64 / (a.len() + b.len()) as f64
+    if shared == 0 { 0.0 } else { 2.0 * shared as f64 / (a.len() + b.len()) as f64 }
 }
 
 fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {

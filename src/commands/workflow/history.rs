@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::find::{self, Found};
+use super::listing::{self, Listing};
 use crate::base::{Error, Result};
 use crate::commands::output::{Align, Cell, Table, duration, minute, rows, style};
 use crate::commands::session::filter::time;
@@ -140,7 +141,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut rows = gather(&args.workflow, &args.filter, cx)?;
     if args.by.is_empty() {
         rows.truncate(args.limit.unwrap_or(usize::MAX));
-        return Ok(Box::new(Runs { rows }));
+        return Ok(Box::new(Listing(rows)));
     }
     let by: Vec<String> =
         args.by.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_lowercase()).collect();
@@ -165,58 +166,41 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(Groups { by, of: args.of.clone(), rows: groups }))
 }
 
-struct Runs {
-    rows: Vec<Row>,
-}
+impl listing::Row for Row {
+    const NAME: &'static str = "runs";
+    const HEADS: &'static [(&'static str, Align)] = &[
+        ("started", Align::Left),
+        ("status", Align::Left),
+        ("time", Align::Right),
+        ("agent", Align::Left),
+        ("workflow", Align::Left),
+        ("step", Align::Left),
+    ];
+    const COLUMNS: &'static [&'static str] = &[
+        "workflow",
+        "step",
+        "agent",
+        "channel",
+        "status",
+        "duration_ms",
+        "tokens_used",
+        "started",
+        "input",
+        "output",
+        "source",
+        "path",
+    ];
 
-const COLUMNS: [&str; 12] = [
-    "workflow",
-    "step",
-    "agent",
-    "channel",
-    "status",
-    "duration_ms",
-    "tokens_used",
-    "started",
-    "input",
-    "output",
-    "source",
-    "path",
-];
-
-impl Output for Runs {
-    fn text(&self, view: &View) -> String {
-        let mut table = Table::new(&[
-            ("started", Align::Left),
-            ("status", Align::Left),
-            ("time", Align::Right),
-            ("agent", Align::Left),
-            ("workflow", Align::Left),
-            ("step", Align::Left),
-        ]);
-        for Row { workflow, run, .. } in &self.rows {
-            table.row([
-                Cell::new(run.started.map_or(String::new(), minute)).style(style::DIM),
-                Cell::new(&run.status).style(look(&run.status)),
-                Cell::new(run.duration_ms.map_or(String::new(), millis)),
-                Cell::new(run.agent.as_deref().unwrap_or("")).style(style::AGENT),
-                Cell::new(workflow).style(style::ID),
-                Cell::new(&run.step),
-            ]);
-        }
-        table.render(view)
-    }
-
-    fn json(&self) -> serde_json::Result<Value> {
-        Ok(json!({ "schema": 1, "count": self.rows.len(), "runs": self.rows }))
-    }
-
-    fn export(&self, format: Format) -> Option<String> {
-        rows::export(format, &COLUMNS, self.rows.iter().filter_map(|row| serde_json::to_value(row).ok()))
-    }
-
-    fn paged(&self) -> bool {
-        true
+    fn cells(&self) -> Vec<Cell> {
+        let Self { workflow, run, .. } = self;
+        vec![
+            Cell::new(run.started.map_or(String::new(), minute)).style(style::DIM),
+            Cell::new(&run.status).style(look(&run.status)),
+            Cell::new(run.duration_ms.map_or(String::new(), millis)),
+            Cell::new(run.agent.as_deref().unwrap_or("")).style(style::AGENT),
+            Cell::new(workflow).style(style::ID),
+            Cell::new(&run.step),
+        ]
     }
 }
 

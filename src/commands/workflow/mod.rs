@@ -7,6 +7,7 @@ mod find;
 mod graph;
 mod history;
 mod list;
+mod listing;
 mod sessions;
 mod show;
 mod validate;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::history::{Filter, Row, gather, look, millis};
+use super::listing::{self, Listing};
 use crate::base::Result;
-use crate::commands::output::{Align, Cell, Table, minute, rows, style};
-use crate::commands::{Context, Format, Output, View};
+use crate::commands::output::{Align, Cell, minute, style};
+use crate::commands::{Context, Output};
 
 /// List the sessions that workflows record: how many steps each ran, and how it went
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         ran.tokens_used += run.tokens_used.unwrap_or(0.0);
     }
     sessions.sort_by(|a, b| b.started.cmp(&a.started).then(a.session.cmp(&b.session)));
-    Ok(Box::new(Sessions { sessions }))
+    Ok(Box::new(Listing(sessions)))
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -60,58 +60,40 @@ struct Ran {
     tokens_used: f64,
 }
 
-struct Sessions {
-    sessions: Vec<Ran>,
-}
+impl listing::Row for Ran {
+    const NAME: &'static str = "sessions";
+    const HEADS: &'static [(&'static str, Align)] = &[
+        ("started", Align::Left),
+        ("status", Align::Left),
+        ("steps", Align::Right),
+        ("failed", Align::Right),
+        ("time", Align::Right),
+        ("workflow", Align::Left),
+        ("session", Align::Left),
+    ];
+    const COLUMNS: &'static [&'static str] = &[
+        "workflow",
+        "session",
+        "started",
+        "status",
+        "steps",
+        "succeeded",
+        "failed",
+        "skipped",
+        "duration_ms",
+        "tokens_used",
+    ];
 
-const COLUMNS: [&str; 10] = [
-    "workflow",
-    "session",
-    "started",
-    "status",
-    "steps",
-    "succeeded",
-    "failed",
-    "skipped",
-    "duration_ms",
-    "tokens_used",
-];
-
-impl Output for Sessions {
-    fn text(&self, view: &View) -> String {
-        let mut table = Table::new(&[
-            ("started", Align::Left),
-            ("status", Align::Left),
-            ("steps", Align::Right),
-            ("failed", Align::Right),
-            ("time", Align::Right),
-            ("workflow", Align::Left),
-            ("session", Align::Left),
-        ]);
-        for ran in &self.sessions {
-            let bad = if ran.failed > 0 { style::BAD } else { style::DIM };
-            table.row([
-                Cell::new(ran.started.map_or(String::new(), minute)).style(style::DIM),
-                Cell::new(ran.status).style(look(ran.status)),
-                Cell::new(ran.steps.to_string()),
-                Cell::new(ran.failed.to_string()).style(bad),
-                Cell::new(millis(ran.duration_ms)),
-                Cell::new(&ran.workflow).style(style::ID),
-                Cell::new(&ran.session),
-            ]);
-        }
-        table.render(view)
-    }
-
-    fn json(&self) -> serde_json::Result<Value> {
-        Ok(json!({ "schema": 1, "count": self.sessions.len(), "sessions": self.sessions }))
-    }
-
-    fn export(&self, format: Format) -> Option<String> {
-        rows::export(format, &COLUMNS, self.sessions.iter().filter_map(|ran| serde_json::to_value(ran).ok()))
-    }
-
-    fn paged(&self) -> bool {
-        true
+    fn cells(&self) -> Vec<Cell> {
+        let bad = if self.failed > 0 { style::BAD } else { style::DIM };
+        vec![
+            Cell::new(self.started.map_or(String::new(), minute)).style(style::DIM),
+            Cell::new(self.status).style(look(self.status)),
+            Cell::new(self.steps.to_string()),
+            Cell::new(self.failed.to_string()).style(bad),
+            Cell::new(millis(self.duration_ms)),
+            Cell::new(&self.workflow).style(style::ID),
+            Cell::new(&self.session),
+        ]
     }
 }

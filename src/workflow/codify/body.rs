@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::data::{self, Data};
 use super::deed::Deed;
 use super::draft::Draft;
+use super::kind::Kind;
 use super::outcome::Passes;
-use super::shell::Kind;
-use super::{clean, inline, outcome, paragraph, title};
+use super::{clean, head, inline, outcome, paragraph, request, shell, title};
 use crate::base::Span;
 use crate::base::text::truncate;
 use crate::session::{Error, User};
@@ -18,10 +18,13 @@ const MAX_REMARK: usize = 280;
 const MAX_COMMAND: usize = 200;
 const MAX_COMMANDS: usize = 8;
 const MAX_SCRIPT_LINES: usize = 14;
+/// Bytes of somebody's words that are compared.
+const SEEN: usize = 800;
 
 /// The parts of the draft at `index`.
-pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Passes) -> Vec<Part> {
+pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Passes<'_>) -> Vec<Part> {
     let Some(draft) = drafts.get(index) else { return Vec::new() };
+    let said = Said::of(draft);
     let mut parts = Vec::new();
     if let Some(words) = intent(draft) {
         parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
@@ -49,14 +52,14 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     for user in draft.corrections.iter().filter(|user| !asking(user) && corrects(user)).take(4) {
         remark(RemarkKind::Mind, spoken(user, 160));
     }
-    let asked = draft.requests.iter().filter(|user| !user.correction && !title::is_talk(&user.words));
+    let asked = draft.requests.iter().filter(|user| !user.correction && !request::is_talk(&user.words));
     for user in asked.skip(1).take(5) {
-        let then = title::imperative(&user.words).or_else(|| title::request(&user.words, 120)).unwrap_or_default();
+        let then = request::imperative(&user.words).or_else(|| request::request(&user.words, 120)).unwrap_or_default();
         if !same(&then, &draft.title) {
             remark(RemarkKind::Then, then);
         }
     }
-    for error in draft.errors.iter().filter(|error| !is_said(&error.callout.title, draft)).take(4) {
+    for error in draft.errors.iter().filter(|error| is_of_work(error) && !said.has(&error.callout.title)).take(4) {
         remark(RemarkKind::Trouble, trouble(error, &draft.deeds));
     }
     for it in &data.carried {
@@ -71,7 +74,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         remark(RemarkKind::Uses, format!("{}, given with the request ({value} in the session)", operand.name));
     }
     parts.extend(commands(&draft.deeds, data));
-    for (deed, result) in failures(draft) {
+    for (deed, result) in failures(draft, &said) {
         let command = code(deed.core.lines().next().unwrap_or(""));
         let passing = passes.after(deed, index).and_then(|at| drafts.get(at));
         let (kind, text) = match passing.map(|draft| &draft.title) {
@@ -82,6 +85,14 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
     }
     parts
+}
+
+/// Whether it went wrong in the work: a host that had no room for it says nothing to somebody who does it again.
+fn is_of_work(error: &Error) -> bool {
+    const HOST: &[&str] = &["capacity", "rate limit", "overloaded", "quota will reset"];
+    let told = error.callout.title.to_lowercase();
+    !(told.contains("model") || told.contains("quota") || told.contains("api"))
+        || !HOST.iter().any(|word| told.contains(word))
 }
 
 /// Whether a correction says what to mind: a question or an exclamation does not.
@@ -111,7 +122,7 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
         let task = subagent
             .task
             .as_deref()
-            .and_then(|task| title::request(task, MAX_WORDS))
+            .and_then(|task| request::request(task, MAX_WORDS))
             .filter(|task| !same(task, &draft.title));
         return match (task, summary.filter(|text| !text.is_empty())) {
             (Some(task), Some(summary)) => {
@@ -121,14 +132,14 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
             (task, None) => task,
         };
     }
-    let asked = draft.requests.iter().find(|user| !title::is_talk(&user.words));
+    let asked = draft.requests.iter().find(|user| !request::is_talk(&user.words));
     if let Some(user) = asked {
         return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
     }
     let prose = draft.intent.filter(|_| draft.said.is_empty());
     let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
     let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-    title::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
+    request::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.
@@ -142,7 +153,7 @@ fn same(a: &str, b: &str) -> bool {
 
 /// A person's words as a request, and what was made of them.
 fn spoken(user: &User, max: usize) -> String {
-    let words = title::request(&strip_links(&user.words), max).unwrap_or_default();
+    let words = request::request(&strip_links(head(&user.words, request::SEEN)), max).unwrap_or_default();
     match user.interpretation.as_deref().map(|text| clean(&strip_links(text))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
         Some(made) => made,
@@ -170,16 +181,25 @@ fn gate(title: &str, body: &str) -> Gate {
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }
 
-/// Whether `text` is what a person said: then it is the refusal of a call, not something that went wrong.
-fn is_said(text: &str, draft: &Draft<'_>) -> bool {
-    let text = clean(text.trim_end_matches('…'));
-    text.len() > 8 && draft.said.iter().any(|user| clean(&user.words).starts_with(&text))
+/// How people's words in a step begin.
+struct Said(Vec<String>);
+
+impl Said {
+    fn of(draft: &Draft<'_>) -> Self {
+        Self(draft.said.iter().map(|user| clean(head(&user.words, SEEN))).collect())
+    }
+
+    /// Whether `text` is what a person said: then it is the refusal of a call, not something that went wrong.
+    fn has(&self, text: &str) -> bool {
+        let text = clean(head(text.trim_end_matches('…'), SEEN / 2));
+        text.len() > 8 && self.0.iter().any(|words| words.starts_with(&text))
+    }
 }
 
 /// What went wrong, and what helped: in words, else the files that were changed to put it right.
 fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
     let what = clean(&strip_links(&error.callout.title));
-    let what = if what.is_empty() { title::request(&error.text, 120).unwrap_or_default() } else { what };
+    let what = if what.is_empty() { request::request(&error.text, 120).unwrap_or_default() } else { what };
     let help = error.resolution.as_deref().map(|text| clean(&strip_links(text))).unwrap_or_default();
     let told = help.trim_end_matches(['.', ';', ' ']);
     if !matches!(told, "" | "fixed; worked" | "fixed; passed" | "worked" | "passed") {
@@ -237,9 +257,9 @@ fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
         }
     }
     // Of checks of one kind the last tells most; of many commands the more telling kinds stay.
-    let mut last: BTreeMap<String, usize> = BTreeMap::new();
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, deed) in order.iter().enumerate().filter(|(_, deed)| deed.kind == Kind::Check) {
-        last.insert(outcome::check_key(&deed.core), at);
+        last.insert(deed.key(), at);
     }
     let keep: HashSet<usize> = last.values().copied().collect();
     let mut places: Vec<usize> =
@@ -265,10 +285,36 @@ fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
     parts
 }
 
+/// A script with the texts in it cut to their first lines: what is done with them stands behind them.
+fn without_documents<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let mut short = Vec::with_capacity(lines.len());
+    let mut rest = lines.iter().copied();
+    while let Some(line) = rest.next() {
+        short.push(line);
+        let Some(mark) = line.split_once("<<").and_then(|(_, after)| shell::here_mark(after)) else { continue };
+        for (at, line) in rest.by_ref().enumerate() {
+            let ends = line.strip_prefix(mark.as_str()).is_some_and(|after| !after.starts_with(char::is_alphanumeric));
+            match at {
+                _ if ends => short.push(line),
+                0 | 1 => short.push(line),
+                2 => short.push("…"),
+                _ => {}
+            }
+            if ends {
+                break;
+            }
+        }
+    }
+    short
+}
+
 /// `None` where nothing readable is left of it.
 fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
     let core = data.named(&crate::base::text::sanitise(&deed.core));
-    let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
+    let mut lines: Vec<&str> = core.lines().map(str::trim_end).collect();
+    if lines.len() > MAX_SCRIPT_LINES {
+        lines = without_documents(&lines);
+    }
     if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
@@ -286,22 +332,19 @@ fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
 
 /// Commands that failed and did not end well later in the step, with what they said.
 /// That which is told as trouble already, or was refused by a person, is left out.
-fn failures<'a>(draft: &'a Draft<'_>) -> Vec<(&'a Deed<'a>, String)> {
+fn failures<'a>(draft: &'a Draft<'_>, said: &Said) -> Vec<(&'a Deed<'a>, String)> {
     let deeds = &draft.deeds;
     let told: HashSet<&str> =
         draft.errors.iter().flat_map(|error| &error.steps).filter_map(|link| link.block.as_deref()).collect();
-    let fine: HashSet<String> = deeds.iter().filter(|deed| deed.succeeded()).map(outcome::retry_key).collect();
+    let fine: HashSet<&str> = deeds.iter().filter(|deed| deed.succeeded()).map(Deed::key).collect();
     let mut seen = HashSet::new();
     let mut ends: Vec<(&Deed<'_>, String)> = deeds
         .iter()
         .rev()
         .filter(|deed| deed.shell && deed.tells() && deed.failed())
         .filter(|deed| !deed.step.id.as_deref().is_some_and(|id| told.contains(id)))
-        .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| is_said(result, draft)))
-        .filter(|deed| {
-            let key = outcome::retry_key(deed);
-            !fine.contains(&key) && seen.insert(key)
-        })
+        .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| said.has(result)))
+        .filter(|deed| !fine.contains(deed.key()) && seen.insert(deed.key()))
         .map(|deed| {
             let words = |text: &String| text.chars().filter(|c| c.is_alphanumeric()).count() * 2 > text.chars().count();
             let result = deed.step.result.as_deref().map(clean).filter(words);

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::deed::{Deed, deeds};
-use super::outcome;
+use super::deed::Deed;
+use super::kind::Kind;
 use super::path::{self, Path};
-use super::shell::Kind;
-use super::title;
+use super::request;
 use crate::session::{Item, Phase, Session, User};
 
 /// How many chapters a workflow has at most, declared ones aside.
@@ -71,9 +70,9 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(session: &'a Session, path: &Path) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(session: &'a Session, path: &Path, deeds: &[Vec<Deed<'_>>]) -> Vec<Chapter<'a>> {
     let children = children(session);
-    let digests = path.tops.iter().map(|&index| digest(session, path, index, &children[index]));
+    let digests = path.tops.iter().map(|&index| digest(session, path, index, &children[index], deeds));
     let digests: Vec<Digest<'_>> = digests.filter(|digest| digest.weight > 0 || digest.looked).collect();
     // Where nothing was ever changed, looking around is the work.
     let only_looks = digests.iter().all(|digest| digest.weight == 0);
@@ -170,10 +169,16 @@ pub(super) fn children(session: &Session) -> Vec<Vec<usize>> {
     children
 }
 
-fn digest<'a>(session: &'a Session, path: &Path, index: usize, children: &[usize]) -> Digest<'a> {
+fn digest<'a>(
+    session: &'a Session,
+    path: &Path,
+    index: usize,
+    children: &[usize],
+    deeds: &[Vec<Deed<'_>>],
+) -> Digest<'a> {
     let phase = &session.phases[index];
     let words = prompt(phase);
-    let talk = words.is_some_and(|user| title::is_talk(&user.words));
+    let talk = words.is_some_and(|user| request::is_talk(&user.words));
     let mut digest = Digest {
         index,
         weight: 0,
@@ -184,14 +189,13 @@ fn digest<'a>(session: &'a Session, path: &Path, index: usize, children: &[usize
         ran: BTreeSet::new(),
         phase,
     };
-    let project = session.meta.project.as_deref();
     for &part in std::iter::once(&index).chain(children) {
         let items = path::items(session, path, part);
-        for deed in deeds(items, project) {
+        for deed in deeds.get(part).map_or(&[][..], Vec::as_slice) {
             digest.looked = true;
-            digest.weight += weight(&deed);
+            digest.weight += weight(deed);
             if deed.shell && deed.tells() {
-                digest.ran.insert(outcome::retry_key(&deed));
+                digest.ran.insert(deed.key().to_owned());
             }
             if deed.succeeded() {
                 digest.written.extend(deed.writes.iter().map(|path| path.as_ref().to_owned()));
@@ -228,23 +232,26 @@ pub(super) fn said(phase: &Phase) -> impl Iterator<Item = &User> {
 
 /// What a person asked for in a phase: the first words that are more than talk, else the first.
 pub(super) fn prompt(phase: &Phase) -> Option<&User> {
-    said(phase).find(|user| !user.correction && !title::is_talk(&user.words)).or_else(|| said(phase).next())
+    said(phase).find(|user| !user.correction && !request::is_talk(&user.words)).or_else(|| said(phase).next())
 }
 
 /// Whether the heading was made from words that were said in the phase: then it is no better than they are.
 fn is_from_prompt(phase: &Phase) -> bool {
     const SEEN: usize = 8_000;
-    let letters = |text: &str| -> String {
-        text.chars().take(SEEN).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let letters = |text: &str, seen: usize| -> String {
+        text.chars().take(seen).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let title: String = letters(&phase.title).chars().take(16).collect();
+    let title: String = letters(&phase.title, SEEN).chars().take(16).collect();
     // A short title ("Build") is found in many words by chance.
-    let fits = |words: String| if title.len() < 12 { words.starts_with(&title) } else { words.contains(&title) };
+    let fits = |words: &str| {
+        let long = title.len() >= 12 || phase.title.contains(' ');
+        letters(words, 64).starts_with(&title) || (long && letters(words, SEEN).contains(&title))
+    };
     // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
     title == "continue"
         || phase.title.contains('…')
         || phase.title.starts_with("Command /")
-        || said(phase).take(8).any(|user| fits(letters(&user.words)))
+        || said(phase).take(8).any(|user| fits(&user.words))
 }
 
 #[cfg(test)]
@@ -264,7 +271,9 @@ mod tests {
 
     fn sizes(phases: Vec<Phase>) -> Vec<usize> {
         let session = Session { phases, ..Session::default() };
-        chapters(&session, &path::path(&session)).iter().map(|chapter| chapter.phases.len()).collect()
+        let path = path::path(&session);
+        let deeds = crate::workflow::codify::deed::of_phases(&session, &path);
+        chapters(&session, &path, &deeds).iter().map(|chapter| chapter.phases.len()).collect()
     }
 
     #[test]

@@ -4,32 +4,31 @@
 //! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step edits in
 //! place, and nobody named before, is only its result.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::deed::Deed;
-use super::file_type;
-use super::shell::Kind;
-use super::title;
+use super::file::{files, groups};
+use super::kind::Kind;
+use super::value::{label, tokens, value_type};
+use super::{file_type, title};
 use crate::workflow::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 4;
 const MAX_OUTPUTS: usize = 5;
-/// Folders below which nothing is told apart, so that depth costs nothing.
-const MAX_DEPTH: usize = 12;
 
 /// Names given so far.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct Names<'a> {
     /// How many states a name has.
     states: HashMap<String, usize>,
     /// The operand that now stands for a path.
     current: HashMap<String, Operand>,
     /// Values printed, and who printed them.
-    values: HashMap<String, Value>,
+    values: HashMap<&'a str, Value>,
     /// Words that were there before any step printed them.
-    seen: HashSet<String>,
+    seen: HashSet<&'a str>,
     /// Values that people said, and what they go by once a step has used them.
-    said: HashMap<String, Option<Operand>>,
+    said: HashMap<&'a str, Option<Operand>>,
 }
 
 /// A printed value.
@@ -77,7 +76,7 @@ impl Data {
     }
 }
 
-impl Names {
+impl<'a> Names<'a> {
     fn fresh(&mut self, base: &str) -> String {
         let count = self.states.entry(base.to_owned()).or_insert(0);
         *count += 1;
@@ -85,17 +84,17 @@ impl Names {
     }
 
     /// Words that a person said: a value among them is not the work of a step.
-    pub(super) fn hear(&mut self, words: &str) {
+    pub(super) fn hear(&mut self, words: &'a str) {
         for token in tokens(words) {
             if label(token, "").is_some() && !self.values.contains_key(token) {
-                self.said.entry(token.to_owned()).or_default();
+                self.said.entry(token).or_default();
             }
-            self.seen.insert(token.to_owned());
+            self.seen.insert(token);
         }
     }
 
     /// Values of this step's commands that people gave, each with the name it goes by.
-    fn lifted(&mut self, deeds: &[Deed<'_>]) -> Vec<(String, Operand)> {
+    fn lifted(&mut self, deeds: &[Deed<'a>]) -> Vec<(String, Operand)> {
         let mut lifted: Vec<(String, Operand)> = Vec::new();
         for deed in deeds.iter().filter(|deed| deed.tells() && deed.shell) {
             let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
@@ -108,7 +107,7 @@ impl Names {
                     let label = label(token, &deed.core).unwrap_or("value");
                     Operand { name: self.fresh(label), ty: value_type(label), ..Operand::default() }
                 });
-                self.said.insert(token.to_owned(), Some(operand.clone()));
+                self.said.insert(token, Some(operand.clone()));
                 lifted.push((token.to_owned(), operand));
             }
         }
@@ -116,7 +115,7 @@ impl Names {
     }
 
     /// What step `index` takes and gives; called in the order of the steps.
-    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>]) -> Data {
+    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'a>]) -> Data {
         let carried = self.carried(index, deeds);
         let mut data = Data { carried, lifted: self.lifted(deeds), ..Data::default() };
         let (reads, writes) = files(deeds);
@@ -169,13 +168,13 @@ impl Names {
         operands
     }
 
-    fn carried(&mut self, index: usize, deeds: &[Deed<'_>]) -> Vec<Carried> {
+    fn carried(&mut self, index: usize, deeds: &[Deed<'a>]) -> Vec<Carried> {
         let mut carried: Vec<Carried> = Vec::new();
         for deed in deeds {
             let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
             for token in tokens(text) {
                 let Some(value) = self.values.get_mut(token) else {
-                    self.seen.insert(token.to_owned());
+                    self.seen.insert(token);
                     continue;
                 };
                 if value.step == index
@@ -201,7 +200,7 @@ impl Names {
                     if !self.seen.contains(token)
                         && let Some(label) = label(token, &deed.core)
                     {
-                        self.values.entry(token.to_owned()).or_insert(Value { step: index, label, operand: None });
+                        self.values.entry(token).or_insert(Value { step: index, label, operand: None });
                     }
                 }
             }
@@ -210,111 +209,10 @@ impl Names {
     }
 }
 
-/// Paths read before they were written, and paths written, in order of appearance, of deeds that ended well.
-fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let (mut read, mut written) = (HashSet::new(), HashSet::new());
-    for deed in deeds.iter().filter(|deed| deed.succeeded()) {
-        for path in deed.reads.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
-            if !written.contains(path) && read.insert(path) {
-                reads.push(path);
-            }
-        }
-        for path in deed.writes.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
-            if written.insert(path) {
-                writes.push(path);
-            }
-        }
-    }
-    (reads, writes)
-}
-
-/// Files of nobody's interest: temporary ones, the agent's own.
-fn is_scratch(path: &str) -> bool {
-    let own = path.starts_with("~/.claude/") || path.contains("/.claude/projects/") || path.contains("/.claude/plans/");
-    own || super::shell::is_scratch(path)
-}
-
 /// The first ones, the rest dropped.
 fn fewer(mut operands: Vec<Operand>, limit: usize) -> Vec<Operand> {
     operands.truncate(limit);
     operands
-}
-
-/// Paths put together by folder, as deep as gives at most `limit` groups; a group of one is the file itself.
-fn groups<'a>(paths: &[&'a str], limit: usize) -> Vec<(String, Vec<&'a str>)> {
-    let folder = |path: &str, depth: usize| {
-        let parts: Vec<&str> = path.split(['/', '\\']).collect();
-        let parts = &parts[..parts.len().saturating_sub(1).min(depth)];
-        if parts.is_empty() { "./".to_owned() } else { parts.join("/") + "/" }
-    };
-    if paths.len() <= limit {
-        return paths.iter().map(|path| ((*path).to_owned(), vec![*path])).collect();
-    }
-    let mut best = Vec::new();
-    for depth in (0..=MAX_DEPTH).rev() {
-        let mut order: Vec<(String, Vec<&str>)> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for path in paths {
-            let key = folder(path, depth);
-            let place = *places.entry(key.clone()).or_insert_with(|| {
-                order.push((key, Vec::new()));
-                order.len() - 1
-            });
-            order[place].1.push(path);
-        }
-        best = order;
-        if best.len() <= limit {
-            break;
-        }
-    }
-    best
-}
-
-/// Words of a text that could be values.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>' | '|' | '$'
-            )
-    })
-    .map(|word| word.trim_end_matches(['.', ':', '…', '/']).trim_start_matches(['#', '@']))
-    .filter(|word| (5..=200).contains(&word.len()) && word.is_ascii())
-}
-
-/// What kind of value a word is; `None`: too common to be one.
-fn label(token: &str, core: &str) -> Option<&'static str> {
-    let digits = token.bytes().filter(u8::is_ascii_digit).count();
-    let hex = token.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if token.starts_with("https://") || token.starts_with("http://") {
-        return (token.len() > 15).then_some("url");
-    }
-    if token.contains(['/', '\\', '.', '%', '*', '…']) {
-        return None;
-    }
-    if digits == token.len() {
-        return (5..=20).contains(&digits).then_some("number");
-    }
-    if hex && (7..=64).contains(&token.len()) && digits > 0 {
-        return Some(if core.contains("git ") { "commit" } else { "hash" });
-    }
-    let word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
-}
-
-/// The type of a kind of value.
-fn value_type(label: &str) -> Option<String> {
-    let ty = match label {
-        "url" => "URL",
-        "number" => "Number",
-        "commit" => "Commit",
-        "hash" => "Hash",
-        "id" => "Id",
-        _ => return None,
-    };
-    Some(ty.to_owned())
 }
 
 /// The flow line of a step, if it takes or gives anything.
@@ -346,11 +244,13 @@ mod tests {
 
     fn lines(steps: &[Vec<Step>]) -> Vec<String> {
         let mut names = Names::default();
-        let line = |(index, steps): (usize, &Vec<Step>)| {
+        let mut lines = Vec::new();
+        for (index, steps) in steps.iter().enumerate() {
             let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-            flow(&names.data(index, &format!("Step {index}"), &deeds)).map_or(String::new(), |flow| write(&flow, "→"))
-        };
-        steps.iter().enumerate().map(line).collect()
+            let data = names.data(index, &format!("Step {index}"), &deeds);
+            lines.push(flow(&data).map_or(String::new(), |flow| write(&flow, "→")));
+        }
+        lines
     }
 
     #[test]

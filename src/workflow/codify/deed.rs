@@ -2,9 +2,16 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
+use super::core;
+use super::kind::{self, Kind};
+use super::path::{self, Path};
 use super::place::relative;
-use super::shell::{self, Kind};
-use crate::session::{Item, Step, StepStatus};
+use crate::session::{Item, Session, Step, StepStatus};
+
+/// From how many on they are read side by side.
+pub(super) const MANY: usize = 256;
 
 /// One step of a session.
 #[derive(Clone, Debug)]
@@ -15,6 +22,8 @@ pub(super) struct Deed<'a> {
     pub kind: Kind,
     /// The command worth repeating; for tools other than the shell `tool args`.
     pub core: String,
+    /// Kind of the check that it is, `cargo test`; empty for others.
+    check: String,
     /// Whether it ran in a shell.
     pub shell: bool,
     /// Paths it read.
@@ -32,6 +41,11 @@ impl Deed<'_> {
     /// Whether it ended well.
     pub(super) fn succeeded(&self) -> bool {
         self.step.status == StepStatus::Complete && !self.failed()
+    }
+
+    /// What it has in common with another try of it: the kind of check, or the whole command.
+    pub(super) fn key(&self) -> &str {
+        if self.kind == Kind::Check { &self.check } else { &self.core }
     }
 
     /// Whether it is more than a look.
@@ -63,7 +77,8 @@ const READERS: &[&str] = &[
 const QUIET: &[&str] = &[
     "glob", "grep", "ls", "task", "agent", "todowrite", "todoread", "todo", "update_plan", "exitplanmode",
     "enterplanmode", "exit_plan_mode", "askuserquestion", "taskcreate", "taskupdate", "tasklist", "taskget",
-    "taskoutput", "taskstop", "bashoutput", "killshell", "killbash", "skill", "toolsearch",
+    "taskoutput", "taskstop", "bashoutput", "killshell", "killbash", "skill", "toolsearch", "write_stdin", "question",
+    "ask_user", "report_intent", "sql", "rg",
 ];
 
 /// Words in a tool's name that tell that it only looks.
@@ -76,13 +91,21 @@ const LOOKING: &[&str] = &[
 
 /// The deeds among `items`, in order. Inline work of sub-agents is not theirs.
 pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a>> {
-    items
-        .iter()
-        .filter_map(|item| match item {
-            Item::Step(step) => Some(deed(step, project)),
-            _ => None,
-        })
-        .collect()
+    let own = |item: &'a Item| match item {
+        Item::Step(step) => Some(deed(step, project)),
+        _ => None,
+    };
+    if items.len() < MANY { items.iter().filter_map(own).collect() } else { items.par_iter().filter_map(own).collect() }
+}
+
+/// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,
+/// on all cores where there are many.
+pub(super) fn of_phases<'a>(session: &'a Session, path: &Path) -> Vec<Vec<Deed<'a>>> {
+    let project = session.meta.project.as_deref();
+    let own = |index: usize| deeds(path::items(session, path, index), project);
+    let phases = session.phases.len();
+    let many = session.phases.iter().map(|phase| phase.items.len()).sum::<usize>() >= MANY;
+    if many { (0..phases).into_par_iter().map(own).collect() } else { (0..phases).map(own).collect() }
 }
 
 /// What a step did.
@@ -92,7 +115,7 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     let args = step.args.trim();
     let shell = SHELLS.contains(&tool.as_str());
     let (kind, core) = if shell {
-        let (kind, core) = shell::core(step.command.as_deref().unwrap_or(args), project);
+        let (kind, core) = core::core(step.command.as_deref().unwrap_or(args), project);
         (kind, relative(&core, project).into_owned())
     } else if EDITORS.contains(&tool.as_str()) {
         if writes.is_empty() && is_path(args) {
@@ -110,7 +133,8 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     } else {
         (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
     };
-    Deed { step, kind, core, shell, reads, writes }
+    let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
+    Deed { step, kind, core, check, shell, reads, writes }
 }
 
 fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {

@@ -6,7 +6,7 @@ use super::chapter::{self, Chapter};
 use super::data::{self, Data, Names};
 use super::deed::{Deed, deeds};
 use super::path::{self, Path};
-use super::{Options, clean, title};
+use super::{Options, clean, request, title};
 use crate::base::text::truncate;
 use crate::session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 use crate::workflow::heading::{is_agent, is_channel};
@@ -50,7 +50,14 @@ pub(super) struct Draft<'a> {
 }
 
 /// The drafts in document order.
-pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<'a>]) -> Vec<Draft<'a>> {
+pub(super) fn drafts<'a>(
+    session: &'a Session,
+    path: &Path,
+    chapters: &[Chapter<'a>],
+    mut deeds: Vec<Vec<Deed<'a>>>,
+) -> Vec<Draft<'a>> {
+    // Each phase is taken once, and its deeds with it.
+    let mut of = |index: usize| deeds.get_mut(index).map(std::mem::take).unwrap_or_default();
     let children = chapter::children(session);
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     for chapter in chapters {
@@ -68,11 +75,11 @@ pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<
             digests.filter_map(|digest| chapter::prompt(digest.phase)).collect()
         };
         draft.requests = asked(true);
-        if draft.requests.iter().all(|user| title::is_talk(&user.words)) {
+        if draft.requests.iter().all(|user| request::is_talk(&user.words)) {
             draft.requests = asked(false);
         }
         for digest in &chapter.phases {
-            draft.take(session, path, digest.index, &mut below);
+            draft.take(session, path, digest.index, of(digest.index), &mut below);
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
                 let mut nested = Draft { level: 3, parent: Some(top), ..Draft::default() };
                 let phase = &session.phases[child];
@@ -80,7 +87,7 @@ pub(super) fn drafts<'a>(session: &'a Session, path: &Path, chapters: &[Chapter<
                 nested.channel = phase.channel.as_deref().or(draft.channel);
                 nested.requests = chapter::prompt(phase).into_iter().collect();
                 let mut deeper = Vec::new();
-                nested.take(session, path, child, &mut deeper);
+                nested.take(session, path, child, of(child), &mut deeper);
                 nested.title = phase_title(&nested, phase, true);
                 if !nested.is_empty() || !deeper.is_empty() {
                     // Its place among the drafts: after the parent and what is below already.
@@ -114,11 +121,18 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds what a phase holds; its sub-agents go `below`.
-    fn take(&mut self, session: &'a Session, path: &Path, index: usize, below: &mut Vec<Draft<'a>>) {
+    fn take(
+        &mut self,
+        session: &'a Session,
+        path: &Path,
+        index: usize,
+        deeds: Vec<Deed<'a>>,
+        below: &mut Vec<Draft<'a>>,
+    ) {
         let Some(phase) = session.phases.get(index) else { return };
         let items = path::items(session, path, index);
         self.phases.push(phase);
-        self.deeds.extend(deeds(items, session.meta.project.as_deref()));
+        self.deeds.extend(deeds);
         let origin = session.meta.session_id.as_deref().map(|id| Link {
             target: clean(id),
             block: Some(phase.id.clone()),
@@ -161,7 +175,7 @@ impl<'a> Draft<'a> {
         let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
         let name = name.unwrap_or("the sub-agent");
         let task = subagent.task.as_deref().unwrap_or("");
-        let named = title::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
+        let named = request::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
         let mut draft = Draft {
             title: if named.is_empty() { format!("Let {name} work") } else { clean(&named) },
             agent: subagent.agent.as_ref(),
@@ -218,24 +232,27 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
     } else {
         // The request of the phase in which most was done, else the first that says something.
         let lead = chapter::prompt(phase);
+        let pasted = || lead.is_some_and(|user| request::is_mostly_pasted(&user.words));
         let asked =
-            || lead.into_iter().chain(draft.requests.iter().copied()).filter(|user| !title::is_talk(&user.words));
-        asked()
-            .find_map(|user| title::imperative(&user.words))
-            .or_else(|| title::commit(&draft.deeds))
-            .or_else(|| {
-                draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))))
-            })
-            .or_else(|| {
-                title::statement(&own).filter(|_| !lead.is_some_and(|user| title::is_mostly_pasted(&user.words)))
-            })
+            || lead.into_iter().chain(draft.requests.iter().copied()).filter(|user| !request::is_talk(&user.words));
+        // What a commit says of the work tells more than the log that asked for it.
+        let committed = || title::commit(&draft.deeds);
+        let decided =
+            || draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))));
+        Some(committed)
+            .filter(|_| pasted())
+            .and_then(|committed| committed())
+            .or_else(|| asked().find_map(|user| request::imperative(&user.words)))
+            .or_else(committed)
+            .or_else(|| request::statement(&own).filter(|_| !pasted()))
+            .or_else(decided)
             .or_else(|| title::from_deeds(&draft.deeds))
             .or_else(|| {
-                let words = asked().filter_map(|user| title::request(&user.words, title::MAX_TITLE));
-                words.into_iter().find(|words| title::reads_well(words))
+                let words = asked().filter_map(|user| request::request(&user.words, title::MAX_TITLE));
+                words.into_iter().find(|words| request::reads_well(words))
             })
     };
-    let short = || Some(truncate(&own, title::MAX_TITLE).into_owned()).filter(|own| title::reads_well(own));
+    let short = || Some(truncate(&own, title::MAX_TITLE).into_owned()).filter(|own| request::reads_well(own));
     let made = clean(&made.filter(|made| !made.is_empty()).or_else(short).unwrap_or_default());
     if made.is_empty() { "Work".to_owned() } else { made }
 }
@@ -276,7 +293,7 @@ fn unique_titles(drafts: &mut [Draft<'_>]) {
 }
 
 /// What each draft takes and gives.
-pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+pub(super) fn flows<'a>(drafts: &[Draft<'a>]) -> Vec<Data> {
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {

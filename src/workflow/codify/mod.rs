@@ -1,26 +1,33 @@
 //! A session made into a workflow: what a person needs to do the same work again.
 //!
 //! The final path is cut into chapters ([`chapter`]), each a step; sub-phases and sub-agents are steps below it. Titles
-//! come from people's words or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
+//! come from people's words ([`request`]) or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
 //! step from [`body`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
 
 mod body;
 mod chapter;
+mod core;
 mod data;
 mod deed;
 mod draft;
+mod file;
 mod file_type;
+mod kind;
 mod outcome;
 mod path;
 mod phrase;
 mod place;
 mod program;
+mod request;
 mod shell;
 #[cfg(test)]
 mod tests;
 mod title;
+mod value;
 
 use std::collections::HashSet;
+
+use rayon::prelude::*;
 
 use super::model::{Goal, Part, Prose, Workflow};
 use super::text;
@@ -42,8 +49,9 @@ pub struct Options {
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
     let path = path::path(session);
-    let chapters = chapter::chapters(session, &path);
-    let drafts = draft::drafts(session, &path, &chapters);
+    let deeds = deed::of_phases(session, &path);
+    let chapters = chapter::chapters(session, &path, &deeds);
+    let drafts = draft::drafts(session, &path, &chapters, deeds);
     remarks(session, &path, drafts.len(), &mut warnings);
     let title = workflow_title(session, &drafts);
     let mut workflow = Workflow {
@@ -55,11 +63,17 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     let flows = draft::flows(&drafts);
     let passes = outcome::Passes::of(&drafts);
     let outcomes = outcome::outcomes(session, &drafts, &passes);
-    for (index, draft) in drafts.iter().enumerate() {
+    // No step's text depends on another's.
+    let step = |(index, draft): (usize, &draft::Draft<'_>)| {
         let mut step = draft.step(session, *options);
         step.need = outcomes[index].need;
         step.parts = body::parts(index, &drafts, &flows[index], &passes);
-        workflow.steps.push(step);
+        step
+    };
+    if drafts.len() < deed::MANY {
+        workflow.steps.extend(drafts.iter().enumerate().map(step));
+    } else {
+        workflow.steps.par_extend(drafts.par_iter().enumerate().map(step));
     }
     workflow.checks = outcome::checks(&drafts, &mut warnings);
     if let Some(step) = outcome::record(session, &drafts, &flows, &outcomes) {
@@ -76,8 +90,10 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
 /// step in which most was done.
 fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     let own = session.title().trim();
-    let cut = own.ends_with('…') || title::is_label(own);
-    if !cut && let Some(title) = title::imperative(own) {
+    let cut = own.ends_with('…')
+        || request::is_label(own)
+        || (session.meta.host.is_some() && (request::is_talk(own) || !request::reads_well(own)));
+    if !cut && let Some(title) = request::imperative(own) {
         return title;
     }
     let tops = || drafts.iter().filter(|draft| draft.level == 2);
@@ -88,7 +104,7 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
         if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
             // A list of files says less than what somebody set out to do.
             let listed = title::from_deeds(&draft.deeds).is_some_and(|made| made == draft.title);
-            let task = session.tasks().first().and_then(|task| title::imperative(&task.content)).filter(|_| listed);
+            let task = session.tasks().first().and_then(|task| request::imperative(&task.content)).filter(|_| listed);
             return task.unwrap_or_else(|| draft.title.clone());
         }
     }
@@ -98,7 +114,7 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
 
 /// What makes two commands the same kind: program and verb, `cargo test`.
 pub(in crate::workflow) fn command_key(command: &str) -> String {
-    outcome::check_key(command)
+    kind::check_key(command)
 }
 
 /// The programs that a command line starts.
@@ -116,6 +132,11 @@ pub(in crate::workflow) fn file_type_of(path: &str) -> &'static str {
 /// A title as a short name of data.
 pub(in crate::workflow) fn short_name(title: &str) -> String {
     title::short_name(title)
+}
+
+/// At most the first `max` bytes.
+fn head(text: &str, max: usize) -> &str {
+    &text[..crate::base::lines::floor_char_boundary(text, max)]
 }
 
 /// One line of foreign text, safe to be shown.

@@ -6,7 +6,8 @@ use super::clean;
 use super::data::Data;
 use super::deed::Deed;
 use super::draft::Draft;
-use super::shell::{self, Kind};
+use super::kind::{self, Kind};
+use super::shell;
 use crate::base::text::truncate;
 use crate::base::{Diagnostic, Span};
 use crate::session::{Session, Status};
@@ -28,15 +29,15 @@ pub(super) struct Outcome {
 
 /// In which drafts which commands end well.
 #[derive(Debug, Default)]
-pub(super) struct Passes(HashMap<String, Vec<usize>>);
+pub(super) struct Passes<'a>(HashMap<&'a str, Vec<usize>>);
 
-impl Passes {
+impl<'a> Passes<'a> {
     /// Looks through all drafts.
-    pub(super) fn of(drafts: &[Draft<'_>]) -> Self {
-        let mut passes: HashMap<String, Vec<usize>> = HashMap::new();
+    pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
+        let mut passes: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, draft) in drafts.iter().enumerate() {
             for deed in draft.deeds.iter().filter(|deed| deed.tells() && deed.succeeded()) {
-                let places = passes.entry(retry_key(deed)).or_default();
+                let places = passes.entry(deed.key()).or_default();
                 if places.last() != Some(&index) {
                     places.push(index);
                 }
@@ -47,7 +48,7 @@ impl Passes {
 
     /// The first draft after `index` in which another try of `deed` ends well.
     pub(super) fn after(&self, deed: &Deed<'_>, index: usize) -> Option<usize> {
-        let places = self.0.get(&retry_key(deed))?;
+        let places = self.0.get(deed.key())?;
         places.get(places.partition_point(|&place| place <= index)).copied()
     }
 }
@@ -56,7 +57,7 @@ impl Passes {
 ///
 /// A failure that was put right before the work went on, or that ended the session, stopped the work: `!`. One that was
 /// left as it was, and the work went on: `?`. Looking around may fail; it decides nothing.
-pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes) -> Vec<Outcome> {
+pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<'_>) -> Vec<Outcome> {
     let last = drafts.iter().rposition(|draft| draft.deeds.iter().any(Deed::tells));
     let broken = matches!(session.meta.status, Some(Status::Failed | Status::Abandoned | Status::Paused));
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(drafts.len());
@@ -80,14 +81,13 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes)
 
 /// Whether a check failed and passed afterwards.
 fn repaired(telling: &[&Deed<'_>]) -> bool {
-    let mut failed: HashSet<String> = HashSet::new();
+    let mut failed: HashSet<&str> = HashSet::new();
     telling.iter().filter(|deed| deed.kind == Kind::Check).any(|deed| {
-        let key = check_key(&deed.core);
         if deed.failed() {
-            failed.insert(key);
+            failed.insert(deed.key());
             return false;
         }
-        deed.succeeded() && failed.contains(&key)
+        deed.succeeded() && failed.contains(deed.key())
     })
 }
 
@@ -101,27 +101,13 @@ fn failed_words(summary: Option<&str>) -> bool {
     summary.is_some_and(|text| text.trim_start().to_lowercase().starts_with("failed"))
 }
 
-/// What a deed has in common with another try of it: the kind of check, or the whole command.
-pub(super) fn retry_key(deed: &Deed<'_>) -> String {
-    if deed.kind == Kind::Check { check_key(&deed.core) } else { deed.core.clone() }
-}
-
-/// What makes two checks the same kind: program and verb, `cargo test`, `npm run lint`.
-pub(super) fn check_key(core: &str) -> String {
-    let parts = shell::split(core);
-    let telling = parts.iter().rev().find(|part| shell::kind(part.text) == Kind::Check).or(parts.last());
-    let words = telling.map(|part| shell::words(part.text)).unwrap_or_default();
-    let len = shell::known(&words).map_or(2, |(len, _)| len);
-    words.into_iter().take(len).collect::<Vec<_>>().join(" ")
-}
-
 /// The checks whose last run passed, in the order of that run.
 pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Vec<Check> {
-    let mut last: BTreeMap<String, (usize, &Deed<'_>)> = BTreeMap::new();
+    let mut last: BTreeMap<&str, (usize, &Deed<'_>)> = BTreeMap::new();
     let deeds = drafts.iter().flat_map(|draft| &draft.deeds);
     for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == Kind::Check).enumerate() {
         if deed.failed() || deed.succeeded() {
-            last.insert(check_key(&deed.core), (at, deed));
+            last.insert(deed.key(), (at, deed));
         }
     }
     for (key, (_, deed)) in last.iter().filter(|(_, (_, deed))| deed.failed()) {
@@ -147,7 +133,7 @@ fn checking_part(core: &str) -> String {
     let parts = shell::split(core);
     let mut out: Vec<&str> = Vec::new();
     for part in &parts {
-        let kind = shell::kind(part.text);
+        let kind = kind::kind(part.text);
         if kind == Kind::Check || shell::words(part.text).first() == Some(&"cd") {
             out.push(part.text);
         }

@@ -61,8 +61,12 @@ fn top_of(session: &Session, index: usize) -> usize {
 }
 
 /// Where each block id stands: its phase, and how many items of it come up to the block (`None`: the phase's own id).
+/// Nobody asks where no phase goes back.
 fn homes(session: &Session) -> HashMap<&str, (usize, Option<usize>)> {
     let mut homes = HashMap::new();
+    if session.phases.iter().all(|phase| phase.from.is_none()) {
+        return homes;
+    }
     for (index, phase) in session.phases.iter().enumerate() {
         homes.entry(phase.id.as_str()).or_insert((index, None));
         for (at, item) in phase.items.iter().enumerate() {

@@ -16,14 +16,16 @@ pub(super) const OPENERS: &[&str] = &[
     "help me to", "help me", "help us", "go ahead and", "your task is to", "your job is to", "the task is to",
     "the goal is to", "my goal is to", "you are to", "try to", "we want to", "we'd like to", "start by",
     "continue to", "to", "again", "instead", "quickly", "directly", "carefully", "us to", "is it possible to",
-    "do you mind to", "would it be possible to", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right",
+    "do you mind to", "would it be possible to", "we'll need to", "we will need to",
+    "you'll need to", "you will need to", "do we need to", "do we have to",
+    "do you think you could", "do you think you can", "do you think we could", "do you think we should", "should i", "for now", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right",
 ];
 
 /// Verbs that open an imperative.
 #[rustfmt::skip]
 pub(super) const VERBS: &[&str] = &[
     "add", "adapt", "adjust", "align", "allow", "analyse", "analyze", "apply", "archive", "ask", "assess",
-    "assign", "audit", "automate", "avoid", "bring", "build", "bump", "call", "cancel", "change", "check",
+    "assign", "audit", "automate", "bring", "build", "bump", "call", "cancel", "change", "check",
     "choose", "clean", "clear", "clone", "close", "collect", "combine", "commit", "compare", "compile", "complete",
     "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy", "correct", "cover", "create",
     "cut", "debug", "decide", "define", "delete", "deploy", "describe", "design", "detect", "determine", "develop",
@@ -33,7 +35,7 @@ pub(super) const VERBS: &[&str] = &[
     "fix", "fold", "format", "gather", "generate", "get", "give", "group", "handle", "hide", "identify",
     "implement", "import", "improve", "include", "increase", "inline", "insert", "inspect", "install", "integrate",
     "introduce", "investigate", "join", "keep", "launch", "lint", "list", "load", "log", "look", "make", "map",
-    "mark", "measure", "merge", "migrate", "mock", "modify", "monitor", "move", "normalize", "open", "optimise",
+    "mark", "measure", "mention", "merge", "migrate", "mock", "modify", "monitor", "move", "normalize", "open", "optimise",
     "optimize", "organise", "organize", "parse", "patch", "perform", "pick", "plan", "polish", "port", "prepare",
     "print", "process", "produce", "propose", "prove", "publish", "pull", "push", "put", "query", "read", "rebase",
     "rebuild", "record", "redesign", "reduce", "refactor", "refine", "regenerate", "register", "release", "reload",
@@ -64,7 +66,7 @@ pub(super) const DANGLING: &[&str] = &[
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "is", "it", "its", "of", "on",
     "or", "our", "so", "that", "the", "their", "this", "to", "we", "when", "where", "which", "while", "with",
     "you", "your", "my", "are", "be", "would", "should", "could", "can", "will", "how", "there", "like", "then", "use",
-    "using", "via", "all", "any", "not",
+    "using", "via", "all", "any", "not", "those", "these",
 ];
 
 /// Words that name nothing.
@@ -75,7 +77,9 @@ pub(super) const VAGUE: &[&str] = &[
     "again", "up", "what", "how", "issue", "issues", "problem", "problems", "error", "errors", "now", "first",
     "changes", "me", "us", "more", "still", "same", "there", "here", "too", "well", "please", "also", "back", "on",
     "off", "over", "one", "next", "step", "steps", "rest", "continue", "remaining", "go", "plan", "following",
-    "above", "below", "task", "tasks", "code", "work",
+    "above", "below", "task", "tasks", "code", "work", "suggested", "suggestion", "suggestions", "approach",
+    "recommendation", "recommendations", "recommended", "proposal", "way", "need",
+    "other", "place", "places", "elsewhere",
 ];
 
 /// Words that can be left out of a title.

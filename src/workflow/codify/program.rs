@@ -1,6 +1,6 @@
 //! What well-known programs do, by their first words.
 
-use super::shell::Kind;
+use super::kind::Kind;
 
 /// Kinds with the commands of that kind; a `*` ends an open word. The longest entry that fits decides.
 #[rustfmt::skip]
@@ -9,6 +9,7 @@ pub(super) const PROGRAMS: &[(Kind, &[&str])] = &[
         "ls", "curl", "pytest --markers", "pytest --collect-only", "pytest --version", "wget", "dir", "findstr", "where", "Get-Content", "Get-ChildItem", "Get-Item", "Get-Command", "Select-String", "Select-Object", "Where-Object", "ForEach-Object", "Sort-Object", "Measure-Object", "Format-Table", "Format-List", "Test-Path", "Write-Output", "Write-Host", "ConvertFrom-Json", "ConvertTo-Json", "Set-Location", "Out-String", "mkdir", "touch", "git tag -l", "git tag --*", "git tag -n*", "git branch", "git worktree list", "git stash list", "git stash show", "cat", "head", "tail", "grep", "rg", "egrep", "fgrep", "ag", "fd", "find", "wc", "pwd", "echo",
         "printf", "which", "type", "tree", "stat", "file", "du", "df", "ps", "env", "date", "whoami", "uname",
         "sort", "uniq", "cut", "tr", "awk", "sed", "jq", "yq", "diff", "cmp", "less", "more", "xxd", "od", "nl",
+        "code", "subl", "xdg-open",
         "column", "cd", "export", "set", "source", ".", "sleep", "true", "false", "test", "[", "[[", "kill",
         "pkill", "lsof", "open", "read", "history", "man", "wait", "basename", "dirname", "realpath", "readlink",
         "sha256sum", "md5sum", "id", "alias", "git", "git status", "git log", "git diff", "git show", "git add",

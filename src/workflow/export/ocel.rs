@@ -1,4 +1,7 @@
 //! Runs as an OCEL 2.0 log in JSON: events for steps; sessions, workflows, agents and data as objects.
+//!
+//! Values are strings, numbers too: the published schema takes nothing else, and readers go by the declared type. What is
+//! not known is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,17 +37,19 @@ pub fn export(traces: &[Trace]) -> Value {
             relate("agent", &run.agent, "agent");
             relate("data", &run.input, "input");
             relate("data", &run.output, "output");
-            let number = |value: Option<f64>| value.map_or_else(|| json!(0.0), |value| json!(value));
+            let mut attributes = vec![json!({ "name": "status", "value": run.status })];
+            let known = [
+                ("channel", run.channel.clone()),
+                ("duration_ms", run.duration_ms.map(|number| number.to_string())),
+                ("tokens_used", run.tokens_used.map(|number| number.to_string())),
+            ];
+            let known = known.into_iter().filter_map(|(name, value)| Some(json!({ "name": name, "value": value? })));
+            attributes.extend(known);
             events.push(json!({
                 "id": format!("e{}", events.len() + 1),
                 "type": run.step,
                 "time": time.to_string(),
-                "attributes": [
-                    { "name": "status", "value": run.status },
-                    { "name": "channel", "value": run.channel.clone().unwrap_or_default() },
-                    { "name": "duration_ms", "value": number(run.duration_ms) },
-                    { "name": "tokens_used", "value": number(run.tokens_used) },
-                ],
+                "attributes": attributes,
                 "relationships": relations,
             }));
         }

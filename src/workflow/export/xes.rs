@@ -22,9 +22,16 @@ pub fn export(traces: &[Trace]) -> String {
          <string key=\"lifecycle:transition\" value=\"complete\"/>\n  </global>\n\
          \u{20} <classifier name=\"Activity\" keys=\"concept:name\"/>\n",
     );
+    let mut names: BTreeSet<String> = BTreeSet::new();
     for trace in traces {
         out.push_str("  <trace>\n");
-        string(&mut out, 4, "concept:name", &trace.session);
+        // A session that ran two workflows is two traces, and readers put traces of one name together.
+        let mut name = trace.session.clone();
+        if !names.insert(name.clone()) {
+            name = format!("{name} ({})", trace.workflow);
+            names.insert(name.clone());
+        }
+        string(&mut out, 4, "concept:name", &name);
         string(&mut out, 4, "workflow", &trace.workflow);
         let known = trace.started.is_some() || trace.runs.iter().any(|run| run.started.is_some());
         for (run, time) in trace.runs.iter().zip(times(trace)) {

@@ -1,15 +1,19 @@
 //! The sessions that are meant, and the workflow that they give.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::Args;
+use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::{Context, reading};
 use crate::note::Note;
 use crate::session::{Session, read};
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
-use crate::workflow::mine::Source;
+use crate::workflow::mine::{Fate, OPTIONAL, Source};
 use crate::workflow::{self, Dialect, Mining, Options, Workflow};
 
 /// What the sessions give by themselves.
@@ -25,6 +29,9 @@ pub(super) struct Extract {
     pub(super) vault: Option<Vault>,
 }
 
+/// Sessions that a hint names at most.
+const MAX_NAMED: usize = 8;
+
 /// A note of a session.
 enum Place {
     File(PathBuf),
@@ -33,20 +40,20 @@ enum Place {
 
 pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let (places, vault) = find(&args.session, cx)?;
-    let mut notes: Vec<(String, String, Session)> = Vec::with_capacity(places.len());
-    for place in &places {
+    let one = |place: &Place| -> Result<(String, String, Session)> {
         let (stem, bytes) = match (place, &vault) {
             (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
             (Place::File(path), _) => {
                 (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read(path)?)
             }
-            (Place::Note(_), None) => continue,
+            (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
         };
         let note = Note::parse(bytes);
         let session = read::content(&note);
         let text = if args.refine { note.text().to_owned() } else { String::new() };
-        notes.push((stem, text, session));
-    }
+        Ok((stem, text, session))
+    };
+    let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
     let options = Options { versions: args.agent_versions };
     let (workflow, remarks, mining) = match notes.as_slice() {
         [(_, _, session)] => {
@@ -63,6 +70,9 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
                 return Err(Error::no("all of these sessions failed or were abandoned")
                     .with_hint("name one that succeeded, or codify one of them alone"));
             }
+            if mining.columns.iter().all(|row| row.fate == Fate::LeftOut) {
+                return Err(nothing_in_common(&mining));
+            }
             (workflow, remarks, Some(mining))
         }
     };
@@ -74,6 +84,29 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     }
     let texts = notes.into_iter().map(|(_, text, _)| text).collect();
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
+}
+
+/// No step is in enough of the sessions. Says which of them are of one kind, as far as one step tells.
+fn nothing_in_common(mining: &Mining) -> Error {
+    let count = mining.sessions.len();
+    let error = Error::no(format!(
+        "these {count} sessions have no step in common; {:.0} % of them, and two at least, would have to share one",
+        OPTIONAL * 100.0
+    ));
+    let alike = mining.columns.iter().enumerate().filter(|(_, row)| row.sessions > 1);
+    let Some((_, row)) = alike.max_by_key(|(at, row)| (row.sessions, Reverse(*at))) else {
+        return error.with_hint("no two of them did the same; make a workflow of each: `cru session codify SESSION`");
+    };
+    let sharing = row.cells.iter().zip(&mining.sessions).filter(|(cell, _)| cell.is_some());
+    let names: Vec<String> = sharing.map(|(_, id)| one_line(id)).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    error.with_hint(format!(
+        "name sessions of one kind; “{}” is in {} of them: `cru session codify {}`{more}",
+        one_line(&row.title),
+        row.sessions,
+        names[..names.len().min(MAX_NAMED)].join(" ")
+    ))
 }
 
 /// The notes of the sessions and their vault: paths that are there, vault or not, else whatever the vault knows by a name.

@@ -23,6 +23,7 @@ pub(super) fn edit(made: &mut Made, cx: &Context<'_>) -> Result<Option<PathBuf>>
             Ok(false) => return Err(kept(&draft, "the editor ended with an error, so nothing was written")),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 cx.ui.note("there is no terminal to edit on; the workflow is written as it is");
+                made.shown = true;
                 return Ok(Some(draft));
             }
             Err(error) => {

@@ -32,6 +32,9 @@ pub(super) struct Made {
     /// Where an answer lies that could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<PathBuf>,
+    /// Whether it is shown although it is written: nobody could edit it.
+    #[serde(skip)]
+    pub(super) shown: bool,
     #[serde(skip)]
     pub(super) dialect: Dialect,
     #[serde(skip)]
@@ -53,6 +56,7 @@ impl Made {
             mining: extract.mining,
             refined: None,
             refused: None,
+            shown: false,
             dialect: args.dialect.into(),
             texts: extract.texts,
             stem: extract.stem,
@@ -63,7 +67,9 @@ impl Made {
 
 impl Output for Made {
     fn text(&self, _: &View) -> String {
-        let Some(output) = &self.output else { return self.markdown.clone() };
+        let Some(output) = self.output.as_ref().filter(|_| !self.shown || self.refined.is_some()) else {
+            return self.markdown.clone();
+        };
         let mut text = String::new();
         for line in self.refined.iter().flat_map(|diff| diff.lines()) {
             let look = match line.as_bytes().first() {
@@ -83,6 +89,9 @@ impl Output for Made {
             let _ = write!(text, " in {}", plural(mining.variants.len() as u64, "variant"));
         }
         text.push('\n');
+        if self.shown {
+            let _ = write!(text, "\n{}", self.markdown);
+        }
         text
     }
 
@@ -100,7 +109,7 @@ impl Output for Made {
     }
 
     fn paged(&self) -> bool {
-        self.output.is_none()
+        self.output.is_none() || self.shown
     }
 
     fn exit_code(&self) -> u8 {

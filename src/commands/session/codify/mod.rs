@@ -39,7 +39,8 @@ pub struct Args {
     /// Let an agent clean it up: the program that `[agent] command` of your own configuration names
     #[arg(long)]
     refine: bool,
-    /// Open it in `$VISUAL` or `$EDITOR` before it is written; it is checked when you save
+    /// Open it in `$VISUAL` or `$EDITOR` before it is written; it is checked when you save. Without a terminal it is
+    /// written and shown
     #[arg(short, long, requires = "output")]
     interactive: bool,
 }

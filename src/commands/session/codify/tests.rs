@@ -218,14 +218,50 @@ fn an_edit_is_checked_and_never_lost() {
 }
 
 #[test]
-fn without_a_terminal_it_is_written_as_it_is() {
+fn without_a_terminal_it_is_written_and_shown() {
     let world = World::new();
-    world.run(&["s1", "-i", "-o", "w.md"]).unwrap();
-    assert!(world.read("vault/w.md").unwrap().contains("## Build @coder #dev\n"));
+    let output = world.run(&["s1", "-i", "-o", "w.md"]).unwrap();
+    let written = world.read("vault/w.md").unwrap();
+    assert!(written.contains("## Build @coder #dev\n"));
+    // And shown, through the pager where there is one.
+    assert!(output.paged() && output.text(&View::plain()) == written);
+    assert!(!world.run(&["s1", "-o", "other.md"]).unwrap().paged());
     // Refined first, edited then.
     let world = World::new();
     world.answers(&[GOOD]);
     world.ui.with(|script| script.edits = [Some(GOOD.replace("Build the import", "Make it"))].into());
     world.run(&["s1", "--refine", "-i", "-o", "w.md"]).unwrap();
     assert!(world.read("vault/w.md").unwrap().contains("## Make it @coder"));
+}
+
+#[test]
+fn sessions_with_nothing_in_common_give_no_workflow() {
+    let world = World::new();
+    let put = |name: &str, phase: &str, file: &str| {
+        let text = SESSION.replace("session_id: s1", &format!("session_id: {name}"));
+        let text = text.replace("## Plan ", &format!("## {phase} ")).replace("plan.md", file);
+        let text = text.split("## Build").next().unwrap();
+        files::create(&world.path(&format!("vault/sessions/{name}.md")), text.as_bytes()).unwrap();
+    };
+    for (name, phase, file) in [
+        ("a1", "Water the garden", "garden.txt"),
+        ("a2", "Tune the engine", "engine.toml"),
+        ("a3", "Draw a map", "map.svg"),
+        ("a4", "Bake bread", "bread.csv"),
+        ("a5", "Count sheep", "sheep.json"),
+        ("a6", "Paint walls", "walls.css"),
+        ("a7", "Draw the map", "map.svg"),
+    ] {
+        put(name, phase, file);
+    }
+    let error = world.run(&["a1", "a2", "a4", "-o", "w.md"]).err().unwrap();
+    assert_eq!(error.exit_code(), 1);
+    assert!(error.to_string().contains("these 3 sessions have no step in common"), "{error}");
+    assert!(error.hint().unwrap().contains("no two of them did the same"));
+    // Where some are of one kind, they are named.
+    let error = world.run(&["a1", "a2", "a3", "a4", "a5", "a6", "a7", "-o", "w.md"]).err().unwrap();
+    let hint = error.hint().unwrap();
+    assert!(hint.contains("“Draw a map” is in 2 of them: `cru session codify a3 a7`"), "{hint}");
+    assert_eq!(world.read("vault/w.md"), None);
+    assert!(world.run(&["a3", "a7", "-o", "w.md"]).is_ok());
 }
