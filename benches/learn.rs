@@ -5,7 +5,7 @@
 //! (about 300 MB), `-- --vault DIR` takes one that is there and writes nothing into it. With `--require` it exits with 1 when
 //! a figure is not what it must be: 300 MB for any number of sessions, and 20 seconds for 10,000 of them.
 
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a bench talks to a terminal and makes its world")]
+#![expect(clippy::print_stdout, reason = "a bench talks to a terminal")]
 
 #[path = "../examples/gen_vault/generate/mod.rs"]
 #[allow(dead_code, reason = "shared with an example and with tests, each of which uses a part")]
