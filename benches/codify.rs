@@ -38,12 +38,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         steps = recipe.note(0).1.lines().filter(|line| line.starts_with("- `")).count();
     }
     recipe.write(&one)?;
-    let many = match given {
-        Some(given) => PathBuf::from(given).canonicalize()?,
-        None => {
-            Recipe { sessions: SESSIONS, ..Recipe::default() }.write(&many)?;
-            many
-        }
+    let many = if let Some(given) = given {
+        PathBuf::from(given).canonicalize()?
+    } else {
+        Recipe { sessions: SESSIONS, ..Recipe::default() }.write(&many)?;
+        many
     };
     let slow = [
         measure(&format!("one session of {steps} steps"), &one, 15, Duration::from_millis(100))?,

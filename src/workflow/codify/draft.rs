@@ -293,7 +293,7 @@ fn unique_titles(drafts: &mut [Draft<'_>]) {
 }
 
 /// What each draft takes and gives.
-pub(super) fn flows<'a>(drafts: &[Draft<'a>]) -> Vec<Data> {
+pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {

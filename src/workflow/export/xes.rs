@@ -22,16 +22,15 @@ pub fn export(traces: &[Trace]) -> String {
          <string key=\"lifecycle:transition\" value=\"complete\"/>\n  </global>\n\
          \u{20} <classifier name=\"Activity\" keys=\"concept:name\"/>\n",
     );
-    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for trace in traces {
         out.push_str("  <trace>\n");
         // A session that ran two workflows is two traces, and readers put traces of one name together.
-        let mut name = trace.session.clone();
-        if !names.insert(name.clone()) {
-            name = format!("{name} ({})", trace.workflow);
-            names.insert(name.clone());
+        let mut session = trace.session.clone();
+        if !names.insert(session.clone()) {
+            session = format!("{session} ({})", trace.workflow);
         }
-        string(&mut out, 4, "concept:name", &name);
+        string(&mut out, 4, "concept:name", &session);
         string(&mut out, 4, "workflow", &trace.workflow);
         let known = trace.started.is_some() || trace.runs.iter().any(|run| run.started.is_some());
         for (run, time) in trace.runs.iter().zip(times(trace)) {
