@@ -3,6 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
+use cru::import::IMPORTERS;
+use cru::note::Note;
+use cru::session::read;
+use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
+
 struct World {
     dir: tempfile::TempDir,
 }
@@ -207,4 +213,28 @@ fn several_sessions_give_one_workflow_that_they_follow() {
     assert!(text(&checked.stdout).contains("nothing wrong"), "{}", text(&checked.stdout));
     let b = world.read("vault/workflows/b.md");
     assert!(!b.contains('\r') && b.lines().all(|line| !line.starts_with("# ")), "{b}");
+}
+
+/// Real transcripts are no part of the project; see [`crate::growth::transcripts`].
+#[test]
+fn every_real_session_gives_a_workflow_that_reads_back() {
+    let Some(root) = crate::growth::transcripts() else { return };
+    let world = crate::growth::World::new();
+    for importer in IMPORTERS {
+        ingest(&world.vault, importer, std::slice::from_ref(&root), &Ingest::default(), &Unwatched).unwrap();
+    }
+    let notes = world.notes();
+    assert!(notes.len() > 100, "{}", notes.len());
+    for (path, text) in notes {
+        let (session, _) = read::session(&Note::parse(text));
+        let (workflow, _) = codify(&session, &Options::default());
+        assert_eq!(validate(&workflow), [], "{}", path.display());
+        let text = render(&workflow);
+        assert_eq!(render(&codify(&session, &Options::default()).0), text, "{}: again", path.display());
+        let (again, odd) = parse(&Note::parse(text.as_str()));
+        assert_eq!((render(&again), odd), (text, vec![]), "{}", path.display());
+        let other = render_as(&workflow, Dialect::Crucible);
+        let (again, _) = parse(&Note::parse(other.as_str()));
+        assert_eq!(render_as(&again, Dialect::Crucible), other, "{}", path.display());
+    }
 }
