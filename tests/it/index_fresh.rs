@@ -147,10 +147,14 @@ fn a_hundred_words_are_found_in_the_order_of_a_fresh_index_when_entries_were_rep
         let text = fs::read_to_string(&file).unwrap();
         cru::base::files::put(&file, format!("{text}\n{words}\n").as_bytes()).unwrap();
     };
-    rewritten.iter().for_each(|path| edit(path, "A paragraph with a test and an error."));
+    for path in &rewritten {
+        edit(path, "A paragraph with a test and an error.");
+    }
     let written = Snapshot::open(&vault).unwrap();
     assert_eq!(written.refreshed.read, rewritten.len());
-    before.sessions().iter().take(2).for_each(|row| edit(&row.path, "One more test of the parser."));
+    for row in before.sessions().iter().take(2) {
+        edit(&row.path, "One more test of the parser.");
+    }
     let grown = Snapshot::open(&vault).unwrap();
     let outdated = |part: &Part| part.searcher().segment_readers().iter().any(|reader| reader.num_deleted_docs() > 0);
     assert!(grown.parts().len() == 2 && grown.parts().iter().any(outdated));
