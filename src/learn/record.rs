@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use memchr::memmem;
+
 use super::whole::Calls;
 use crate::base::{Lines, Span, text};
 use crate::session::{Item, Session};
@@ -41,6 +43,8 @@ impl<'a> Note<'a> {
 pub(super) struct Cleaner<'a> {
     note: Note<'a>,
     lines: Lines,
+    /// Whether a mark of a comment stands anywhere in the note: mostly none does.
+    comments: bool,
     /// What block ids stand for, in words.
     names: HashMap<&'a str, String>,
 }
@@ -51,7 +55,8 @@ const NAME: usize = 80;
 impl<'a> Cleaner<'a> {
     /// Reads what the blocks of the note are called.
     pub(super) fn new(note: Note<'a>) -> Self {
-        let mut cleaner = Self { note, lines: Lines::of(note.text), names: HashMap::new() };
+        let comments = memmem::find(note.text.as_bytes(), b"%%").is_some();
+        let mut cleaner = Self { note, lines: Lines::of(note.text), comments, names: HashMap::new() };
         for phase in &note.session.phases {
             let title = cleaner.words(phase.heading_span, &phase.title);
             cleaner.names.insert(phase.id.as_str(), title);
@@ -96,13 +101,13 @@ impl<'a> Cleaner<'a> {
     fn has_comment(&self, span: Span) -> bool {
         let raw = self.note.text.get(span.range()).unwrap_or_default();
         // Without a place in the note nothing tells text from comment: rather lose a mark than give away a secret.
-        raw.is_empty() || raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\'))
+        raw.is_empty() || (self.comments && raw.match_indices("%%").any(|(at, _)| !raw[..at].ends_with('\\')))
     }
 
     fn unlinked<'t>(&self, words: &'t str) -> Cow<'t, str> {
         let mut out = String::new();
         let mut rest = words;
-        while let Some(at) = rest.find("[[") {
+        while let Some(at) = memmem::find(rest.as_bytes(), b"[[") {
             let inside = &rest[at + 2..];
             let Some(end) = inside.find("]]").filter(|&end| !inside[..end].contains(['\n', '['])) else {
                 out.push_str(&rest[..at + 2]);

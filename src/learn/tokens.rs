@@ -19,7 +19,7 @@ const TEXTS: usize = 8_192;
 
 /// Bytes of a word that is remembered, and how many words are.
 const WORD: usize = 32;
-const WORDS: usize = 32_768;
+const WORDS: usize = 131_072;
 
 thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
