@@ -87,7 +87,8 @@ pub fn strict(note: &Note) -> Vec<Diagnostic> {
         let words: Vec<&str> = bare.split_whitespace().collect();
         let odd = words.iter().rev().take(3).find(|word| {
             let channel = word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
-            let agent = word.strip_prefix('@').is_some_and(|name| !name.is_empty() && !is_ident(name));
+            let agent =
+                word.strip_prefix('@').is_some_and(|name| name.starts_with(char::is_alphabetic) && !is_ident(name));
             channel || agent || matches!(**word, "!" | "?")
         });
         if let Some(odd) = odd {

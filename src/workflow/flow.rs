@@ -137,8 +137,11 @@ fn branch(
     let named = rights.clone().find(|(_, _, target)| is_title(target));
     let (index, right_at, mut target) = named.or_else(|| rights.next_back()).ok_or(NoBranch)?;
     let &(condition_at, condition) = segments.get(index - 1).ok_or(NoBranch)?;
+    // A file in a folder of that name is no condition.
+    let stands_alone =
+        |len: usize| line.get(len..).is_some_and(|rest| rest.starts_with([' ', '\t', '(', '`', '"', '*']));
     let condition = match word.as_str() {
-        "if" => Some(unescape(line.get(2..condition_at + condition.len()).unwrap_or("").trim())),
+        "if" if stands_alone(2) => Some(unescape(line.get(2..condition_at + condition.len()).unwrap_or("").trim())),
         "otherwise" | "else" if index == 1 && condition.split_whitespace().count() == 1 => None,
         _ => return Err(NoBranch),
     };
@@ -322,6 +325,7 @@ mod tests {
         is("If a -> b holds → go to Step Two.", "If a -> b holds → proceed to Step Two");
         is("Otherwise → Cancel Order", "Otherwise → proceed to Cancel Order");
         is("if x -> Y", "If x → proceed to Y");
+        assert!(!matches!(parse("if/a.rs → b", 0, &|_| false), Some(Arrow::Branch(_))));
     }
 
     #[test]
