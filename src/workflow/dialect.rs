@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::heading::{is_ident, take_pairs};
+use super::text::{Piece, pieces};
 use crate::base::{Diagnostic, Span};
 use crate::note::{BlockKind, Note, frontmatter};
 
@@ -84,7 +85,10 @@ pub fn strict(note: &Note) -> Vec<Diagnostic> {
             found.push(Diagnostic::warning("crucible-title", block.content, message));
         }
         let (bare, _) = take_pairs(span.of(text));
-        let words: Vec<&str> = bare.split_whitespace().collect();
+        // What stands in code means nothing.
+        let text = |piece| if let Piece::Text(text) = piece { text } else { "`" };
+        let plain: String = pieces(&bare, true).into_iter().map(text).collect();
+        let words: Vec<&str> = plain.split_whitespace().collect();
         let odd = words.iter().rev().take(3).find(|word| {
             let channel = word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
             let agent =

@@ -115,7 +115,8 @@ impl Heading {
         let channel = step.channel.as_ref();
         let mut out = if step.parallel { "&".to_owned() } else { String::new() };
         let last = step.agent.is_none() && (channel.is_none() || crucible) && step.binds.is_none() && !step.fork;
-        push_word(&mut out, &title(&step.title, last));
+        let title = title(&step.title, last);
+        push_word(&mut out, &if crucible { escape_marks(&title) } else { title });
         push_word(&mut out, if step.fork { FORK } else { "" });
         if let Some(agent) = &step.agent {
             let version = agent.version.as_ref().filter(|_| !crucible);
@@ -166,6 +167,23 @@ fn title(title: &str, last: bool) -> String {
         && is_ident(name.trim())
     {
         out.insert(before.len() + 1, '\\');
+    }
+    out
+}
+
+/// Backslashes before marks that stand alone: the other dialect has none, and an unescaped one is told as odd there.
+fn escape_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(text, true) {
+        match piece {
+            Piece::Code(code) => out.push_str(code),
+            Piece::Text(text) => {
+                for word in text.split_inclusive(char::is_whitespace) {
+                    out.push_str(if matches!(word.trim_end(), "!" | "?") { "\\" } else { "" });
+                    out.push_str(word);
+                }
+            }
+        }
     }
     out
 }
