@@ -5,13 +5,14 @@
 //! is asked for. Knows no agent's fields.
 
 use std::borrow::Cow;
-use std::io::Read as _;
+use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::lines::{MAX_DOCUMENT, MAX_LINE};
+use super::shorten::Shortener;
 use crate::base::{Error, Result};
 use crate::session::source::Bundle;
 use crate::session::time;
@@ -28,15 +29,41 @@ pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
     let limit = MAX_DOCUMENT as u64;
-    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // What is read would else be held twice while the room for it grows.
-    bytes.reserve_exact(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
+    bytes.reserve_exact(size(path).min(MAX_DOCUMENT) + 1);
     bundle.open(path).map_err(failed)?.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > limit {
-        return Ok(None);
+    Ok((bytes.len() <= MAX_DOCUMENT).then(|| text_of(bytes)))
+}
+
+/// The text of a file that holds JSON, shortened where no record could be read.
+pub(super) fn read_json(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
+    let size = size(path);
+    if size <= MAX_LINE {
+        return read(bundle, path);
     }
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    Ok(Some(text))
+    let failed = |source| Error::io("read", path, source);
+    let mut source = bundle.open(path).map_err(failed)?;
+    let mut shortener = Shortener::new(MAX_LINE, size.min(MAX_DOCUMENT) + 1);
+    loop {
+        let bytes = source.fill_buf().map_err(failed)?;
+        if bytes.is_empty() {
+            return Ok(Some(text_of(shortener.finish())));
+        }
+        shortener.push(bytes);
+        if shortener.len() > MAX_DOCUMENT {
+            return Ok(None);
+        }
+        let count = bytes.len();
+        source.consume(count);
+    }
+}
+
+fn size(path: &Path) -> usize {
+    std::fs::metadata(path).map_or(0, |metadata| usize::try_from(metadata.len()).unwrap_or(usize::MAX))
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// A value within a document.

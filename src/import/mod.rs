@@ -33,6 +33,7 @@ mod place;
 pub mod places;
 mod rlm;
 mod shell;
+mod shorten;
 mod specstory;
 mod steno;
 #[cfg(test)]

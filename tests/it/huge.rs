@@ -18,9 +18,6 @@ const SESSION: &str = "0190a000-0000-7000-8000-000000000001";
 /// Most memory of the program for a line of any length, in kB.
 const MEMORY: u64 = 200_000;
 
-/// The same for a document, which is held as a whole, and read once more for its evidence.
-const DOCUMENT: u64 = 210_000;
-
 /// How an agent writes.
 struct Agent {
     name: &'static str,
@@ -248,8 +245,7 @@ fn program(world: &World, agent: &Agent) -> Value {
     println!("{}: {memory} kB", agent.name);
     let size = std::fs::metadata(world.input().join(agent.file)).unwrap().len();
     // A note of a million records is large itself.
-    let most = if agent.document { DOCUMENT } else { MEMORY };
-    assert!(memory < most || size > 150_000_000, "{}: {memory} kB", agent.name);
+    assert!(memory < MEMORY || size > 150_000_000, "{}: {memory} kB", agent.name);
     let report: Value = serde_json::from_str(&text).unwrap();
     report
 }

@@ -87,6 +87,9 @@ const BATCH: usize = 64;
 /// Bytes of a transcript that is not read twice.
 pub const LONG: u64 = 2 << 20;
 
+/// Seconds since a transcript was written to, in which it is likely to grow.
+const RECENT: i64 = 2 * 24 * 3600;
+
 /// Seconds without a sign of life after which a session that a hook left active is taken for over.
 pub(super) const IDLE: i64 = 3600;
 
@@ -293,8 +296,12 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
 
 /// Keeps what was generated of the new notes whose transcripts are at least `long` bytes.
 fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionReport], long: u64) -> Result<()> {
-    let is_long = |draft: &Draft| std::fs::metadata(&draft.transcript).is_ok_and(|file| file.len() >= long);
-    for (row, draft) in drafts.iter().filter(|(_, draft)| is_long(draft)) {
+    let may_grow = |draft: &Draft| {
+        let Ok(file) = std::fs::metadata(&draft.transcript) else { return false };
+        let written = file.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+        file.len() >= long && written.is_none_or(|time| grower.now.as_second() - time.as_second() < RECENT)
+    };
+    for (row, draft) in drafts.iter().filter(|(_, draft)| may_grow(draft)) {
         let made = sessions.get(*row).filter(|row| row.outcome == Outcome::Created);
         if let Some(path) = made.and_then(|row| VaultPath::new(row.note.as_ref()?)) {
             grower.remember(draft, &path)?;

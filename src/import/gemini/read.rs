@@ -70,7 +70,7 @@ fn parse(bytes: &[u8]) -> Option<Value> {
 
 fn document(bundle: &Bundle, path: &Path) -> Result<Thread> {
     let mut thread = Thread::default();
-    let Some(text) = document::read(bundle, path)? else {
+    let Some(text) = document::read_json(bundle, path)? else {
         thread.leave("oversized file");
         return Ok(thread);
     };

@@ -17,7 +17,7 @@ const KNOWN_BY: usize = 64 << 10;
 /// Reads an export.
 pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()> {
     let mut account = Account::default();
-    let Some(text) = document::read(bundle, path)? else {
+    let Some(text) = document::read_json(bundle, path)? else {
         account.skip("oversized file");
         sink.account(path, account);
         return Ok(());

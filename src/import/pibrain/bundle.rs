@@ -17,7 +17,7 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let mut group: Vec<usize> = (0..files.len()).collect();
     let mut first: HashMap<String, usize> = HashMap::new();
     for (index, path) in files.iter().enumerate() {
-        let Some(text) = document::read(&none, path)? else { continue };
+        let Some(text) = document::read_json(&none, path)? else { continue };
         for node in parts(&text).0 {
             let other = *first.entry(session(&node)).or_insert(index);
             let (one, other) = (root(&mut group, index), root(&mut group, other));

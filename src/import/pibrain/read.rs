@@ -29,7 +29,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut edges: Vec<(usize, Value)> = Vec::new();
     for (file, path) in bundle.files.iter().enumerate() {
         let mut account = Account::default();
-        match document::read(bundle, path)? {
+        match document::read_json(bundle, path)? {
             None => account.skip("oversized file"),
             Some(document) => {
                 let (nodes, joined) = parts(&document);

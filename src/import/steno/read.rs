@@ -35,7 +35,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new() };
     for path in &bundle.files {
         let mut account = Account::default();
-        match document::read(bundle, path)? {
+        match document::read_json(bundle, path)? {
             Some(text) => reader.file(path, &text, &mut account),
             None => account.skip("oversized file"),
         }
