@@ -7,3 +7,8 @@ pub const LONG: usize = 256 << 10;
 pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     if bytes > LONG { rayon::join(a, b) } else { (a(), b()) }
 }
+
+/// Lets go of what is large and not needed any more, without waiting for it.
+pub fn discard(value: impl Send + 'static) {
+    rayon::spawn(move || drop(value));
+}

@@ -1,5 +1,6 @@
 //! From one dialect to the other: what the target cannot say finds another place, nothing is dropped.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
@@ -10,12 +11,11 @@ use crate::base::Span;
 use crate::base::text::fold_whitespace;
 
 /// The workflow as dialect A says it: every step is annotated, and none stands at level 1.
-pub(super) fn to_a(workflow: &Workflow) -> Workflow {
-    let mut made = workflow.clone();
+pub(super) fn to_a(workflow: &Workflow) -> Cow<'_, Workflow> {
     if workflow.dialect == Dialect::A {
-        return made;
+        return Cow::Borrowed(workflow);
     }
-    made.dialect = Dialect::A;
+    let mut made = Workflow { dialect: Dialect::A, ..workflow.clone() };
     if made.steps.iter().any(|step| step.level < 2) {
         made.steps.iter_mut().for_each(|step| step.level = (step.level + 1).min(6));
     }
@@ -26,7 +26,7 @@ pub(super) fn to_a(workflow: &Workflow) -> Workflow {
             step.pairs.push(("step".into(), "yes".into()));
         }
     }
-    made
+    Cow::Owned(made)
 }
 
 /// The workflow as dialect B says it: a description, names of results that a heading can hold, and no heading that is

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::Args;
 use crate::base::text::one_line;
-use crate::base::{Diagnostic, Error, Result, files};
+use crate::base::{Diagnostic, Error, Result, files, threads};
 use crate::commands::{Context, reading};
 use crate::note::Note;
 use crate::session::{Session, read};
@@ -51,6 +51,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         let note = Note::parse(bytes);
         let session = read::content(&note);
         let text = if args.refine { note.text().to_owned() } else { String::new() };
+        threads::discard(note);
         Ok((stem, text, session))
     };
     let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
@@ -82,7 +83,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
         markdown = Template::of(vault, Kind::Workflow)?.frame(&markdown, &stem)?;
     }
-    let texts = notes.into_iter().map(|(_, text, _)| text).collect();
+    let (texts, sessions): (Vec<String>, Vec<Session>) = notes.into_iter().map(|(_, text, it)| (text, it)).unzip();
+    threads::discard(sessions);
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
 }
 
