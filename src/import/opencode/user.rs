@@ -1,5 +1,7 @@
 //! Messages under a person's name: their words, and what the host put beside them.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -61,6 +63,15 @@ impl Session<'_> {
     }
 }
 
+/// Words without the quotes that `opencode run` puts around an argument that has spaces.
+fn unquoted(words: &str) -> Cow<'_, str> {
+    let inner = words.trim_end().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match inner.filter(|inner| inner.contains(char::is_whitespace)) {
+        Some(inner) if !inner.replace("\\\"", "").contains('"') => Cow::Owned(inner.replace("\\\"", "\"")),
+        _ => Cow::Borrowed(words),
+    }
+}
+
 /// What a person said and sent.
 #[derive(Default)]
 struct Said {
@@ -77,7 +88,7 @@ impl Said {
             "text" if flag(part, "ignored") => Some("words that the agent does not see"),
             "text" => match filled(part, "text") {
                 Some(words) => {
-                    self.say(words);
+                    self.say(&unquoted(words));
                     None
                 }
                 None => Some(reason::EMPTY),
@@ -122,5 +133,24 @@ impl Said {
         let media_type = if mime.is_empty() { "application/octet-stream" } else { mime };
         self.attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unquoted;
+
+    #[test]
+    fn quotes_of_the_command_line_come_off() {
+        for (words, expected) in [
+            ("\"Fix the pump\n\"\n", "Fix the pump\n"),
+            (r#""Say \"hi\" to it""#, r#"Say "hi" to it"#),
+            (r#""one" and "two""#, r#""one" and "two""#),
+            ("\"word\"", "\"word\""),
+            ("\"", "\""),
+            ("fix it", "fix it"),
+        ] {
+            assert_eq!(unquoted(words), expected);
+        }
     }
 }
