@@ -71,7 +71,7 @@ impl Format for Cursor {
             let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
             agent = Some(named.unwrap_or("agent").to_owned());
         }
-        Ok(Header { key, parent, transcript: path.to_owned(), agent, task: None })
+        Ok(Header { key, parent, transcript: path.to_owned(), agent, ..Header::default() })
     }
 
     fn begin(&mut self, header: &Header) -> Session {
