@@ -343,6 +343,44 @@ fn each_run_of_aider_becomes_a_note() {
     grows("aider", ".aider.chat.history.md", AIDER.as_bytes(), &ends(AIDER.as_bytes(), 9));
 }
 
+#[test]
+fn a_chat_of_cursor_gives_title_model_and_start() {
+    let place = Place::new();
+    let bytes = cursor();
+    let half = ends(&bytes, 1)[0];
+    let transcript = "projects/home-mia-api/agent-transcripts/9f/9f.jsonl";
+    place.put(transcript, &bytes[..half]);
+    let keep = |name: &str, model: &str| {
+        let path = place.path("in/chats/0a1b/9f/store.db");
+        files::create_dir(path.parent().unwrap()).unwrap();
+        let base = rusqlite::Connection::open(&path).unwrap();
+        base.execute_batch("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)").unwrap();
+        let row = json!({"agentId": "9f", "name": name, "createdAt": 1_781_256_145_540_u64, "mode": "default", "lastUsedModel": model});
+        let hex: String = row.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
+        base.execute("INSERT OR REPLACE INTO meta VALUES ('0', ?1)", [hex]).unwrap();
+    };
+    keep("Mend the tides", "opus-9");
+    place.import("cursor");
+    let first = place.notes();
+    assert!(first[0].0.starts_with("2026-06-12-"), "{}", first[0].0);
+    let head = "title: Mend the tides\nstarted: 2026-06-12T09:22:25Z\nstatus:";
+    assert!(first[0].1.contains(head) && first[0].1.contains("\nmodel: opus-9\n"), "{}", first[0].1);
+    let again = place.import("cursor");
+    assert_eq!(place.notes(), first, "{again}");
+    keep("Mend the tides for good", "opus-9.1");
+    place.put(transcript, &bytes);
+    place.import("cursor");
+    let second = place.notes();
+    assert_eq!(second.len(), 1);
+    for said in ["title: Mend the tides for good\n", "# Mend the tides for good\n", "model: opus-9.1\n"] {
+        assert_eq!(second[0].1.matches(said).count(), 1, "{said}:\n{}", second[0].1);
+    }
+    let again = place.import("cursor");
+    assert_eq!(place.notes(), second, "{again}");
+    let (sound, said) = place.run(&["check"]);
+    assert!(sound && said.contains("nothing wrong"), "{said}");
+}
+
 /// What droid keeps beside a transcript.
 fn droid_settings(model: &str, input: u64) -> Vec<u8> {
     let tokens = json!({"inputTokens": input, "outputTokens": 20, "cacheCreationTokens": 3, "cacheReadTokens": 400,

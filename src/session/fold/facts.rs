@@ -79,6 +79,7 @@ impl Facts {
             Meta::Branch(branch) => self.branch = line(&branch).filter(|name| name != "HEAD").or(self.branch.take()),
             Meta::Commit(commit) => self.commit = line(&commit).or(self.commit.take()),
             Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
+            Meta::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
             Meta::Model(model) => self.model = line(&model).or(self.model.take()),
             Meta::Tokens(tokens) => self.tokens = Some(tokens),
             Meta::Tag(tag) => {

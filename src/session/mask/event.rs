@@ -86,7 +86,7 @@ impl Masks {
                     self.cow(key);
                     self.member(key, value);
                 }
-                Meta::Cost(_) | Meta::Tokens(_) => {}
+                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }
