@@ -124,9 +124,9 @@ impl Evidence {
 
 impl Own {
     fn deletes(&self) -> Option<Deletes> {
-        let importer = import::of_host(self.host.host)?;
+        let importer = import::of_host(self.host.id)?;
         let hours = self.rule.age.map(|age| age.as_hours().unsigned_abs());
-        let (host, setting) = (self.host.host, self.host.setting);
+        let (host, setting) = (self.host.id, self.host.setting);
         let (set, most) = (self.rule.set, self.rule.most);
         Some(Deletes { host, title: importer.title, importer: importer.id, setting, hours, set, most })
     }
@@ -135,7 +135,7 @@ impl Own {
 impl Look<'_> {
     /// From when on its host may delete a transcript, where that is soon.
     fn deleted(&mut self, host: &str, path: &Path) -> Option<(&'static str, Timestamp)> {
-        let own = self.hosts.iter().find(|own| own.host.host == host)?;
+        let own = self.hosts.iter().find(|own| own.host.id == host)?;
         own.folder.as_ref().filter(|folder| path.starts_with(folder))?;
         let mut time = written(path)?;
         let mut beyond = None;
@@ -147,7 +147,7 @@ impl Look<'_> {
         let old = own.rule.age.and_then(|age| time.checked_add(age).ok());
         let old = old.filter(|from| from.duration_since(self.env.now()) <= SOON);
         let from = old.into_iter().chain(beyond).min()?;
-        Some((own.host.host, from))
+        Some((own.host.id, from))
     }
 }
 

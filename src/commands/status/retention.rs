@@ -19,7 +19,7 @@ const LARGEST: u64 = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Host {
     /// As `host` of a note says it.
-    pub(super) host: &'static str,
+    pub(super) id: &'static str,
     /// Name of the setting that says after how long.
     pub(super) setting: &'static str,
     /// Its settings.
@@ -30,13 +30,16 @@ pub(super) struct Host {
     rule: fn(&str) -> Option<Rule>,
     /// The folder whose transcripts are counted together, and for the work of a sub-agent the id of its session, with
     /// which it goes. `None` where each transcript goes by itself.
-    pub(super) together: fn(&Path) -> Option<(&Path, Option<&str>)>,
+    pub(super) together: fn(&Path) -> Option<Together<'_>>,
 }
+
+/// A folder, and the id of a session in it.
+pub(super) type Together<'a> = (&'a Path, Option<&'a str>);
 
 /// All of them.
 pub(super) const HOSTS: &[Host] = &[
     Host {
-        host: "claude-code",
+        id: "claude-code",
         setting: "cleanupPeriodDays",
         settings: "~/.claude/settings.json",
         folder: "~/.claude/projects",
@@ -44,7 +47,7 @@ pub(super) const HOSTS: &[Host] = &[
         together: |_| None,
     },
     Host {
-        host: "gemini-cli",
+        id: "gemini-cli",
         setting: "general.sessionRetention.maxAge",
         settings: "~/.gemini/settings.json",
         folder: "~/.gemini/tmp",
@@ -126,7 +129,7 @@ fn gemini(settings: &str) -> Option<Rule> {
 }
 
 /// `chats/session-….json`, and `chats/<session>/….jsonl` for a sub-agent of it.
-fn chats(transcript: &Path) -> Option<(&Path, Option<&str>)> {
+fn chats(transcript: &Path) -> Option<Together<'_>> {
     let folder = transcript.parent()?;
     let is_chats = |folder: &Path| folder.file_name().is_some_and(|name| name == "chats");
     if is_chats(folder) {
