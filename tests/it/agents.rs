@@ -356,7 +356,8 @@ fn a_chat_of_cursor_gives_title_model_and_start() {
         let base = rusqlite::Connection::open(&path).unwrap();
         base.execute_batch("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)").unwrap();
         let row = json!({"agentId": "9f", "name": name, "createdAt": 1_781_256_145_540_u64, "mode": "default", "lastUsedModel": model});
-        let hex: String = row.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
+        let digit = |half: u8| char::from_digit(half.into(), 16).unwrap();
+        let hex: String = row.to_string().bytes().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
         base.execute("INSERT OR REPLACE INTO meta VALUES ('0', ?1)", [hex]).unwrap();
     };
     keep("Mend the tides", "opus-9");
@@ -406,7 +407,7 @@ fn settings_of_droid_are_told_and_followed() {
     // A person's words stay, and settings that changed alone are told once.
     let note = place.path("vault/sessions").join(format!("{}.md", first[0].0));
     let edited = fs::read_to_string(&note).unwrap().replace("reasoning_effort: high", "reasoning_effort: mine");
-    fs::write(&note, format!("{edited}\nMy own words.\n")).unwrap();
+    files::put(&note, format!("{edited}\nMy own words.\n").as_bytes()).unwrap();
     place.put("d01d.settings.json", &droid_settings("opus-9", 250));
     place.import("droid");
     let second = place.notes();
@@ -417,14 +418,8 @@ fn settings_of_droid_are_told_and_followed() {
     let again = place.import("droid");
     assert_eq!(place.notes(), second, "{again}");
     // With the rest of the transcript it is what it would have been at once.
-    fs::write(
-        &note,
-        fs::read_to_string(&note)
-            .unwrap()
-            .replace("reasoning_effort: mine", "reasoning_effort: high")
-            .replace("\nMy own words.\n", ""),
-    )
-    .unwrap();
+    let now = fs::read_to_string(&note).unwrap().replace("reasoning_effort: mine", "reasoning_effort: high");
+    files::put(&note, now.replace("\nMy own words.\n", "").as_bytes()).unwrap();
     place.put("d01d.jsonl", &bytes);
     place.put("d01d.settings.json", &droid_settings("opus-9.1", 300));
     place.import("droid");
