@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -50,6 +50,11 @@ pub(super) trait State {
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read<F: Format>(format: F, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    read_some(format, bundle, &bundle.files, sink)
+}
+
+/// Reads those files of a bundle that are JSON lines.
+pub(super) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf], sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader {
         format,
         sink,
@@ -59,7 +64,7 @@ pub(super) fn read<F: Format>(format: F, bundle: &Bundle, sink: &mut dyn Sink) -
         plain: HashMap::new(),
         file: 0,
     };
-    for (index, path) in bundle.files.iter().enumerate() {
+    for (index, path) in files.iter().enumerate() {
         reader.file = index;
         reader.file(bundle, path)?;
     }

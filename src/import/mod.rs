@@ -35,6 +35,7 @@ mod rlm;
 mod shell;
 mod shorten;
 mod specstory;
+mod sqlite;
 mod steno;
 #[cfg(test)]
 mod told;

@@ -8,15 +8,16 @@ use std::path::PathBuf;
 use crate::base::Env;
 use crate::session::source::Importer;
 
-/// A variable, and the folder that it takes the place of. The first that is set and fits counts.
-const MOVED: &[(&str, &str)] = &[
-    ("CLAUDE_CONFIG_DIR", "~/.claude"),
-    ("CODEX_HOME", "~/.codex"),
-    ("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions"),
-    ("PI_CODING_AGENT_DIR", "~/.pi/agent"),
-    ("COPILOT_HOME", "~/.copilot"),
-    ("XDG_DATA_HOME", "~/.local/share"),
-    ("XDG_CONFIG_HOME", "~/.config"),
+/// A variable, the folder that it moves, and where below its value that is then. The first that is set and fits counts.
+const MOVED: &[(&str, &str, &str)] = &[
+    ("CLAUDE_CONFIG_DIR", "~/.claude", ""),
+    ("CODEX_HOME", "~/.codex", ""),
+    ("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions", ""),
+    ("PI_CODING_AGENT_DIR", "~/.pi/agent", ""),
+    ("GEMINI_CLI_HOME", "~/.gemini", ".gemini"),
+    ("COPILOT_HOME", "~/.copilot", ""),
+    ("XDG_DATA_HOME", "~/.local/share", ""),
+    ("XDG_CONFIG_HOME", "~/.config", ""),
 ];
 
 /// The folders of an agent, in the order of the table; whether there is anything is not asked.
@@ -24,11 +25,12 @@ pub fn of(importer: &Importer, env: &Env) -> Vec<PathBuf> {
     importer.places.iter().filter_map(|place| expand(place, env)).collect()
 }
 
-fn expand(place: &str, env: &Env) -> Option<PathBuf> {
-    for (var, folder) in MOVED {
+/// A folder of an agent, as the table writes it: on this machine.
+pub fn expand(place: &str, env: &Env) -> Option<PathBuf> {
+    for (var, folder, below) in MOVED {
         let rest = place.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         if let Some((rest, to)) = rest.zip(env.var(var)) {
-            return Some(join(env.cwd().join(to), rest));
+            return Some(join(join(env.cwd().join(to), below), rest));
         }
     }
     match place.strip_prefix('~') {
@@ -64,6 +66,8 @@ mod tests {
             at("~/.claude/projects", &[("CLAUDE_CONFIG_DIR", "c")]).as_deref(),
             Some("/home/mara/api/c/projects")
         );
+        let gemini = [home, ("GEMINI_CLI_HOME", "/g")];
+        assert_eq!(at("~/.gemini/tmp", &gemini).as_deref(), Some("/g/.gemini/tmp"));
         let both = [("PI_CODING_AGENT_DIR", "/a"), ("PI_CODING_AGENT_SESSION_DIR", "/s")];
         assert_eq!(at("~/.pi/agent/sessions", &both).as_deref(), Some("/s"));
         assert_eq!(at("~/.pi/agent/sessions", &both[..1]).as_deref(), Some("/a/sessions"));

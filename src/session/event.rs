@@ -266,6 +266,10 @@ pub enum Meta<'a> {
     Commit(Cow<'a, str>),
     /// Version of the host program.
     HostVersion(Cow<'a, str>),
+    /// When it began, where no record says it.
+    Started(Timestamp),
+    /// Its model, where no tokens say it.
+    Model(Cow<'a, str>),
     /// Cost in US dollars that the record stores for one message; summed.
     Cost(f64),
     /// All tokens, where the record does not say of which kind they are.

@@ -104,6 +104,8 @@ pub struct Header {
     pub agent: Option<String>,
     /// What the sub-agent was asked, in a few words.
     pub task: Option<String>,
+    /// Whether something is told of it that stands in none of its records, and may be different the next time.
+    pub aside: bool,
 }
 
 /// What was read of a stream, told after its last event.

@@ -344,6 +344,116 @@ fn each_run_of_aider_becomes_a_note() {
 }
 
 #[test]
+fn a_chat_of_cursor_gives_title_model_and_start() {
+    let place = Place::new();
+    let bytes = cursor();
+    let half = ends(&bytes, 1)[0];
+    let transcript = "projects/home-mia-api/agent-transcripts/9f/9f.jsonl";
+    place.put(transcript, &bytes[..half]);
+    let keep = |name: &str, model: &str| {
+        let path = place.path("in/chats/0a1b/9f/store.db");
+        files::create_dir(path.parent().unwrap()).unwrap();
+        let base = rusqlite::Connection::open(&path).unwrap();
+        base.execute_batch("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)").unwrap();
+        let row = json!({"agentId": "9f", "name": name, "createdAt": 1_781_256_145_540_u64, "mode": "default", "lastUsedModel": model});
+        let digit = |half: u8| char::from_digit(half.into(), 16).unwrap();
+        let hex: String = row.to_string().bytes().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        base.execute("INSERT OR REPLACE INTO meta VALUES ('0', ?1)", [hex]).unwrap();
+    };
+    keep("Mend the tides", "opus-9");
+    place.import("cursor");
+    let first = place.notes();
+    assert!(first[0].0.starts_with("2026-06-12-"), "{}", first[0].0);
+    let head = "title: Mend the tides\nstarted: 2026-06-12T09:22:25Z\nstatus:";
+    assert!(first[0].1.contains(head) && first[0].1.contains("\nmodel: opus-9\n"), "{}", first[0].1);
+    let again = place.import("cursor");
+    assert_eq!(place.notes(), first, "{again}");
+    keep("Mend the tides for good", "opus-9.1");
+    place.put(transcript, &bytes);
+    place.import("cursor");
+    let second = place.notes();
+    assert_eq!(second.len(), 1);
+    for said in ["title: Mend the tides for good\n", "# Mend the tides for good\n", "model: opus-9.1\n"] {
+        assert_eq!(second[0].1.matches(said).count(), 1, "{said}:\n{}", second[0].1);
+    }
+    let again = place.import("cursor");
+    assert_eq!(place.notes(), second, "{again}");
+    let (sound, said) = place.run(&["check"]);
+    assert!(sound && said.contains("nothing wrong"), "{said}");
+}
+
+/// What droid keeps beside a transcript.
+fn droid_settings(model: &str, input: u64) -> Vec<u8> {
+    let tokens = json!({"inputTokens": input, "outputTokens": 20, "cacheCreationTokens": 3, "cacheReadTokens": 400,
+        "thinkingTokens": 7, "factoryCredits": 1.5});
+    let settings = json!({"assistantActiveTimeMs": 61_500, "model": model, "reasoningEffort": "high",
+        "autonomyMode": "normal", "autonomyLevel": "off", "interactionMode": "auto", "providerLock": "anthropic",
+        "providerLockTimestamp": "2026-04-01T10:00:02Z", "tokenUsage": tokens});
+    serde_json::to_vec_pretty(&settings).unwrap()
+}
+
+#[test]
+fn settings_of_droid_are_told_and_followed() {
+    let place = Place::new();
+    let bytes = droid();
+    let half = ends(&bytes, 2)[0];
+    place.put("d01d.jsonl", &bytes[..half]);
+    place.put("d01d.settings.json", &droid_settings("opus-9", 100));
+    place.import("droid");
+    let first = place.notes();
+    insta::assert_snapshot!("droid_settings", without_cursor(&first[0].1));
+    let again = place.import("droid");
+    assert_eq!(place.notes(), first, "{again}");
+    // A person's words stay, and settings that changed alone are told once.
+    let note = place.path("vault/sessions").join(format!("{}.md", first[0].0));
+    let edited = fs::read_to_string(&note).unwrap().replace("reasoning_effort: high", "reasoning_effort: mine");
+    files::put(&note, format!("{edited}\nMy own words.\n").as_bytes()).unwrap();
+    place.put("d01d.settings.json", &droid_settings("opus-9", 250));
+    place.import("droid");
+    let second = place.notes();
+    for said in ["tokens_used: 273", "[!usage] 273 tokens", "| opus-9 | 250 | 20 | 3 | 400 |", "My own words."] {
+        assert_eq!(second[0].1.matches(said).count(), 1, "{said}:\n{}", second[0].1);
+    }
+    assert!(!second[0].1.contains("123"), "{}", second[0].1);
+    let again = place.import("droid");
+    assert_eq!(place.notes(), second, "{again}");
+    // With the rest of the transcript it is what it would have been at once.
+    let now = fs::read_to_string(&note).unwrap().replace("reasoning_effort: mine", "reasoning_effort: high");
+    files::put(&note, now.replace("\nMy own words.\n", "").as_bytes()).unwrap();
+    place.put("d01d.jsonl", &bytes);
+    place.put("d01d.settings.json", &droid_settings("opus-9.1", 300));
+    place.import("droid");
+    let whole = Place::new();
+    whole.put("d01d.jsonl", &bytes);
+    whole.put("d01d.settings.json", &droid_settings("opus-9.1", 300));
+    whole.import("droid");
+    assert_eq!(without_cursor(&place.notes()[0].1), without_cursor(&whole.notes()[0].1));
+    // What is gone is not taken back, and nothing is doubled where the machine forgot what it wrote.
+    let told = place.notes();
+    fs::remove_dir_all(place.path("state")).unwrap();
+    place.put("d01d.settings.json", &droid_settings("opus-9.1", 400));
+    place.import("droid");
+    assert_eq!(place.notes(), told);
+    let (sound, said) = place.run(&["check"]);
+    assert!(sound && said.contains("nothing wrong"), "{said}");
+}
+
+#[test]
+fn settings_of_droid_that_come_later_or_go_leave_the_note_sound() {
+    let place = Place::new();
+    place.put("d01d.jsonl", &droid());
+    place.import("droid");
+    let plain = place.notes();
+    place.put("d01d.settings.json", &droid_settings("opus-9", 100));
+    place.import("droid");
+    let told = place.notes();
+    assert!(told[0].1.contains("model: opus-9") && !plain[0].1.contains("opus-9"), "{}", told[0].1);
+    let (good, said) = place.run(&["import", place.path("in/d01d.jsonl").to_str().unwrap()]);
+    assert!(good && said.contains("1 session unchanged"), "{said}");
+    assert_eq!(place.notes(), told, "the settings go with a transcript that is named alone");
+}
+
+#[test]
 fn droid_becomes_a_note() {
     insta::assert_snapshot!(notes_of("droid", "d01d.jsonl", &droid()));
     grows("droid", "d01d.jsonl", &droid(), &ends(&droid(), 5));

@@ -199,6 +199,7 @@ mod tests {
             slug: String::new(),
             empty: false,
             masked: std::collections::BTreeMap::new(),
+            aside: false,
             consumed: crate::session::source::Consumed::default(),
         }
     }

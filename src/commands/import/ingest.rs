@@ -294,9 +294,13 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
     0
 }
 
-/// Keeps what was generated of the new notes whose transcripts are at least `long` bytes.
+/// Keeps what was generated of the new notes whose transcripts are at least `long` bytes, and of those that tell of
+/// something which cannot be read again as it was.
 fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionReport], long: u64) -> Result<()> {
     let may_grow = |draft: &Draft| {
+        if draft.aside {
+            return true;
+        }
         let Ok(file) = std::fs::metadata(&draft.transcript) else { return false };
         let written = file.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
         file.len() >= long && written.is_none_or(|time| grower.now.as_second() - time.as_second() < RECENT)

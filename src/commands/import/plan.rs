@@ -110,13 +110,14 @@ impl Plan {
         let grown = olds.iter().filter(|old| outcome(old.row) == Some(Outcome::Updated)).map(|old| &old.draft);
         let touched: Vec<&Draft> = new.iter().map(|(_, draft)| draft).chain(grown).collect();
         let parents: HashSet<StreamKey> = touched.iter().filter_map(|draft| draft.parent.clone()).collect();
-        // And one whose parent had no note until now.
+        // And where something stands beside the records, and one whose parent had no note until now.
         let made: HashSet<StreamKey> = new.iter().map(|(_, draft)| draft.key.clone()).collect();
         let touched: HashSet<StreamKey> = touched.iter().map(|draft| draft.key.clone()).collect();
         olds.retain(|old| {
             let shows = || old.draft.children.iter().any(|child| touched.contains(&child.stream));
             let began = || old.draft.parent.as_ref().is_some_and(|parent| made.contains(parent));
             ground.all
+                || old.draft.aside
                 || began()
                 || outcome(old.row) == Some(Outcome::Updated)
                 || parents.contains(&old.draft.key)

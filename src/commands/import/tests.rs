@@ -40,7 +40,7 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         let parent = agent.as_ref().map(|_| StreamKey { session: session.clone(), agent: None });
         let key = StreamKey { session: session.clone(), agent };
         let kind = words.get(3).map(|name| (*name).to_owned());
-        sink.open(Header { key: key.clone(), parent, transcript: path.clone(), agent: kind, task: None });
+        sink.open(Header { key: key.clone(), parent, transcript: path.clone(), agent: kind, ..Header::default() });
         let bounds = sink.bounds(&key);
         let mut account = Account::default();
         let (mut hash, mut marked, mut open) = (blake3::Hasher::new(), None, None);

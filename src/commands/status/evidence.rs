@@ -1,32 +1,30 @@
 //! What is left of the transcripts that notes point to, and which of them their host will delete.
 //!
-//! Claude Code deletes a transcript when nothing was written to it for `cleanupPeriodDays` (30 where the settings say
-//! nothing), and only below its own folder.
+//! A host deletes what nothing was written to for some time, and only below its own folder; which do, and when, is the
+//! table in `retention`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::base::{Env, files};
+use super::chats::{Chats, written};
+use super::retention::{HOSTS, Host, Rule};
+use crate::base::Env;
+use crate::import;
 use crate::index::SessionRow;
 use crate::vault::Vault;
 use crate::vault::config::expand_home;
 
-/// Days where the settings say nothing.
-const DEFAULT_DAYS: i64 = 30;
-/// Who is told of: those that go within so many days.
-const SOON: i64 = 7;
-/// Settings larger than that are none.
-const LARGEST: u64 = 4 << 20;
+/// Who is told of: those that go within so many hours.
+const SOON: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The transcripts of all sessions.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Evidence {
-    /// After how many days Claude Code deletes one.
-    pub(super) cleanup_days: i64,
-    /// Whether its settings say so.
-    pub(super) cleanup_days_set: bool,
+    /// The hosts that delete transcripts, and when.
+    pub(super) hosts: Vec<Deletes>,
     /// Sessions whose transcript is there.
     pub(super) there: u64,
     /// Sessions with a copy in the vault's folder `evidence`.
@@ -39,10 +37,30 @@ pub(super) struct Evidence {
     pub(super) gone: Vec<Gone>,
 }
 
+/// A host that deletes transcripts.
+#[derive(Debug, Serialize)]
+pub(super) struct Deletes {
+    /// As `host` of a note says it.
+    pub(super) host: &'static str,
+    /// Its name for people.
+    pub(super) title: &'static str,
+    /// Its name for `cru import`.
+    pub(super) importer: &'static str,
+    /// The setting that says after how long.
+    pub(super) setting: &'static str,
+    /// Hours after the last line of a transcript; nothing where age does not count.
+    pub(super) hours: Option<u64>,
+    /// Whether its settings say so.
+    pub(super) set: bool,
+    /// How many transcripts of a project are kept; nothing where all are.
+    pub(super) most: Option<usize>,
+}
+
 /// A session whose transcript goes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AtRisk {
     pub(super) session: String,
+    pub(super) host: &'static str,
     pub(super) transcript: String,
     /// From when on it may be deleted: the next start of the host does it.
     pub(super) from: Timestamp,
@@ -55,44 +73,81 @@ pub(super) struct Gone {
     pub(super) transcript: String,
 }
 
+/// A host on this machine.
+struct Own {
+    host: &'static Host,
+    rule: Rule,
+    folder: Option<PathBuf>,
+}
+
+/// What is remembered from one session to the next.
+struct Look<'a> {
+    hosts: Vec<Own>,
+    folders: HashMap<PathBuf, Chats>,
+    vault: &'a Vault,
+    env: &'a Env,
+}
+
 impl Evidence {
     /// Looks at the transcripts of sessions.
     pub(super) fn of(rows: &[SessionRow], vault: &Vault, env: &Env) -> Self {
-        let home = config(env);
-        let days = home.as_deref().and_then(days);
-        let mut it =
-            Self { cleanup_days: days.unwrap_or(DEFAULT_DAYS), cleanup_days_set: days.is_some(), ..Self::default() };
-        let projects = home.map(|home| home.join("projects"));
+        let own = |host: &'static Host| Own { host, rule: host.rule(env), folder: host.folder(env) };
+        let mut look = Look { hosts: HOSTS.iter().map(own).collect(), folders: HashMap::new(), vault, env };
+        let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
         for row in rows {
-            it.look(row, vault, projects.as_deref(), env);
+            it.add(row, &mut look);
         }
         it.at_risk.sort_by(|a, b| (a.from, &a.session).cmp(&(b.from, &b.session)));
         it
     }
 
-    fn look(&mut self, row: &SessionRow, vault: &Vault, projects: Option<&Path>, env: &Env) {
+    fn add(&mut self, row: &SessionRow, look: &mut Look<'_>) {
         let Some(transcript) = &row.transcript else {
             self.unnamed += 1;
             return;
         };
-        if is_kept(vault, &row.id) {
+        if is_kept(look.vault, &row.id) {
             self.kept += 1;
             return;
         }
-        let path = expand_home(transcript, env).map(|path| env.cwd().join(path));
-        let found = path.as_deref().and_then(|path| Some((path, std::fs::metadata(path).ok()?)));
-        let Some((path, metadata)) = found.filter(|(_, metadata)| metadata.is_file()) else {
+        let path = expand_home(transcript, look.env).map(|path| look.env.cwd().join(path));
+        let Some(path) = path.filter(|path| path.is_file()) else {
             self.gone.push(Gone { session: row.id.clone(), transcript: transcript.clone() });
             return;
         };
         self.there += 1;
-        let own = row.host.as_deref() == Some("claude-code") && projects.is_some_and(|dir| path.starts_with(dir));
-        let written = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok()).filter(|_| own);
-        let days = |days: i64| days.checked_mul(24).map_or(SignedDuration::MAX, SignedDuration::from_hours);
-        let from = written.and_then(|written| written.checked_add(days(self.cleanup_days)).ok());
-        if let Some(from) = from.filter(|from| from.duration_since(env.now()) <= days(SOON)) {
-            self.at_risk.push(AtRisk { session: row.id.clone(), transcript: transcript.clone(), from });
+        if let Some((host, from)) = row.host.as_deref().and_then(|host| look.deleted(host, &path)) {
+            self.at_risk.push(AtRisk { session: row.id.clone(), host, transcript: transcript.clone(), from });
         }
+    }
+}
+
+impl Own {
+    fn deletes(&self) -> Option<Deletes> {
+        let importer = import::of_host(self.host.id)?;
+        let hours = self.rule.age.map(|age| age.as_hours().unsigned_abs());
+        let (host, setting) = (self.host.id, self.host.setting);
+        let (set, most) = (self.rule.set, self.rule.most);
+        Some(Deletes { host, title: importer.title, importer: importer.id, setting, hours, set, most })
+    }
+}
+
+impl Look<'_> {
+    /// From when on its host may delete a transcript, where that is soon.
+    fn deleted(&mut self, host: &str, path: &Path) -> Option<(&'static str, Timestamp)> {
+        let own = self.hosts.iter().find(|own| own.host.id == host)?;
+        own.folder.as_ref().filter(|folder| path.starts_with(folder))?;
+        let mut time = written(path)?;
+        let mut beyond = None;
+        if let Some((folder, session)) = (own.host.together)(path) {
+            let chats = self.folders.entry(folder.to_owned()).or_insert_with(|| Chats::of(folder));
+            time = session.and_then(|id| chats.session(id)).unwrap_or(time);
+            beyond = own.rule.most.and_then(|most| chats.beyond(most, time));
+        }
+        let old = own.rule.age.and_then(|age| time.checked_add(age).ok());
+        let old = old.filter(|from| from.duration_since(self.env.now()) <= SOON);
+        let from = old.into_iter().chain(beyond).min()?;
+        Some((own.host.id, from))
     }
 }
 
@@ -104,22 +159,10 @@ fn is_kept(vault: &Vault, id: &str) -> bool {
     plain && folder().is_ok_and(|mut files| files.next().is_some())
 }
 
-/// Claude Code's own folder.
-fn config(env: &Env) -> Option<PathBuf> {
-    let named = env.var("CLAUDE_CONFIG_DIR").map(|dir| env.cwd().join(dir));
-    named.or_else(|| Some(env.home()?.join(".claude")))
-}
-
-/// `cleanupPeriodDays` of the user's settings.
-fn days(config: &Path) -> Option<i64> {
-    let bytes = files::read_regular(&config.join("settings.json"), LARGEST).ok().flatten()?;
-    let settings: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    settings.get("cleanupPeriodDays")?.as_i64().filter(|days| *days >= 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::files;
 
     #[test]
     fn a_transcript_is_there_at_risk_kept_or_gone() {
@@ -153,7 +196,7 @@ mod tests {
             assert_eq!((it.there, it.kept, it.unnamed), (2, 1, 1));
             assert_eq!(it.gone.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["../kept"]);
             let risk = it.at_risk.iter().map(|it| (it.session.clone(), it.from.duration_since(now).as_hours() / 24));
-            (it.cleanup_days, risk.collect::<Vec<_>>())
+            (it.hosts[0].hours.unwrap() / 24, risk.collect::<Vec<_>>())
         };
         assert_eq!(look(22), (30, vec![]));
         assert_eq!(look(23), (30, vec![("a".to_owned(), 7)]), "never one outside the host's folder");
@@ -162,8 +205,58 @@ mod tests {
         assert_eq!(look(390), (400, vec![]));
         assert_eq!(look(395), (400, vec![("a".to_owned(), 5)]));
         files::put(&home.join(".claude/settings.json"), br#"{"cleanupPeriodDays": 9223372036854775807}"#).unwrap();
-        assert_eq!(look(395), (i64::MAX, vec![]));
+        assert_eq!(look(395).1, []);
         files::put(&home.join(".claude/settings.json"), b"{").unwrap();
         assert_eq!(look(1), (30, vec![]));
+    }
+
+    #[test]
+    fn gemini_deletes_by_age_by_count_and_the_work_of_a_sub_agent_with_its_session() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (temp.path().join("home"), temp.path().join("vault"));
+        files::put(&root.join(".cru/config.toml"), b"").unwrap();
+        let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
+        let put = |path: &str, days: i64| {
+            let path = home.join(path);
+            files::put(&path, b"{}").unwrap();
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified((now - SignedDuration::from_hours(days * 24)).into()).unwrap();
+        };
+        let chats = ".gemini/tmp/x/chats";
+        put(&format!("{chats}/session-2026-10-01T10-00-aaaaaaaa.json"), 26);
+        put(&format!("{chats}/session-2026-11-01T10-00-bbbbbbbb.jsonl"), 10);
+        put(&format!("{chats}/session-2026-11-02T10-00-cccccccc.jsonl"), 9);
+        put(&format!("{chats}/bbbbbbbb-1/sub.jsonl"), 29);
+        put("copies/session-2026-10-01T10-00-aaaaaaaa.json", 26);
+        let row = |id: &str, path: &str| SessionRow {
+            id: id.into(),
+            host: Some("gemini-cli".into()),
+            transcript: Some(format!("~/{path}")),
+            ..SessionRow::default()
+        };
+        let rows = [
+            row("a", &format!("{chats}/session-2026-10-01T10-00-aaaaaaaa.json")),
+            row("b", &format!("{chats}/session-2026-11-01T10-00-bbbbbbbb.jsonl")),
+            row("c", &format!("{chats}/session-2026-11-02T10-00-cccccccc.jsonl")),
+            row("sub", &format!("{chats}/bbbbbbbb-1/sub.jsonl")),
+            row("copy", "copies/session-2026-10-01T10-00-aaaaaaaa.json"),
+        ];
+        let look = |settings: &str| {
+            files::put(&home.join(".gemini/settings.json"), settings.as_bytes()).unwrap();
+            let env = Env::fixed(now, &root, &[("HOME", home.to_str().unwrap())]);
+            let it = Evidence::of(&rows, &Vault::open(&root).unwrap(), &env);
+            assert_eq!(it.there, 5);
+            let risk = it.at_risk.iter().map(|it| (it.session.clone(), it.from.duration_since(now).as_hours() / 24));
+            risk.collect::<Vec<_>>()
+        };
+        let at = |id: &str, days: i64| (id.to_owned(), days);
+        assert_eq!(look("{"), [at("a", 4)], "settings that are none say nothing");
+        assert_eq!(look(r#"{"general": {"sessionRetention": {"enabled": false}}}"#), []);
+        let week = r#"{"general": {"sessionRetention": {"maxAge": "7d" /* a week */}}}"#;
+        assert_eq!(look(week), [at("a", -19), at("b", -3), at("sub", -3), at("c", -2)]);
+        let two = r#"{"general": {"sessionRetention": {"maxAge": "1m", "maxCount": 2}}}"#;
+        assert_eq!(look(two), [at("a", -9)], "since the second newer one was written");
+        let one = r#"{"general": {"sessionRetention": {"maxAge": "", "maxCount": 1}}}"#;
+        assert_eq!(look(one), [at("a", -10), at("b", -9), at("sub", -9)]);
     }
 }

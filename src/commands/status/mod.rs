@@ -1,6 +1,10 @@
 //! `cru status`: the vault at a glance.
 
+mod chats;
 mod evidence;
+mod retention;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::fmt::Write as _;
@@ -8,7 +12,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use self::evidence::Evidence;
+use self::evidence::{Deletes, Evidence};
 use self::waiting::Waiting;
 use super::history::{line, status_look};
 use super::output::style::{self, paint};
@@ -202,16 +206,20 @@ impl Report {
         if it.at_risk.is_empty() {
             return;
         }
-        let why = if it.cleanup_days_set { "" } else { ", the default" };
+        let _ = writeln!(out, "\n{}", paint(style::WARN, "Transcripts that are about to be deleted"));
+        let hosts = it.hosts.iter().filter(|host| it.at_risk.iter().any(|row| row.host == host.host));
+        for host in hosts.clone() {
+            let _ = writeln!(out, "{}", why(host));
+        }
+        let keep: Vec<String> = hosts.map(|host| format!("`cru import {} --keep-evidence`", host.importer)).collect();
         let _ = writeln!(
             out,
-            "\n{}\nClaude Code deletes a transcript {} after its last line (cleanupPeriodDays{why}). The note stays; what it\n\
-             cuts short goes. `cru import claude --keep-evidence` keeps copies in `evidence/` of the vault; more days in Claude\n\
-             Code's settings keep the transcripts.",
-            paint(style::WARN, "Transcripts that are about to be deleted"),
-            plural(it.cleanup_days.unsigned_abs(), "day")
+            "The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;\n\
+             {} keeps copies in `evidence/` of the vault.",
+            keep.join(" or ")
         );
-        let mut table = Table::new(&[("DELETED", Align::Left), ("SESSION", Align::Left), ("TRANSCRIPT", Align::Left)]);
+        let columns = [("DELETED", Align::Left), ("SESSION", Align::Left), ("TRANSCRIPT", Align::Left)];
+        let mut table = Table::new(&columns);
         for row in it.at_risk.iter().take(self.most) {
             let left = row.from.duration_since(self.now);
             let when = match left.as_hours() {
@@ -270,6 +278,22 @@ impl Report {
             let _ = writeln!(out, "{}", paint(style::DIM, format_args!("{} more (--all)", thousands(more as u64))));
         }
     }
+}
+
+/// When a host deletes transcripts, and what says so.
+fn why(host: &Deletes) -> String {
+    let mut why = format!("{} deletes", host.title);
+    if let Some(hours) = host.hours {
+        let age = if hours % 24 == 0 { plural(hours / 24, "day") } else { plural(hours, "hour") };
+        let default = if host.set { "" } else { ", the default" };
+        let _ = write!(why, " a transcript {age} after its last line ({}{default})", host.setting);
+    }
+    if let Some(most) = host.most {
+        let and = if host.hours.is_some() { ", and" } else { "" };
+        let _ = write!(why, "{and} all but the newest {} of a project (maxCount)", plural(most as u64, "transcript"));
+    }
+    why.push('.');
+    why
 }
 
 /// `4.2 MB`.

@@ -286,6 +286,7 @@ impl<'s> Reader<'s> {
             None => self.file.forked_from.as_ref().map(origin).filter(|origin| *origin != key),
         };
         self.sink.open(Header {
+            aside: false,
             parent,
             transcript: self.file.path.clone(),
             agent: known.and_then(|known| known.agent.clone()),

@@ -224,6 +224,7 @@ impl<'s> Reader<'s> {
         });
         let (part, task) = self.spawned.get(&head.id).cloned().unwrap_or_default();
         self.sink.open(Header {
+            aside: false,
             parent: above.filter(|above| *above != key),
             transcript: PathBuf::from(path),
             agent: head.role.clone().or(part).or_else(|| key.agent.as_ref().map(|_| "agent".to_owned())),

@@ -126,6 +126,7 @@ impl Copilot {
             agent: Some(filled(started.agent).unwrap_or_else(|| "agent".to_owned())),
             task: filled(started.task),
             key,
+            ..Header::default()
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::chat::{self, Chat};
 use super::session::Session;
 use crate::base::Result;
 use crate::import::bundles;
@@ -71,11 +72,13 @@ impl Format for Cursor {
             let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
             agent = Some(named.unwrap_or("agent").to_owned());
         }
-        Ok(Header { key, parent, transcript: path.to_owned(), agent, task: None })
+        let aside = parent.is_none() && chat::folder(path).is_some();
+        Ok(Header { key, parent, transcript: path.to_owned(), agent, aside, ..Header::default() })
     }
 
     fn begin(&mut self, header: &Header) -> Session {
-        Session::new(header.key.agent.is_some())
+        let chat = header.aside.then(|| Chat::find(&header.transcript, &header.key.session)).flatten();
+        Session::new(header.key.agent.is_some(), chat)
     }
 
     fn aside(&mut self, _: &StreamKey, _: &Value) -> Option<Header> {

@@ -2,8 +2,9 @@
 //!
 //! A transcript is a file of JSON lines, each a message of a person or of the agent. It has no ids, no times and, but for
 //! rare versions, no answers of tools: who a file belongs to is told by its place, and a call whose answer is not
-//! recorded is neither a success nor a failure.
+//! recorded is neither a success nor a failure. Title, model and times stand in the host's own folder of chats.
 
+mod chat;
 mod format;
 mod recognise;
 mod said;

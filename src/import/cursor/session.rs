@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::chat::Chat;
 use super::said;
 use crate::import::calls::Calls;
 use crate::import::jsonl::{State, list, word};
@@ -26,6 +27,8 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Session {
     is_agent: bool,
+    /// Not told yet.
+    chat: Option<Chat>,
     place: Place,
     calls: Calls,
     /// Calls since the last words of a person, with their tools.
@@ -34,8 +37,8 @@ pub(super) struct Session {
 
 impl Session {
     /// A transcript of a session or of a sub-agent.
-    pub(super) fn new(is_agent: bool) -> Self {
-        Self { is_agent, ..Self::default() }
+    pub(super) fn new(is_agent: bool, chat: Option<Chat>) -> Self {
+        Self { is_agent, chat, ..Self::default() }
     }
 }
 
@@ -49,6 +52,9 @@ impl State for Session {
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+        if let Some(chat) = self.chat.take() {
+            chat.tell(out);
+        }
         match (word(&record, "/role"), word(&record, "/type")) {
             ("user", _) => self.user(&record, out),
             ("assistant", _) => self.assistant(record, out),

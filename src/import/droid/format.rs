@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::session::Session;
+use super::settings::{self, Settings};
 use crate::base::Result;
 use crate::import::bundles;
-use crate::import::jsonl::{Format, beginning, head, word};
+use crate::import::jsonl::{self, Format, beginning, head, word};
 use crate::session::event::StreamKey;
-use crate::session::source::{Bundle, Header};
+use crate::session::source::{Account, Bundle, Header, Sink};
 
 /// Records that are looked at.
 const RECORDS: usize = 20;
 
-/// Whether the file begins as a session of this host does.
-pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
+/// Whether the file begins as a session of this host does, or is the settings of one.
+pub(super) fn recognise(path: &Path, bytes: &[u8]) -> bool {
+    if settings::is_named(path) {
+        return bytes.trim_ascii_start().starts_with(b"{") && settings::transcript(path).is_file();
+    }
     head(bytes, RECORDS).next().is_some_and(|record| match word(&record, "/type") {
         "session_start" => !word(&record, "/id").is_empty() && record.get("payload").is_none(),
         // A slice: a message with a role, of a kind that no other host writes with blocks of this form.
@@ -31,14 +35,66 @@ pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
     })
 }
 
-/// Groups files by session.
-pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+/// Groups files by session: transcripts before settings, which go with theirs.
+pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let none = Bundle::default();
+    // One is not without the other, whichever was named.
+    for at in 0..files.len() {
+        let path = &files[at];
+        let named = settings::is_named(path);
+        let other = if named { settings::transcript(path) } else { settings::of_transcript(path) };
+        if other.is_file() {
+            files.push(other);
+        }
+    }
     bundles::by_session(files, |path| {
-        let records = beginning(&none, path, RECORDS)?;
+        let named = settings::is_named(path);
+        let transcript = if named { settings::transcript(path) } else { path.to_owned() };
+        if named && !transcript.is_file() {
+            return Ok((bundles::stem(&transcript), true, None));
+        }
+        let records = beginning(&none, &transcript, RECORDS)?;
         let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
-        Ok((session_of(&records, path), (), time))
+        Ok((session_of(&records, &transcript), named, time))
     })
+}
+
+/// A transcript and its settings.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    let settings = Some(settings::of_transcript(transcript)).filter(|path| path.is_file());
+    [transcript.to_owned()].into_iter().chain(settings).collect()
+}
+
+/// Reads a bundle and hands its events to the sink. Of several settings those are told that count the most: the others
+/// are of its copies.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let (settings, transcripts): (Vec<PathBuf>, Vec<PathBuf>) =
+        bundle.files.iter().cloned().partition(|path| settings::is_named(path));
+    let mut all = Vec::with_capacity(settings.len());
+    for path in settings {
+        let it = Settings::read(bundle, &path)?;
+        all.push((path, it));
+    }
+    let told = (0..all.len()).rev().filter(|_| !transcripts.is_empty());
+    let told = told.max_by_key(|&at| all[at].1.as_ref().filter(|it| it.says_something()).map(Settings::weight));
+    let mut accounts = Vec::with_capacity(all.len());
+    for (at, (path, it)) in all.iter().enumerate() {
+        let mut account = Account::default();
+        match it {
+            _ if transcripts.is_empty() => account.skip("settings of no transcript"),
+            None => account.skip("broken settings"),
+            Some(it) if !it.says_something() => account.skip("empty settings"),
+            Some(_) if told != Some(at) => account.skip("settings of a copy"),
+            Some(_) => account.represent(),
+        }
+        accounts.push((path.clone(), account));
+    }
+    let settings = told.map(|at| all.swap_remove(at)).and_then(|(_, it)| it);
+    jsonl::read_some(Droid { settings }, bundle, &transcripts, sink)?;
+    for (path, account) in accounts {
+        sink.account(&path, account);
+    }
+    Ok(())
 }
 
 /// The session that the first line names, else the one that the file's name does.
@@ -49,7 +105,9 @@ fn session_of(records: &[Value], path: &Path) -> String {
 }
 
 /// The stream of a file.
-pub(super) struct Droid;
+pub(super) struct Droid {
+    settings: Option<Settings>,
+}
 
 impl Format for Droid {
     type State = Session;
@@ -61,11 +119,11 @@ impl Format for Droid {
         let parent = start.map_or("", |record| word(record, "/parentSessionId").trim());
         let parent = Some(parent).filter(|parent| !parent.is_empty() && *parent != key.session);
         let parent = parent.map(|session| StreamKey { session: session.to_owned(), agent: None });
-        Ok(Header { key, parent, transcript: path.to_owned(), ..Header::default() })
+        Ok(Header { key, parent, transcript: path.to_owned(), aside: true, ..Header::default() })
     }
 
     fn begin(&mut self, _: &Header) -> Session {
-        Session::default()
+        Session::of(self.settings.take())
     }
 }
 

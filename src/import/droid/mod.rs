@@ -1,15 +1,15 @@
 //! Factory's droid: its sessions as events.
 //!
 //! A session is a file of JSON lines: one that begins it, then messages whose blocks are those of the Anthropic service,
-//! with the task list and compactions between them.
+//! with the task list and compactions between them. Its model and tokens stand in a file beside it.
 
 mod format;
 mod session;
+mod settings;
 
 #[cfg(test)]
 mod tests;
 
-use crate::import::{bundles, jsonl};
 use crate::session::source::Importer;
 
 /// Its row in the table.
@@ -18,10 +18,10 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
     title: "Factory droid",
     host: "factory-droid",
     places: &["~/.factory/sessions"],
-    names: &[".jsonl"],
+    names: &[".jsonl", settings::END],
     recognise: format::recognise,
     bundle: format::bundle,
-    read: |bundle, sink| jsonl::read(format::Droid, bundle, sink),
-    beside: bundles::alone,
+    read: format::read,
+    beside: format::beside,
     hooked: None,
 };

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::settings::Settings;
 use crate::import::calls::Calls;
 use crate::import::jsonl::{State, count, list, word};
 use crate::import::out::{Fate, Out};
@@ -23,6 +24,8 @@ const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 pub(super) struct Session {
     place: Place,
     calls: Calls,
+    /// Not told yet.
+    settings: Option<Settings>,
 }
 
 impl State for Session {
@@ -37,6 +40,9 @@ impl State for Session {
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+        if let Some(settings) = self.settings.take() {
+            settings.tell(out);
+        }
         match word(&record, "/type") {
             "session_start" => self.start(&record, out),
             "message" => self.message(record, out),
@@ -68,6 +74,11 @@ impl State for Session {
 }
 
 impl Session {
+    /// A session with these settings.
+    pub(super) fn of(settings: Option<Settings>) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
     fn start(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         if self.place.see(word(record, "/cwd")) {
             let cwd = self.place.tilde(word(record, "/cwd"));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::IMPORTER;
 use crate::import::told::{lines, survives_cuts, survives_flips, told, told_of};
+use crate::session::event::Usage;
 
 #[expect(clippy::needless_pass_by_value, reason = "what is written in place")]
 fn message(id: u64, role: &str, content: Value) -> Value {
@@ -74,6 +75,64 @@ fn copies_are_told_once_and_slices_are_named_after_their_file() {
     assert_eq!(read.stream("s1"), told_of(&IMPORTER, "x.jsonl", lines(&all)).stream("s1"));
     assert_eq!(read.skipped("duplicate record"), 4);
     assert_eq!(told_of(&IMPORTER, "/x/9f.jsonl", lines(&all[3..])).headers[0].key.to_string(), "9f");
+}
+
+fn settings() -> Value {
+    json!({"assistantActiveTimeMs": 61_500, "model": "opus-9", "reasoningEffort": "high", "autonomyMode": "normal",
+        "autonomyLevel": "off", "interactionMode": "auto", "providerLock": "anthropic", "tags": [{"name": "exec"}],
+        "tokenUsage": {"inputTokens": 100, "outputTokens": 20, "cacheCreationTokens": 3, "cacheReadTokens": 400,
+            "thinkingTokens": 7}})
+}
+
+#[test]
+fn settings_tell_the_model_and_the_tokens() {
+    let transcript = ("s1.jsonl", lines(&session()[..2]));
+    let read = told(&IMPORTER, &[transcript.clone(), ("s1.settings.json", settings().to_string().into_bytes())]);
+    insta::assert_snapshot!(read.stream("s1"), @r#"
+    1 Meta(Model("opus-9"))
+    1 Meta(Property { key: "droid", value: Object {"reasoning_effort": String("high"), "provider": String("anthropic"), "mode": String("auto"), "autonomy": String("off"), "active_seconds": Number(62), "thinking_tokens": Number(7)} })
+    1 title Host Mend the tests
+    2 prompt (typed) mend the tests +image/png 3
+    "#);
+    let usage = Usage { input: 100, output: 20, cache_write: 3, cache_read: 400 };
+    assert_eq!(read.tokens("s1"), usage);
+    assert_eq!((read.records(), read.consumed["s1"].records), (3, 2), "they are no record of the stream");
+    let alone = told_of(&IMPORTER, transcript.0, transcript.1);
+    assert_eq!(read.consumed["s1"], alone.consumed["s1"]);
+}
+
+#[test]
+fn odd_settings_are_named() {
+    let transcript = ("s1.jsonl", lines(&session()[..2]));
+    let of =
+        |settings: &str| told(&IMPORTER, &[transcript.clone(), ("s1.settings.json", settings.as_bytes().to_vec())]);
+    let plain = told_of(&IMPORTER, transcript.0, transcript.1.clone());
+    for (settings, reason) in [
+        ("{\"model\": \"a", "broken settings"),
+        ("", "broken settings"),
+        ("[1]", "broken settings"),
+        ("{\"model\": 7, \"tokenUsage\": [3], \"assistantActiveTimeMs\": -1}", "empty settings"),
+    ] {
+        let read = of(settings);
+        assert_eq!((read.skipped(reason), read.stream("s1")), (1, plain.stream("s1")), "{settings}");
+    }
+    // Tokens of which nobody says whose they are.
+    assert!(of(r#"{"tokenUsage": {"inputTokens": 5, "cacheReadTokens": 9}}"#).stream("s1").contains("Tokens(5)"));
+    let both = ("s1.settings.json", settings().to_string().into_bytes());
+    let copies = [
+        transcript.clone(),
+        ("copy.jsonl", transcript.1.clone()),
+        ("copy.settings.json", b"{\"model\": \"x\"}".to_vec()),
+        both,
+    ];
+    let read = told(&IMPORTER, &copies);
+    assert_eq!(read.skipped("settings of a copy"), 1);
+    assert!(read.stream("s1").contains("Model(\"opus-9\")"), "{}", read.stream("s1"));
+    assert_eq!(
+        told_of(&IMPORTER, "s1.settings.json", settings().to_string().into_bytes())
+            .skipped("settings of no transcript"),
+        1
+    );
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
     }
     let key = key(thread, path);
     sink.open(Header {
+        aside: false,
         key: key.clone(),
         parent: key.agent.as_ref().map(|_| StreamKey { session: key.session.clone(), agent: None }),
         transcript: path.to_owned(),

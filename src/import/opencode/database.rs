@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::store::{Head, Item, Message, Store, tell};
 use crate::base::files::{Aside, Stamp};
 use crate::base::{Error, Result};
+use crate::import::sqlite::in_place;
 use crate::import::value::text;
 use crate::session::source::{Account, Sink};
 
@@ -45,29 +46,6 @@ pub(super) fn read(path: &Path, sink: &mut dyn Sink) -> Result<()> {
     }
     sink.account(path, account);
     Ok(())
-}
-
-/// Opens a file that nobody writes.
-fn in_place(path: &Path) -> rusqlite::Result<Connection> {
-    let mut name = String::from("file:");
-    let text = path.to_string_lossy();
-    if !text.starts_with('/') {
-        // A drive, or a relative name.
-        name.push_str(if text.as_bytes().get(1) == Some(&b':') { "/" } else { "" });
-    }
-    for byte in text.bytes() {
-        match byte {
-            b'\\' if cfg!(windows) => name.push('/'),
-            b'/' | b'.' | b'-' | b'_' | b':' => name.push(byte.into()),
-            byte if byte.is_ascii_alphanumeric() => name.push(byte.into()),
-            byte => name.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    name.push_str("?immutable=1");
-    let base = Connection::open_with_flags(name, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
-    // What a damaged or hostile file says of its own tables is not run.
-    base.pragma_update(None, "trusted_schema", false)?;
-    Ok(base)
 }
 
 fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut Account) -> Result<()> {

@@ -132,6 +132,7 @@ pub(super) fn tell(
     let (asked, agent) = head.asked();
     let is_agent = key.agent.is_some();
     sink.open(Header {
+        aside: false,
         key: key.clone(),
         parent: head.parent_key(),
         transcript: path.to_owned(),

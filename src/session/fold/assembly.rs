@@ -107,7 +107,7 @@ impl Fold {
             status: Some(status),
             channel,
             participants,
-            model: models.first().map(|(model, _)| model.clone()),
+            model: models.first().map(|(model, _)| model.clone()).or(facts.model),
             tokens_used: facts.tokens.or_else(|| (!models.is_empty()).then(|| usage::total(&models).used())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
@@ -130,6 +130,7 @@ impl Fold {
         Draft {
             slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
+            aside: header.aside,
             empty: !(facts.kept || (facts.asked && facts.worked)),
             key: header.key,
             parent: header.parent,

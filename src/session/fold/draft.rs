@@ -31,6 +31,8 @@ pub struct Draft {
     pub empty: bool,
     /// How many secrets each rule took out of it.
     pub masked: BTreeMap<&'static str, u64>,
+    /// Whether it tells of something that stands in no record of its transcript.
+    pub aside: bool,
     /// How far the transcript was read.
     pub consumed: Consumed,
 }

@@ -26,6 +26,7 @@ pub(super) struct Facts {
     pub(super) branch: Option<String>,
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
+    pub(super) model: Option<String>,
     pub(super) title: Option<(TitleRank, String)>,
     pub(super) cost: Option<f64>,
     pub(super) usage: HashMap<String, (String, Usage)>,
@@ -78,6 +79,8 @@ impl Facts {
             Meta::Branch(branch) => self.branch = line(&branch).filter(|name| name != "HEAD").or(self.branch.take()),
             Meta::Commit(commit) => self.commit = line(&commit).or(self.commit.take()),
             Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
+            Meta::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
+            Meta::Model(model) => self.model = line(&model).or(self.model.take()),
             Meta::Tokens(tokens) => self.tokens = Some(tokens),
             Meta::Tag(tag) => {
                 // One set for both questions would lose the order in which they were given.

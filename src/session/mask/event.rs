@@ -17,7 +17,7 @@ use crate::session::{FileRef, Task};
 impl Masks {
     /// What is told of a stream before its first event.
     pub fn header(&mut self, header: &mut Header) {
-        let Header { key: _, parent: _, transcript: _, agent, task } = header;
+        let Header { key: _, parent: _, transcript: _, agent, task, aside: _ } = header;
         self.string_of(agent);
         self.string_of(task);
     }
@@ -80,12 +80,13 @@ impl Masks {
                 | Meta::Branch(text)
                 | Meta::Commit(text)
                 | Meta::HostVersion(text)
+                | Meta::Model(text)
                 | Meta::Tag(text) => self.cow(text),
                 Meta::Memory { key, value } | Meta::Property { key, value } => {
                     self.cow(key);
                     self.member(key, value);
                 }
-                Meta::Cost(_) | Meta::Tokens(_) => {}
+                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }

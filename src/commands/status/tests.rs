@@ -1,0 +1,75 @@
+//! What a person reads of transcripts that go.
+
+use super::evidence::{AtRisk, Deletes, Evidence};
+use super::*;
+
+fn host(host: &'static str, title: &'static str, importer: &'static str) -> Deletes {
+    Deletes { host, title, importer, setting: "days", hours: Some(30 * 24), set: false, most: None }
+}
+
+fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
+    let report = Report {
+        schema: 1,
+        vault: "/vault".into(),
+        notes: 1,
+        sessions: 1,
+        statuses: Vec::new(),
+        current: None,
+        waiting: Vec::new(),
+        index: Index { entries: 0, bytes: 0 },
+        evidence: Evidence { hosts, at_risk, ..Evidence::default() },
+        now: "2026-11-20T12:00:00Z".parse().unwrap(),
+        most: MOST,
+    };
+    let mut out = String::new();
+    report.at_risk(&View::plain(), &mut out);
+    anstream::adapter::strip_str(&out).to_string().trim_start().to_owned()
+}
+
+fn risk(session: &str, host: &'static str, from: &str) -> AtRisk {
+    let transcript = format!("~/{session}.jsonl");
+    AtRisk { session: session.to_owned(), host, transcript, from: from.parse().unwrap() }
+}
+
+#[test]
+fn each_host_that_deletes_something_says_when() {
+    let claude = || host("claude-code", "Claude Code", "claude");
+    let gemini = || Deletes {
+        setting: "maxAge",
+        hours: Some(36),
+        set: true,
+        most: Some(50),
+        ..host("gemini-cli", "Gemini CLI", "gemini")
+    };
+    let soon = || risk("a", "claude-code", "2026-11-22T12:00:01Z");
+    assert_eq!(text(vec![claude(), gemini()], Vec::new()), "");
+    insta::assert_snapshot!(text(vec![claude(), gemini()], vec![soon()]), @r"
+    Transcripts that are about to be deleted
+    Claude Code deletes a transcript 30 days after its last line (days, the default).
+    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    `cru import claude --keep-evidence` keeps copies in `evidence/` of the vault.
+    DELETED    SESSION  TRANSCRIPT
+    in 2 days  a        ~/a.jsonl
+    ");
+    let both = vec![soon(), risk("b", "gemini-cli", "2026-11-20T12:00:00Z")];
+    insta::assert_snapshot!(text(vec![claude(), gemini()], both), @r"
+    Transcripts that are about to be deleted
+    Claude Code deletes a transcript 30 days after its last line (days, the default).
+    Gemini CLI deletes a transcript 36 hours after its last line (maxAge), and all but the newest 50 transcripts of a project (maxCount).
+    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    `cru import claude --keep-evidence` or `cru import gemini --keep-evidence` keeps copies in `evidence/` of the vault.
+    DELETED            SESSION  TRANSCRIPT
+    in 2 days          a        ~/a.jsonl
+    at its next start  b        ~/b.jsonl
+    ");
+    let counted = Deletes { hours: None, most: Some(1), ..gemini() };
+    let late = risk("b", "gemini-cli", "2026-11-19T12:00:00Z");
+    insta::assert_snapshot!(text(vec![counted], vec![late]), @r"
+    Transcripts that are about to be deleted
+    Gemini CLI deletes all but the newest 1 transcript of a project (maxCount).
+    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    `cru import gemini --keep-evidence` keeps copies in `evidence/` of the vault.
+    DELETED            SESSION  TRANSCRIPT
+    at its next start  b        ~/b.jsonl
+    ");
+}
