@@ -1,7 +1,7 @@
 //! Which hosts delete transcripts by themselves, and when: a row for each, what its settings say and its default.
 //!
-//! Only what the user's own settings say is read; those of a project or of an administrator may say otherwise. Codex,
-//! `OpenCode`, Copilot CLI, Cursor and droid delete nothing by age: they have no row.
+//! Only what the user's own settings say is read; those of a project or of an administrator may say otherwise. Of Codex,
+//! `OpenCode`, Copilot CLI, Cursor and droid no such rule is documented: they have no row.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
