@@ -84,8 +84,12 @@ pub enum Reason {
     NothingBefore,
     /// What was done after is what was done before.
     Unchanged,
+    /// A failure that went away after the person had said something more.
+    Helped,
     /// A failure of which nothing says what was wrong.
     Silent,
+    /// What was edited is not in the record, although the calls of its session are.
+    ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
@@ -116,6 +120,8 @@ impl Reason {
             Self::Unanswered => "nothing written after the correction",
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
+            Self::Helped => "solved only after the person said more",
+            Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
             Self::PlanUnknown => "the plan itself is not in the record",
@@ -140,12 +146,14 @@ impl Case {
     /// Why an export that needs a right answer leaves the case out.
     pub fn gap(&self) -> Option<Reason> {
         match (self.answer(), self.kind()) {
+            (None, Kind::Puzzle) if self.is_helped() => Some(Reason::Helped),
             (None, Kind::Puzzle) => Some(Reason::Unresolved),
             (None, _) => Some(Reason::Unanswered),
             (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),
             (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
             // A person knows better.
             (Some(_), _) if self.accepted || self.edits.is_some() => None,
+            (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
             (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
                 Some(Reason::CorrectedAgain)
@@ -164,12 +172,31 @@ impl Case {
     }
 
     /// Whether nothing tells what went wrong: neither the note in words, nor what the failed step answered.
-    fn is_silent(&self) -> bool {
+    pub(super) fn is_silent(&self) -> bool {
         let Story::Puzzle(it) = &self.story else { return false };
         let title = if it.title.ends_with(" failed") { "" } else { it.title.as_str() };
         let answer = it.step.as_ref().map(Entry::answer).unwrap_or_default();
         let told = [title, &it.text, answer.trim_start_matches('✗')];
         it.resolution.is_none() && it.step.is_some() && !told.iter().any(|text| slip::has_sign(text))
+    }
+
+    /// Whether what had failed worked only after the person had said more.
+    const fn is_helped(&self) -> bool {
+        matches!(&self.story, Story::Puzzle(it) if it.helped)
+    }
+
+    /// Whether an edit of the answer, or of what was corrected, is told without what was edited, although the transcript is
+    /// there: a line such as `Edit a.rs` beside real calls teaches to write lines instead of calls. Of a note whose
+    /// transcript is gone such lines are all there is.
+    fn hides_change(&self) -> bool {
+        let told = match &self.story {
+            Story::Puzzle(it) => it.resolution.is_some(),
+            Story::Correction(it) | Story::Preference(it) => it.interpretation.is_some(),
+            Story::Demonstration(_) => false,
+        };
+        let behaviour = self.correction().map(|it| it.behaviour.as_slice()).unwrap_or_default();
+        let known = !matches!(self.tools.as_ref(), "" | "[]");
+        known && !told && self.done().iter().chain(behaviour).any(Entry::hides_change)
     }
 
     /// The case as something left out.

@@ -31,6 +31,7 @@ mod puzzle;
 mod record;
 mod recovery;
 mod redact;
+mod reply;
 mod report;
 pub mod review;
 pub mod row;
