@@ -194,7 +194,7 @@ fn behaviour(round: &Round<'_>, stopped: bool) -> (usize, Vec<Entry>) {
             break;
         }
         from -= 1;
-        if stopped && is_deed(&round.beats[from]) {
+        if stopped && is_deed(round, from) {
             break;
         }
     }
@@ -202,10 +202,14 @@ fn behaviour(round: &Round<'_>, stopped: bool) -> (usize, Vec<Entry>) {
     (from, trail::told(&round.beats[from..]))
 }
 
-/// Whether what was done shows by itself what the agent was about: words, or a step that neither looks nor checks.
-fn is_deed(beat: &Beat<'_>) -> bool {
-    match beat.item {
-        Item::Prose(_) => true,
+/// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do
+/// more than announce a check.
+fn is_deed(round: &Round<'_>, at: usize) -> bool {
+    let checks =
+        |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(slip::attempt(step), Attempt::Check(_)));
+    let after = &round.beats[at + 1..];
+    match round.beats[at].item {
+        Item::Prose(_) => after.is_empty() || !after.iter().all(checks),
         Item::Step(step) => !matches!(slip::attempt(step), Attempt::Look | Attempt::Check(_)),
         _ => false,
     }

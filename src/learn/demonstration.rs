@@ -137,7 +137,7 @@ fn finds_its_files(round: &Round<'_>, words: &str) -> bool {
         }
         let text = step.command.as_deref().unwrap_or(&step.args);
         let mut files =
-            text.split(|c: char| c.is_whitespace() || "'\"`,;()[]{}".contains(c)).filter_map(file_name).peekable();
+            text.split(|c: char| c.is_whitespace() || "'\"`,:;()[]{}".contains(c)).filter_map(file_name).peekable();
         if files.peek().is_some() {
             return files.any(|name| parts_of_name(name).any(|part| words.contains(&part)));
         }
@@ -153,7 +153,7 @@ fn file_name(word: &str) -> Option<&str> {
     let (name, extension) = word.rsplit('/').next()?.rsplit_once('.')?;
     let plain = (1..=5).contains(&extension.len()) && extension.chars().all(|c| c.is_ascii_alphanumeric());
     let named = name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.contains(char::is_alphabetic);
-    (plain && named && !word.starts_with('-') && !word.contains("://")).then_some(name)
+    (plain && named && !word.starts_with('-') && !word.starts_with("//")).then_some(name)
 }
 
 /// The words of a file's name, in lower case, but for very short ones.
@@ -216,6 +216,7 @@ mod tests {
         assert!(finds(words, &[("Bash", "gh api x/comments --jq '.[] | .user.login'"), ("Edit", "src/timer.rs")]));
         assert!(finds(words, &[("Bash", "cargo test"), ("Edit", "src/timer.rs")]));
         assert!(finds(words, &[("bash", "sed -n '1,9p' src/run_scheduler.rs"), ("Edit", "src/timer.rs")]));
+        assert!(!finds(words, &[("read", "./src/timer.rs:530-549"), ("Edit", "src/timer.rs")]));
         assert!(!finds(words, &[("Read", "src/timer.rs"), ("Edit", "src/timer.rs")]));
         assert!(!finds(words, &[("Edit", "src/clock.rs"), ("Bash", "cargo test")]));
     }

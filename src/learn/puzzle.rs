@@ -112,6 +112,11 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
         fix.retain(|entry| !between.contains(entry));
         fix.extend(between);
     }
+    if let Some(from) = nearer {
+        // What was done before the last attempt stands in the prompt.
+        let before: Vec<&Entry> = round.beats[..from].iter().map(|beat| &beat.entry).collect();
+        fix.retain(|entry| entry.block.is_none() || !before.iter().any(|done| done.block == entry.block));
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
     let verified = success.is_some() || !helped && failing.is_some_and(|step| succeeded(trail, round, step, error));
     let text = clean(&error.text);

@@ -44,7 +44,9 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
             made.push(Err(gap));
         }
         (Some(gap), story) => {
-            if kto && gap == Reason::CorrectedAgain && matches!(story, Story::Correction(_)) {
+            // An interruption says that something was wrong, and not what; an answer that was let stand would show it.
+            let plain = matches!(story, Story::Correction(it) if it.rule != "interrupted");
+            if kto && gap == Reason::CorrectedAgain && plain {
                 made.push(make(Table::Kto, End::Before, false));
             }
             made.push(Err(gap));

@@ -62,7 +62,10 @@ fn what_was_stopped_is_what_was_wrong() {
     // A look or a check shows nothing by itself.
     let check = step("n-004", "Bash make", "built");
     assert_eq!(end(vec![write.clone(), check.clone()], "make small edits there").len(), 2);
-    assert_eq!(end(vec![prose("I look again."), check], "make small edits there").len(), 2);
+    let announced = vec![write.clone(), prose("Now I check:"), check];
+    assert_eq!(end(announced, "make small edits there").len(), 3);
+    let look = vec![prose("It is not there."), step("n-004", "Read b.c", "9 lines")];
+    assert_eq!(end(look, "make small edits there").len(), 2);
     // Words that correct may be about more than the last thing.
     assert_eq!(end(vec![write], "no, undo all of that").len(), 4);
 }
@@ -84,6 +87,44 @@ fn a_success_after_further_words_is_no_solution() {
     assert_eq!(gap(&failed(items(link))), None, "who links by hand has thought of it");
     let told: (&str, &[&str]) = ("rebase first, then [[#^n-003]]", &["n-003"]);
     assert_eq!(gap(&written(items(told))), None);
+}
+
+#[test]
+fn what_was_done_before_the_last_attempt_is_no_part_of_the_solution() {
+    let link: (&str, &[&str]) = ("fixed by [[#^n-002]]; passed in [[#^n-099]]", &["n-002", "n-099"]);
+    let mut items = vec![
+        step("n-001", "Bash git rebase main", "✗ error: could not apply 1a"),
+        error("error: could not apply 1a", "", Some("n-001"), Some(link)),
+        step("n-002", "Edit a.c", "+1"),
+    ];
+    items.extend((3..30).map(|at| step(&format!("n-{at:03}"), "Read b.c", "9 lines")));
+    items.push(step("n-030", "Bash git rebase --continue", "✗ error: could not apply 2b"));
+    items.push(step("n-031", "Edit b.c", "+1"));
+    items.push(step("n-099", "Bash git rebase --continue", "done"));
+    let harvest = cases(&failed(items));
+    let Story::Puzzle(puzzle) = &harvest.cases[0].story else { panic!("a puzzle") };
+    let blocks: Vec<_> = puzzle.fix.iter().filter_map(|entry| entry.block.as_deref()).collect();
+    assert_eq!(blocks, ["n-031", "n-099"]);
+}
+
+#[test]
+fn an_interruption_alone_marks_nothing_as_wrong() {
+    let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+    let rows = |stop: Item| {
+        let items = vec![
+            stop,
+            user("", "that file is in use elsewhere", None),
+            prose("So this one."),
+            user("", "no, the other one", None),
+            prose("That one."),
+        ];
+        let harvest = cases(&failed(items));
+        let case = harvest.cases.iter().find(|case| case.gap() == Some(Reason::CorrectedAgain)).unwrap();
+        rows::of(case, export::Options::new(layouts)).iter().filter(|row| row.is_ok()).count()
+    };
+    let refused = step("n-001", "Edit a.c", "✗ The user doesn't want to proceed");
+    assert_eq!(rows(refused), 1);
+    assert_eq!(rows(prose("I edit a.c now.\n\n*Interrupted by the user.*")), 0);
 }
 
 #[test]
@@ -143,4 +184,15 @@ fn a_demonstration_stands_on_its_own() {
     assert_eq!(shown(asking, &format!("1. the first one, {long}\n2. yup")), 0);
     assert_eq!(shown("Here it is.", &format!("Yes, {long}.")), 1);
     assert_eq!(shown("Here it is.", &format!("As in [Image #2] {long}.")), 0);
+}
+
+#[test]
+fn what_a_picture_shows_is_not_in_the_record() {
+    let gap = |words: &str| {
+        let items = vec![step("n-001", "Edit a.css", "+1"), prose("Done."), user("Correction", words, None)];
+        let session = failed(items.into_iter().chain([prose("The border is blue now.")]).collect());
+        cases(&session).cases[0].gap()
+    };
+    assert_eq!(gap("no, it looks like this: [Image #1]"), Some(Reason::PictureUnknown));
+    assert_eq!(gap("no, the border is blue"), None);
 }
