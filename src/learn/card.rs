@@ -80,7 +80,9 @@ rows = load_dataset("path/to/this/folder", "completion", split="train")
 ```
 
 Every answer stands in a session's record: what solved a failure, what the agent did after a person corrected it, a
-stretch of work whose check passed. None is made up, and none is cut; a prompt that was too long has lost its middle.
+stretch of work whose check passed. None is made up, and none is cut; a prompt that was too long has lost its middle,
+where it says `[… 12 steps left out …]`. An answer may end with a call: what the tool then said is nobody's to learn.
+`[email]`, `[secret:…]` and `/home/user` stand for what was taken out.
 Tokens are counted with `o200k_base`; train with a `max_length` that holds the longest row, since trainers cut the end,
 which is the answer.
 
@@ -94,7 +96,9 @@ Filter by `metadata`:
 | key | meaning |
 | --- | --- |
 | `case_type` | `puzzle` (something failed), `correction` (a person set the agent right), `demonstration` (it succeeded), `preference` (a plan was refused, another accepted) |
-| `evidence`, `verified`, `quality` | how the answer is known; whether the record itself shows that it worked; both in a number from 0 to 1 |
+| `evidence` | how the answer is known: a `later success` of what had failed, a `resolution` that the note tells, the `response` to a correction, `check passed`, `approved` by the person; empty where there is no answer |
+| `verified`, `quality` | whether the record itself shows that it worked; this and the evidence in a number from 0 to 1 |
+| `tool_fidelity` | `full`: calls with all arguments; `summary`: calls as lines of text; `none`: no calls. For an agent that calls tools, train on `full` |
 | `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
 | `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
 | `corrected_again` | whether the person had to correct the answer too |

@@ -7,9 +7,11 @@
 use super::case::{Correction, Kind, Turn};
 use super::entry::{Entry, Told};
 use super::puzzle::one_line;
-use super::slip;
+use super::reply::{is_command, is_no, is_numbered, offers, only_points};
 use super::trail::{self, Beat, Round, Trail};
+use super::{reply, slip};
 use crate::base::Span;
+use crate::session::attempt::Attempt;
 use crate::session::{Item, StepStatus, User, correction};
 
 /// Titles by which a callout is a correction, in lower case.
@@ -50,7 +52,9 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
     for (index, round) in trail.rounds.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
         let Some(Cue { user, rule, about_agent }) = corrects(round, before, trail.written()) else { continue };
-        let (split, behaviour) = before.filter(|_| about_agent).map(behaviour).unwrap_or_default();
+        let stopped = rule == "interrupted";
+        let (split, behaviour) =
+            before.filter(|_| about_agent).map(|round| behaviour(round, stopped)).unwrap_or_default();
         let plan = plan_instead(round, before.and_then(|before| before.beats.last()));
         let (response, more) = match plan {
             Some(end) => (trail::told(&round.beats[..end]), 0),
@@ -122,11 +126,15 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, writte
         if chooses && (!titled || written) && before.beats.last().is_some_and(offers) {
             return None;
         }
-        let rule = if by_words {
-            Some("words")
-        } else {
-            stop.filter(|_| !correction::goes_on(&user.words) && !is_command(&user.words))
-        };
+        // What is said after a stop may only let go on, hand something over, or answer.
+        let words = user.words.as_str();
+        let replies = before.beats.last().is_some_and(reply::asks_by_call)
+            || (stop.is_some()
+                && (correction::goes_on(words) || is_command(words) || only_points(words) || is_numbered(words)));
+        if replies && !by_words && (!titled || written) {
+            return None;
+        }
+        let rule = if by_words { Some("words") } else { stop.filter(|_| !replies) };
         let rule = match (titled, title.is_empty()) {
             (true, _) => rule.unwrap_or("titled"),
             // Any other title says that it is something else.
@@ -139,34 +147,6 @@ pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, writte
 
 /// Words of an answer that only chooses.
 const FEW: usize = 3;
-
-/// Words by which an agent offers something to do, in lower case.
-const OFFERS: &[&str] =
-    &["want me to", "like me to", "would you like", "do you want", "should i ", "shall i ", "ready to "];
-
-/// Whether the agent's last words offer something: what is said then is an answer.
-fn offers(beat: &Beat<'_>) -> bool {
-    let Told::Prose(text) = &beat.entry.told else { return false };
-    let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '`'));
-    let last = text.lines().next_back().unwrap_or_default().to_lowercase();
-    let start = [". ", "! ", ": "].iter().filter_map(|end| last.rfind(end)).max().unwrap_or_default();
-    let sentence = &last[start..];
-    text.ends_with('?') && OFFERS.iter().any(|offer| sentence.contains(offer))
-}
-
-/// Whether words open with a plain "no".
-fn is_no(words: &str) -> bool {
-    let first = words.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
-    ["no", "nope", "nah", "nein", "non", "não", "nee", "nie", "нет"].contains(&first.to_lowercase().as_str())
-}
-
-/// Whether words are a command to the host (`/review src`), often one given again: not about what was done.
-fn is_command(words: &str) -> bool {
-    words.trim_start().strip_prefix('/').is_some_and(|rest| {
-        let name = rest.split_whitespace().next().unwrap_or_default();
-        name.starts_with(char::is_alphabetic) && !name.contains('/')
-    })
-}
 
 /// Words that correct.
 pub(super) struct Cue<'a> {
@@ -196,8 +176,9 @@ fn response(round: &Round<'_>) -> (Vec<Entry>, usize) {
 }
 
 /// The last things done in a round, and the index of the first of them. Where a person refused calls, what was wrong is
-/// those calls and the words that led to them.
-fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
+/// those calls and the words that led to them; where a person `stopped` the agent, the last thing that it did or said.
+/// What came before that stays in the prompt, since the answer builds on it.
+fn behaviour(round: &Round<'_>, stopped: bool) -> (usize, Vec<Entry>) {
     let mut from = round.beats.len();
     if round.beats.last().is_some_and(refused) {
         while from > 0 && refused(&round.beats[from - 1]) {
@@ -213,9 +194,25 @@ fn behaviour(round: &Round<'_>) -> (usize, Vec<Entry>) {
             break;
         }
         from -= 1;
+        if stopped && is_deed(round, from) {
+            break;
+        }
     }
     from = before_prose(round, from);
     (from, trail::told(&round.beats[from..]))
+}
+
+/// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do
+/// more than announce a check.
+fn is_deed(round: &Round<'_>, at: usize) -> bool {
+    let checks =
+        |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(slip::attempt(step), Attempt::Check(_)));
+    let after = &round.beats[at + 1..];
+    match round.beats[at].item {
+        Item::Prose(_) => after.is_empty() || !after.iter().all(checks),
+        Item::Step(step) => !matches!(slip::attempt(step), Attempt::Look | Attempt::Check(_)),
+        _ => false,
+    }
 }
 
 /// Where the words begin that led to what was done at `from`: words and the act they announce are one.
@@ -269,17 +266,4 @@ pub(super) fn holds_plan(entries: &[Entry]) -> bool {
         let whole = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
         whole.is_some_and(|plan| !plan.trim().is_empty()) || tells_plan(&entry.told)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_the_host() {
-        assert!(is_command("/review src"));
-        assert!(is_command("/gsd:quick do it again"));
-        assert!(!is_command("/etc/hosts is the wrong file"));
-        assert!(!is_command("use vite"));
-    }
 }

@@ -1,13 +1,14 @@
 //! Demonstrations: a stretch of work that succeeded, from what was asked to the agent's last word.
 //!
 //! Only what stands on its own is taken: the first turn of a session, or of a phase whose opening words are long enough
-//! to say what is wanted. It must have changed something, nothing may be left failing, nobody stopped or corrected it,
+//! to say what is wanted, answer no question, and show no picture that the record lacks. There the agent must also have looked
+//! before it edited, at files that the words name or that it searched for: else it knew them from what came before. It must have changed something, nothing may be left failing, nobody stopped or corrected it,
 //! and either a check passed after the last change or the person's next words say that it was right.
 
 use super::case::Demonstration;
 use super::puzzle::one_line;
 use super::trail::{self, Round, Trail};
-use super::{correction, recovery, slip};
+use super::{correction, recovery, reply, slip};
 use crate::base::Span;
 use crate::session::attempt::Attempt;
 use crate::session::{Item, Step, StepStatus};
@@ -77,6 +78,11 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     if words.is_empty() || !opens || !alone || round.interrupted || round.beats.iter().any(correction::refused) {
         return None;
     }
+    let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
+    let answers = before.and_then(|before| before.beats.last()).is_some_and(reply::asks) && reply::is_answer(&words);
+    if answers || words.contains("[Image") || (before.is_some() && !finds_its_files(round, &words)) {
+        return None;
+    }
     let next = trail.rounds.get(index + 1);
     if next.is_some_and(|next| correction::corrects(next, Some(round), trail.written()).is_some()) {
         return None;
@@ -120,6 +126,42 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     })
 }
 
+/// Whether the first file that is opened or edited is one that the words name or that was searched for: an edit before any
+/// look and the very place in a file that nobody named are known from what came before, which a demonstration does not hold.
+fn finds_its_files(round: &Round<'_>, words: &str) -> bool {
+    let words = words.to_lowercase();
+    for at in 0..round.beats.len() {
+        let Some(step) = recovery::step_at(&round.beats, at) else { continue };
+        if changes(step) {
+            return false;
+        }
+        let text = step.command.as_deref().unwrap_or(&step.args);
+        let mut files =
+            text.split(|c: char| c.is_whitespace() || "'\"`,:;()[]{}".contains(c)).filter_map(file_name).peekable();
+        if files.peek().is_some() {
+            return files.any(|name| parts_of_name(name).any(|part| words.contains(&part)));
+        }
+        if matches!(slip::attempt(step), Attempt::Look | Attempt::Check(_)) {
+            return true;
+        }
+    }
+    true
+}
+
+/// The name of a file at the end of a path, without its extension.
+fn file_name(word: &str) -> Option<&str> {
+    let (name, extension) = word.rsplit('/').next()?.rsplit_once('.')?;
+    let plain = (1..=5).contains(&extension.len()) && extension.chars().all(|c| c.is_ascii_alphanumeric());
+    let named = name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.contains(char::is_alphabetic);
+    (plain && named && !word.starts_with('-') && !word.starts_with("//")).then_some(name)
+}
+
+/// The words of a file's name, in lower case, but for very short ones.
+fn parts_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
+    const LEAST: usize = 3;
+    name.split(|c: char| !c.is_alphanumeric()).filter(|part| part.chars().count() >= LEAST).map(str::to_lowercase)
+}
+
 /// Whether a step changed a file.
 fn changes(step: &Step) -> bool {
     step.status == StepStatus::Complete && (!step.writes.is_empty() || slip::attempt(step) == Attempt::Edit)
@@ -145,6 +187,7 @@ fn approves(words: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::entry;
 
     #[test]
     fn approvals() {
@@ -154,6 +197,28 @@ mod tests {
         for words in ["", "greatly reduce the size", "nice but the colours are off", "it's not great"] {
             assert!(!approves(words), "{words}");
         }
+    }
+
+    #[test]
+    fn what_is_opened_first_is_named_or_found() {
+        let finds = |words: &str, steps: &[(&str, &str)]| {
+            let step = |(tool, args): &(&str, &str)| {
+                let status = StepStatus::Complete;
+                Item::Step(Step { tool: (*tool).into(), args: (*args).into(), status, ..Step::default() })
+            };
+            let items: Vec<Item> = steps.iter().map(step).collect();
+            let beat = |item| Some(trail::Beat { item, entry: entry::of_item(item, &str::to_owned)? });
+            finds_its_files(&Round { beats: items.iter().filter_map(beat).collect(), ..Round::default() }, words)
+        };
+        let words = "the clock of the scheduler runs fast after a restart";
+        assert!(finds(words, &[("Read", "src/clock.rs"), ("Edit", "src/clock.rs")]));
+        assert!(finds(words, &[("Grep", "restart src"), ("Read", "src/timer.rs"), ("Edit", "src/timer.rs")]));
+        assert!(finds(words, &[("Bash", "gh api x/comments --jq '.[] | .user.login'"), ("Edit", "src/timer.rs")]));
+        assert!(finds(words, &[("Bash", "cargo test"), ("Edit", "src/timer.rs")]));
+        assert!(finds(words, &[("bash", "sed -n '1,9p' src/run_scheduler.rs"), ("Edit", "src/timer.rs")]));
+        assert!(!finds(words, &[("read", "./src/timer.rs:530-549"), ("Edit", "src/timer.rs")]));
+        assert!(!finds(words, &[("Read", "src/timer.rs"), ("Edit", "src/timer.rs")]));
+        assert!(!finds(words, &[("Edit", "src/clock.rs"), ("Bash", "cargo test")]));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::slip;
 use super::whole::{Call, Calls};
+use crate::session::attempt::Attempt;
 use crate::session::correction::INTERRUPTED;
 use crate::session::{Item, Step, StepStatus};
 
@@ -141,6 +142,13 @@ impl Entry {
     /// Whether it is a call that a person refused.
     pub(super) fn is_refused(&self) -> bool {
         matches!(&self.told, Told::Step { result, failed: true, .. } if slip::says_stopped(result))
+    }
+
+    /// Whether it is an edit of which only the file is known.
+    pub(super) fn hides_change(&self) -> bool {
+        let Told::Step { call, whole: None, .. } = &self.told else { return false };
+        let tool = call.trim_start_matches('`').split_whitespace().next().unwrap_or_default();
+        Attempt::of(tool.trim_end_matches('`'), "") == Attempt::Edit
     }
 
     /// Whether it is a tool call.

@@ -11,12 +11,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::case::{Case, Fidelity, Kind, Origin, Source, Story, Turn};
-use super::entry::Entry;
 use super::family::Family;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, puzzle, redact, slip};
+use super::{correction, demonstration, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -84,8 +83,16 @@ pub enum Reason {
     NothingBefore,
     /// What was done after is what was done before.
     Unchanged,
+    /// A failure that went away after the person had said something more.
+    Helped,
     /// A failure of which nothing says what was wrong.
     Silent,
+    /// The check that passed was switched off.
+    Shortcut,
+    /// The words show a picture that is not in the record.
+    PictureUnknown,
+    /// What was edited is not in the record, although the calls of its session are.
+    ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
@@ -116,6 +123,10 @@ impl Reason {
             Self::Unanswered => "nothing written after the correction",
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
+            Self::Helped => "solved only after the person said more",
+            Self::Shortcut => "a check was switched off",
+            Self::PictureUnknown => "the words show a picture that is not in the record",
+            Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
             Self::PlanUnknown => "the plan itself is not in the record",
@@ -133,54 +144,6 @@ impl Reason {
 impl Serialize for Reason {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
-    }
-}
-
-impl Case {
-    /// Why an export that needs a right answer leaves the case out.
-    pub fn gap(&self) -> Option<Reason> {
-        match (self.answer(), self.kind()) {
-            (None, Kind::Puzzle) => Some(Reason::Unresolved),
-            (None, _) => Some(Reason::Unanswered),
-            (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),
-            (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
-            // A person knows better.
-            (Some(_), _) if self.accepted || self.edits.is_some() => None,
-            (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
-            (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
-                Some(Reason::CorrectedAgain)
-            }
-            (Some(_), _) => None,
-        }
-    }
-
-    /// Whether both plans are there, the refused and the accepted one.
-    fn tells_plans(&self) -> bool {
-        let edited = self.edits.as_ref().is_some_and(|edits| edits.failure.is_some() || edits.expected.is_some());
-        edited
-            || self
-                .correction()
-                .is_some_and(|it| correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response))
-    }
-
-    /// Whether nothing tells what went wrong: neither the note in words, nor what the failed step answered.
-    fn is_silent(&self) -> bool {
-        let Story::Puzzle(it) = &self.story else { return false };
-        let title = if it.title.ends_with(" failed") { "" } else { it.title.as_str() };
-        let answer = it.step.as_ref().map(Entry::answer).unwrap_or_default();
-        let told = [title, &it.text, answer.trim_start_matches('✗')];
-        it.resolution.is_none() && it.step.is_some() && !told.iter().any(|text| slip::has_sign(text))
-    }
-
-    /// The case as something left out.
-    pub fn left_out(&self, reason: Reason) -> LeftOut {
-        LeftOut {
-            reason,
-            session: self.origin.session.clone(),
-            case: self.id.clone(),
-            title: self.title.clone(),
-            source: self.origin.source.clone(),
-        }
     }
 }
 

@@ -103,7 +103,8 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     let nearer = failing.zip(success).filter(|(from, to)| repeated && to - from > BETWEEN);
     let nearer = nearer.and_then(|(from, to)| last_failure(&round.beats, from, to));
     let failing = nearer.or(failing);
-    let mut fix = named_steps(trail, error);
+    let helped = trail.written() && resolution.is_none() && success.is_none() && resolved_later(trail, index, error);
+    let mut fix = if helped { Vec::new() } else { named_steps(trail, error) };
     if let (Some(from), Some(to)) = (failing, success)
         && to - from <= BETWEEN
     {
@@ -111,8 +112,13 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
         fix.retain(|entry| !between.contains(entry));
         fix.extend(between);
     }
+    if let Some(from) = nearer {
+        // What was done before the last attempt stands in the prompt.
+        let before: Vec<&Entry> = round.beats[..from].iter().map(|beat| &beat.entry).collect();
+        fix.retain(|entry| entry.block.is_none() || !before.iter().any(|done| done.block == entry.block));
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
-    let verified = success.is_some() || failing.is_some_and(|step| succeeded(trail, round, step, error));
+    let verified = success.is_some() || !helped && failing.is_some_and(|step| succeeded(trail, round, step, error));
     let text = clean(&error.text);
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
     Some(Found {
@@ -122,7 +128,15 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
         block: error.callout.id.clone(),
         title: name(&title, &told, failing.filter(|_| repeated).and_then(|step| recovery::step_at(&round.beats, step))),
         trigger: told,
-        puzzle: Puzzle { step, title: if repeated { String::new() } else { title }, text, resolution, fix, verified },
+        puzzle: Puzzle {
+            step,
+            title: if repeated { String::new() } else { title },
+            text,
+            resolution,
+            fix,
+            verified,
+            helped,
+        },
     })
 }
 
@@ -156,6 +170,7 @@ fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<
             resolution: None,
             fix: steps_between(&round.beats, at, to, at),
             verified: true,
+            helped: false,
         },
     })
 }
@@ -197,6 +212,12 @@ fn succeeded(trail: &Trail<'_>, round: &Round<'_>, failing: usize, error: &Error
     let failed = recovery::step_at(&round.beats, failing);
     let mut places = error.resolved_by.iter().filter_map(|link| trail.place(link));
     places.any(|(round, at)| again(failed, recovery::step_at(&trail.rounds[round].beats, at)))
+}
+
+/// Whether what solved it stands behind further words of the person. A note that `cru` wrote links steps by what they tried
+/// alone: between them the person may have given the answer, and the links do not tell it.
+fn resolved_later(trail: &Trail<'_>, index: usize, error: &Error) -> bool {
+    error.resolved_by.iter().filter_map(|link| trail.place(link)).any(|(round, _)| round > index)
 }
 
 /// Whether `later` is a success of what `failed` tried.

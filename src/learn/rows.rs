@@ -37,14 +37,16 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
     let mut made = Vec::new();
     match (case.gap(), &case.story) {
         (Some(gap), Story::Puzzle(it)) => {
-            // What failed for good is wrong, although nobody knows what is right.
-            if kto && gap == Reason::Unresolved && it.step.is_some() {
+            // What failed for good is wrong, although nobody knows what is right; a search without a hit only says no.
+            if kto && gap == Reason::Unresolved && it.step.is_some() && !case.is_silent() {
                 made.push(make(Table::Kto, End::Before, false));
             }
             made.push(Err(gap));
         }
         (Some(gap), story) => {
-            if kto && gap == Reason::CorrectedAgain && matches!(story, Story::Correction(_)) {
+            // An interruption says that something was wrong, and not what; an answer that was let stand would show it.
+            let plain = matches!(story, Story::Correction(it) if it.rule != "interrupted");
+            if kto && gap == Reason::CorrectedAgain && plain {
                 made.push(make(Table::Kto, End::Before, false));
             }
             made.push(Err(gap));

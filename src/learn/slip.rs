@@ -3,7 +3,7 @@
 //! What was tried is judged by [`Attempt`], as the notes that `cru` writes are. A failed step without a callout must
 //! say what was wrong: a refused call, a call without an answer and a bare exit code do not.
 
-use crate::session::attempt::Attempt;
+use crate::session::attempt::{Attempt, is_shell};
 use crate::session::{Step, StepStatus};
 
 /// What a person did to a call, as results say it, in lower case.
@@ -131,7 +131,7 @@ pub(super) fn attempt(step: &Step) -> Attempt {
     let attempt = Attempt::of(&step.tool, text);
     // A hand-written step may be the command itself, without the tool that ran it.
     match attempt {
-        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) => {
+        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(&step.tool) => {
             Attempt::of("Bash", &format!("{} {text}", step.tool))
         }
         other => other,
@@ -183,6 +183,9 @@ mod tests {
         let step = |tool: &str, args: &str| Step { tool: tool.into(), args: args.into(), ..Step::default() };
         assert_eq!(key(&step("Bash", "cd a && cargo test -p b")).as_deref(), Some("cargo test"));
         assert_eq!(key(&step("cargo", "test -p b")).as_deref(), Some("cargo test"));
+        // A shell by another name is no command of its own: else all that is done in one folder were the same.
+        assert_eq!(key(&step("bash", "cd /a && git push")).as_deref(), Some("git push"));
+        assert_eq!(key(&step("shell", "cd /a && git commit -m b")).as_deref(), Some("git commit"));
         assert_eq!(key(&step("Read", "src/a.rs")), None);
         assert!(acts(&step("Edit", "src/a.rs")));
         assert!(!acts(&step("Bash", "git log | head")));

@@ -43,6 +43,9 @@ pub struct Puzzle {
     pub fix: Vec<Entry>,
     /// Whether a later success of what had failed stands in the record.
     pub verified: bool,
+    /// Whether it worked only after the person had said more, which may have been the help.
+    #[serde(skip)]
+    pub helped: bool,
 }
 
 impl Puzzle {

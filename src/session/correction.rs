@@ -147,8 +147,10 @@ const REMARKS: &[&str] = &[
 ];
 
 /// Words before an opener that change nothing.
-const FILLERS: &[&str] =
-    &["oh", "hmm", "hm", "eh", "ehh", "well", "ok", "okay", "um", "uh", "ah", "sorry", "but", "hey", "wait", "please"];
+const FILLERS: &[&str] = &[
+    "oh", "hmm", "hm", "eh", "ehh", "well", "ok", "okay", "um", "uh", "ah", "sorry", "but", "hey", "wait", "please",
+    "whoa",
+];
 
 /// The same in scripts that write no blanks between words: any text may follow.
 const UNSPACED_OPENERS: &[&str] =
@@ -279,6 +281,19 @@ const ASKING: &[&str] = &[
     "could you",
     "can we",
     "could we",
+    "can i",
+    "could i",
+    "may i",
+    "i have a question",
+    "i had a question",
+    "i had the question",
+    "it would be nice",
+    "it would also be nice",
+    "it'd be nice",
+    "and it would",
+    "and also",
+    "one more thing",
+    "while you're at it",
     "would you",
     "how can",
     "how do",
@@ -429,6 +444,9 @@ mod tests {
             "ok, go",
             "继续",
             "how can we know which one is active?",
+            "oh, and it would also be nice to show the size",
+            "whoa... I had the question first, how is it sorted?",
+            "Can I get a table of that in the docs?",
         ] {
             assert!(goes_on(words), "{words}");
         }

@@ -1,5 +1,6 @@
 //! Handmade sessions through harvest and every export.
 
+mod faults;
 mod property;
 
 use insta::assert_snapshot;
