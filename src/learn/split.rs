@@ -2,13 +2,14 @@
 //!
 //! Whole families of sessions go to one side, a session with its sub-agents and with every session that tells nearly the
 //! same, so that nothing that is asked at the end was seen before. The side follows from a hash of the family, so cases
-//! that are added later move none that were there.
+//! that are added later move none that were there, unless there are so few that a side or a table would stay empty.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::case::{Case, Kind};
 use super::draft::Record;
 use super::likeness::{self, Sets};
+use super::row::Table;
 
 /// Sides and near duplicates of cases, in their order.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +49,14 @@ pub(super) fn of(cases: &[Record], train: f64) -> Split {
         // Neither side stays empty.
         trained = trained.clamp(1, draws.len() - 1);
     }
-    let validation: HashMap<usize, bool> =
+    let mut validation: HashMap<usize, bool> =
         draws.iter().enumerate().map(|(rank, (_, family))| (*family, rank >= trained)).collect();
+    if train < 1.0 {
+        let ranks: HashMap<usize, usize> =
+            draws.iter().enumerate().map(|(rank, (_, family))| (*family, rank)).collect();
+        let of_case = |at: usize| ranks.get(&families.first(at)).map(|rank| (*rank, families.first(at)));
+        fill(&tables(cases, of_case), &mut validation);
+    }
     let mut numbers: HashMap<usize, usize> = HashMap::new();
     let mut split = Split { families: draws.len(), ..Split::default() };
     for at in 0..cases.len() {
@@ -60,6 +67,37 @@ pub(super) fn of(cases: &[Record], train: f64) -> Split {
         split.dup_group.push(number);
     }
     split
+}
+
+/// Families with rows in a table, in the order of their draws.
+type Tables = BTreeMap<Table, BTreeMap<usize, usize>>;
+
+fn tables(cases: &[Record], mut family: impl FnMut(usize) -> Option<(usize, usize)>) -> Tables {
+    let mut tables = Tables::new();
+    for (at, case) in cases.iter().enumerate() {
+        for table in case.made.iter().flatten().filter_map(|piece| piece.table) {
+            tables.entry(table).or_default().extend(family(at));
+        }
+    }
+    tables
+}
+
+/// Of a table that would have nothing to evaluate with, the family that was drawn last is kept for that, if each table still
+/// has something to train on. Only this way: what another export asks must not be trained on in this one.
+fn fill(tables: &Tables, validation: &mut HashMap<usize, bool>) {
+    for own in tables.values() {
+        let is_kept = |family: &usize| validation.get(family).copied().unwrap_or(false);
+        if own.values().any(is_kept) {
+            continue;
+        }
+        let spared = |family: &&usize| {
+            let trained = |all: &BTreeMap<usize, usize>| all.values().any(|it| it != *family && !is_kept(it));
+            tables.values().all(|all| trained(all) || !all.values().any(|it| it == *family))
+        };
+        if let Some(family) = own.values().rev().find(spared) {
+            validation.insert(*family, true);
+        }
+    }
 }
 
 /// A number from 0 to 1 that only the name decides.
@@ -104,4 +142,34 @@ pub(super) fn duplicates(cases: &[Record]) -> Vec<bool> {
         }
     }
     doubled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Families that are kept, of tables whose families are given in the order of their draws.
+    fn kept(tables: &[(Table, &[usize])], before: &[usize]) -> Vec<usize> {
+        let of = |families: &[usize]| families.iter().map(|family| (*family, *family)).collect();
+        let tables: Tables = tables.iter().map(|(table, families)| (*table, of(families))).collect();
+        let mut sides: HashMap<usize, bool> = before.iter().map(|family| (*family, true)).collect();
+        fill(&tables, &mut sides);
+        let mut kept: Vec<usize> = sides.into_iter().filter_map(|(family, kept)| kept.then_some(family)).collect();
+        kept.sort_unstable();
+        kept
+    }
+
+    #[test]
+    fn no_table_is_without_a_side_that_it_can_have() {
+        assert_eq!(kept(&[(Table::Sft, &[1, 2, 3])], &[]), [3]);
+        assert_eq!(kept(&[(Table::Sft, &[1, 2, 3])], &[2]), [2]);
+        assert_eq!(kept(&[(Table::Sft, &[1])], &[]), Vec::<usize>::new());
+        // What one table gives away must not be all that another is trained on.
+        assert_eq!(kept(&[(Table::Sft, &[1, 2, 3]), (Table::Kto, &[3])], &[]), [2]);
+        assert_eq!(kept(&[(Table::Sft, &[1, 2, 3]), (Table::Kto, &[3, 4])], &[4]), [2, 4]);
+        assert_eq!(
+            kept(&[(Table::Sft, &[1, 9]), (Table::Preference, &[1]), (Table::Kto, &[9])], &[]),
+            Vec::<usize>::new()
+        );
+    }
 }
