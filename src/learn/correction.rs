@@ -60,6 +60,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             Some(end) => (trail::told(&round.beats[..end]), 0),
             None => response(round),
         };
+        let fails = plan.is_none() && fails(&round.beats);
+        let innocent = plan.is_none() && before.is_some_and(|round| !shows_fault(round, split));
         let interpretation = |user: &&User| {
             let words = user.interpretation.as_deref()?;
             // A note's lines are wrapped; what it says of the words is a sentence.
@@ -70,7 +72,11 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         if words.is_empty() {
             continue;
         }
-        let next = trail.rounds.get(index + 1).and_then(|next| corrects(next, Some(round), trail.written()));
+        // A plain "no" says that the answer was not right, also where it was offered as a question.
+        let next = trail.rounds.get(index + 1).filter(|next| {
+            corrects(next, Some(round), trail.written()).is_some()
+                || next.users.first().is_some_and(|user| is_no(&user.words))
+        });
         let interpretation = round.users.iter().find_map(interpretation);
         found.push(Found {
             kind: if plan.is_some() { Kind::Preference } else { Kind::Correction },
@@ -92,6 +98,8 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 interpretation,
                 response,
                 more,
+                fails,
+                innocent,
             },
         });
     }
@@ -171,8 +179,24 @@ fn response(round: &Round<'_>) -> (Vec<Entry>, usize) {
         bytes += beat.entry.text().len();
         first || bytes <= RESPONSE_BYTES
     });
-    let shown = whole.count();
+    let mut shown = whole.count();
+    // Words that announce what is not shown promise it to nobody, and no excerpt ends with what did not work.
+    let promises = |beat: &Beat<'_>| matches!(&beat.entry.told, Told::Prose(text) if text.trim_end().ends_with(':'));
+    let failed = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if step.status == StepStatus::Failed);
+    let cut = shown < end;
+    while shown > 1 && (promises(&round.beats[shown - 1]) || (cut && failed(&round.beats[shown - 1]))) {
+        shown -= 1;
+    }
     (trail::told(&round.beats[..shown]), trail::told(&round.beats[shown..end]).len())
+}
+
+/// Whether the last check of what was done failed.
+fn fails(beats: &[Beat<'_>]) -> bool {
+    let mut checks = beats.iter().filter_map(|beat| match beat.item {
+        Item::Step(step) if matches!(slip::attempt(step), Attempt::Check(_)) => Some(step),
+        _ => None,
+    });
+    checks.next_back().is_some_and(|step| step.status == StepStatus::Failed)
 }
 
 /// The last things done in a round, and the index of the first of them. Where a person refused calls, what was wrong is
@@ -200,6 +224,15 @@ fn behaviour(round: &Round<'_>, stopped: bool) -> (usize, Vec<Entry>) {
     }
     from = before_prose(round, from);
     (from, trail::told(&round.beats[from..]))
+}
+
+/// Whether what was done from `from` on may be what was wrong: a call that was refused, a deed, or words that are the whole
+/// answer. A look, or the last words after deeds that are told before, is what nobody would take back.
+fn shows_fault(round: &Round<'_>, from: usize) -> bool {
+    let acts = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if slip::attempt(step) != Attempt::Look);
+    let (before, last) = round.beats.split_at(from.min(round.beats.len()));
+    last.iter().any(|beat| acts(beat) || refused(beat))
+        || (last.last().is_some_and(|beat| matches!(beat.item, Item::Prose(_))) && !before.iter().any(acts))
 }
 
 /// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do

@@ -5,7 +5,8 @@
 //! before it edited, at files that the words name or that it searched for: else it knew them from what came before. It must have changed something, nothing may be left failing, nobody stopped or corrected it,
 //! and either a check passed after the last change or the person's next words say that it was right.
 
-use super::case::Demonstration;
+use super::case::{Demonstration, Turn};
+use super::entry;
 use super::puzzle::one_line;
 use super::trail::{self, Round, Trail};
 use super::{correction, recovery, reply, slip};
@@ -61,6 +62,8 @@ pub(super) struct Found {
     pub(super) title: String,
     /// What was asked.
     pub(super) words: String,
+    /// The same, behind what was asked and done in the phase before.
+    pub(super) context: Vec<Turn>,
     /// What was done.
     pub(super) demonstration: Demonstration,
 }
@@ -121,9 +124,19 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
         span: user.span,
         block: user.id.clone(),
         title: one_line(&words),
+        context: context(trail, index, &words),
         words,
         demonstration: Demonstration { done: trail::told(&round.beats), check },
     })
+}
+
+/// What led here, and what was asked.
+fn context(trail: &Trail<'_>, index: usize, words: &str) -> Vec<Turn> {
+    let mut turns = index.checked_sub(1).map(|before| trail.context(before, usize::MAX)).unwrap_or_default();
+    let open = turns.pop_if(|last| last.done.is_empty() && !last.heading);
+    let asked = open.map_or_else(|| words.to_owned(), |open| entry::paragraphs([open.asked.as_str(), words]));
+    turns.push(Turn { asked, ..Turn::default() });
+    turns
 }
 
 /// Whether the first file that is opened or edited is one that the words name or that was searched for: an edit before any
@@ -187,7 +200,6 @@ fn approves(words: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::entry;
 
     #[test]
     fn approvals() {

@@ -138,13 +138,14 @@ fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room) {
     let compared = end == End::Before;
     let agreeing = |text: &str| if compared { without_agreement(text).to_owned() } else { text.to_owned() };
     chosen.say("assistant", &agreeing(case.said()));
-    let mut done: Cow<'_, [Entry]> = Cow::Borrowed(case.done());
-    if let Some(first) = done.first().filter(|_| compared && case.said().is_empty())
-        && let entry::Told::Prose(text) = &first.told
-    {
-        let first = Entry { block: first.block.clone(), told: entry::Told::Prose(agreeing(text)) };
-        done = Cow::Owned(std::iter::once(first).chain(case.done()[1..].iter().cloned()).collect());
-    }
+    let plain = |entry: &Entry| match &entry.told {
+        entry::Told::Prose(text) => Entry { block: entry.block.clone(), told: entry::Told::Prose(agreeing(text)) },
+        _ => entry.clone(),
+    };
+    let done: Cow<'_, [Entry]> = match case.done() {
+        done if compared => Cow::Owned(done.iter().map(plain).collect()),
+        done => Cow::Borrowed(done),
+    };
     act(chosen, &done, full, room);
 }
 

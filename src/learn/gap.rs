@@ -29,6 +29,7 @@ impl Case {
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
                 Some(Reason::CorrectedAgain)
             }
+            (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.fails) => Some(Reason::CheckFailed),
             (Some(_), _) => None,
         }
     }

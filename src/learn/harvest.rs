@@ -95,6 +95,10 @@ pub enum Reason {
     ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
+    /// What was done right before a correction may be right: it is compared with nothing.
+    Innocent,
+    /// The last check of what was done upon a correction failed.
+    CheckFailed,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
     PlanUnknown,
     /// A person rejected the case.
@@ -129,6 +133,8 @@ impl Reason {
             Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
+            Self::Innocent => "what was done last shows no fault: no pair",
+            Self::CheckFailed => "the last check of the answer failed",
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Rejected => "rejected by a person",
             Self::NotAccepted => "not accepted yet",
@@ -254,9 +260,10 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
     if kinds.contains(&Kind::Demonstration) {
         for found in demonstration::all(&trail) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
-            let asked = Turn { asked: found.words.clone(), ..Turn::default() };
-            cases
-                .push((case(found.title, origin, vec![asked], Story::Demonstration(found.demonstration)), found.words));
+            cases.push((
+                case(found.title, origin, found.context, Story::Demonstration(found.demonstration)),
+                found.words,
+            ));
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));

@@ -46,12 +46,16 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
         (Some(gap), story) => {
             // An interruption says that something was wrong, and not what; an answer that was let stand would show it.
             let plain = matches!(story, Story::Correction(it) if it.rule != "interrupted");
-            if kto && gap == Reason::CorrectedAgain && plain {
+            if kto && gap == Reason::CorrectedAgain && plain && !is_innocent(case) {
                 made.push(make(Table::Kto, End::Before, false));
             }
             made.push(Err(gap));
         }
-        (None, Story::Demonstration(_)) => made.push(make(Table::Sft, End::After, true)),
+        (None, Story::Demonstration(_)) => {
+            // Of a whole conversation every answer is learned; what came before a later turn only leads to its answer.
+            let table = if case.context.len() > 1 { Table::Completion } else { Table::Sft };
+            made.push(make(table, End::After, true));
+        }
         (None, Story::Puzzle(it)) => {
             made.push(make(Table::Completion, End::After, true));
             if kto && it.verified {
@@ -60,6 +64,10 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
         }
         (None, Story::Correction(_) | Story::Preference(_)) => {
             made.push(make(Table::Completion, End::After, true));
+            if is_innocent(case) {
+                made.push(Err(Reason::Innocent));
+                return made;
+            }
             made.push(make(Table::Preference, End::Before, true));
             if kto {
                 made.push(make(Table::Kto, End::Before, true));
@@ -68,6 +76,11 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
         }
     }
     made
+}
+
+/// Whether what was done before a correction shows no fault; a person who accepted or edited the case knows better.
+fn is_innocent(case: &Case) -> bool {
+    !case.accepted && case.edits.is_none() && case.correction().is_some_and(|it| it.innocent)
 }
 
 /// Whether the person speaks right after a tool, and not after the agent.

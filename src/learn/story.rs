@@ -56,6 +56,7 @@ impl Puzzle {
 }
 
 /// A person's correction and what the agent made of it.
+#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Correction {
     /// What the agent did right before.
@@ -76,4 +77,10 @@ pub struct Correction {
     pub corrected_again: bool,
     /// Whether what it corrected then may be this answer, and not only a call that was refused after it.
     pub undone: bool,
+    /// Whether the last check of the answer failed.
+    #[serde(skip)]
+    pub fails: bool,
+    /// Whether nothing of what was done right before is wrong by itself.
+    #[serde(skip)]
+    pub innocent: bool,
 }

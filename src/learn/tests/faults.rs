@@ -196,3 +196,105 @@ fn what_a_picture_shows_is_not_in_the_record() {
     assert_eq!(gap("no, it looks like this: [Image #1]"), Some(Reason::PictureUnknown));
     assert_eq!(gap("no, the border is blue"), None);
 }
+
+/// The one correction among what was said and done.
+fn correction(after: Vec<Item>) -> Case {
+    let before = vec![step("n-001", "Edit a.c", "+1"), prose("Done."), user("Correction", "no, in b.c", None)];
+    let harvest = cases(&written(before.into_iter().chain(after).collect()));
+    let mut found = harvest.cases.into_iter().filter(|case| case.kind() == Kind::Correction);
+    found.next().unwrap()
+}
+
+#[test]
+fn an_answer_whose_last_check_failed_is_none() {
+    let answer = |checks: &[&str]| {
+        let checks = checks.iter().enumerate().map(|(at, result)| step(&format!("n-01{at}"), "Bash make test", result));
+        correction([step("n-002", "Edit b.c", "+1")].into_iter().chain(checks).chain([prose("It is there.")]).collect())
+    };
+    assert_eq!(answer(&["✗ 1 failed"]).gap(), Some(Reason::CheckFailed));
+    assert_eq!(answer(&["✗ 1 failed", "2 passed"]).gap(), None);
+    assert_eq!(answer(&[]).gap(), None);
+}
+
+#[test]
+fn a_no_to_an_offer_says_that_the_answer_was_not_right() {
+    let asked =
+        |reply| correction(vec![prose("Then like this. Shall I keep it?"), user("", reply, None), prose("So.")]);
+    assert_eq!(asked("no, that is worse").gap(), Some(Reason::CorrectedAgain));
+    assert_eq!(asked("yes, and add a footer").gap(), None);
+}
+
+#[test]
+fn an_answer_ends_with_no_promise() {
+    let mut after = vec![prose("You mean this."), step("n-002", "Edit b.c", "+1"), prose("Now the other one:")];
+    let texts = |case: &Case| case.done().iter().map(Entry::text).collect::<Vec<_>>();
+    assert_eq!(texts(&correction(after.clone())), ["You mean this.", "`Edit b.c` → +1"]);
+    after.push(step("n-003", "Edit c.c", "+1"));
+    assert_eq!(texts(&correction(after)).len(), 4);
+    // Long work is told by its beginning, which does not end where something failed.
+    let mut long: Vec<Item> = (2..17).map(|at| step(&format!("n-0{at}"), "Edit b.c", "+1")).collect();
+    long.push(step("n-020", "Bash make", "✗ 1 error"));
+    long.push(step("n-021", "Bash make", "built"));
+    assert_eq!(texts(&correction(long)).len(), 15);
+}
+
+#[test]
+fn agreement_goes_from_all_of_a_compared_answer() {
+    let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+    let after = vec![prose("I look."), step("n-002", "Read b.c", "9 lines"), prose("You're right! It is in b.c.")];
+    let rows = rows::of(&correction(after), export::Options::new(layouts));
+    let with: Vec<_> = rows.iter().flatten().filter(|(_, row, _)| row.text.contains("You're right!")).collect();
+    assert_eq!(with.iter().map(|(table, ..)| table.as_str()).collect::<Vec<_>>(), ["completion"]);
+}
+
+#[test]
+fn a_later_turn_is_shown_with_what_led_to_it() {
+    let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+    let work = |first: &str| {
+        vec![
+            user("", first, None),
+            step("n-002", "Grep footer", "1 hit"),
+            step("n-003", "Edit b.c", "+1"),
+            step("n-004", "Bash make", "built"),
+            prose("Done."),
+        ]
+    };
+    let words = "Now make the footer stick to the lower end of the page, as the header does on top of each.";
+    let first = vec![user("", "Read the code, please.", None), step("n-001", "Read a.c", "9 lines"), prose("Read.")];
+    let phases = vec![phase("p-01", "Read", first), phase("p-02", "Work", work(words))];
+    let harvest = cases(&Session { phases, ..Session::default() });
+    let case = harvest.cases.iter().find(|case| case.kind() == Kind::Demonstration).unwrap();
+    let asked: Vec<_> = case.context.iter().map(|turn| turn.asked.as_str()).collect();
+    assert_eq!(asked, ["Read the code, please.", words]);
+    let tables = |case: &Case| {
+        let rows = rows::of(case, export::Options::new(layouts));
+        rows.iter().flatten().map(|(table, ..)| table.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(tables(case), ["completion"]);
+    let harvest = cases(&Session { phases: vec![phase("p-01", "Work", work(words))], ..Session::default() });
+    assert_eq!(tables(&harvest.cases[0]), ["sft"]);
+}
+
+#[test]
+fn what_shows_no_fault_is_compared_with_nothing() {
+    let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
+    let tables_of = |before: Vec<Item>, words: &str| {
+        let after = [user("Correction", words, None), step("n-090", "Edit b.c", "+1"), prose("There.")];
+        let harvest = cases(&written(before.into_iter().chain(after).collect()));
+        let rows = rows::of(&harvest.cases[0], export::Options::new(layouts));
+        rows.iter().flatten().map(|(table, ..)| table.as_str()).collect::<Vec<_>>()
+    };
+    let tables = |before: Vec<Item>| tables_of(before, "no, the other one");
+    let pair = ["completion", "preference", "kto", "kto"];
+    let asked = || user("", "Mend the pump.", None);
+    let edit = || step("n-001", "Edit a.c", "+1");
+    assert_eq!(tables(vec![asked(), edit(), prose("Done.")]), pair);
+    assert_eq!(tables(vec![asked(), prose("I would take the red one.")]), pair);
+    assert_eq!(tables(vec![asked(), step("n-001", "Read a.c", "9 lines")]), ["completion"]);
+    // Who stops it at words that follow what was done may mean that.
+    let went_on = || vec![asked(), edit(), prose("I go on."), stopped()];
+    assert_eq!(tables(went_on()), pair);
+    assert_eq!(tables_of(went_on(), "that file is in use elsewhere"), ["completion"]);
+    let refused = step("n-001", "Read a.c", "✗ The user doesn't want to proceed");
+    assert_eq!(tables(vec![asked(), refused]), pair);
+}
