@@ -14,6 +14,7 @@ impl Case {
     pub fn gap(&self) -> Option<Reason> {
         match (self.answer(), self.kind()) {
             (None, Kind::Puzzle) if self.is_helped() => Some(Reason::Helped),
+            (None, Kind::Puzzle) if matches!(&self.story, Story::Puzzle(it) if it.retried) => Some(Reason::Retried),
             (None, Kind::Puzzle) => Some(Reason::Unresolved),
             (None, _) => Some(Reason::Unanswered),
             (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),

@@ -85,6 +85,8 @@ pub enum Reason {
     Unchanged,
     /// A failure that went away after the person had said something more.
     Helped,
+    /// A failure of which only a second try is told.
+    Retried,
     /// A failure of which nothing says what was wrong.
     Silent,
     /// The check that passed was switched off.
@@ -128,6 +130,7 @@ impl Reason {
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
             Self::Helped => "solved only after the person said more",
+            Self::Retried => "only a second try is told",
             Self::Shortcut => "a check was switched off",
             Self::PictureUnknown => "the words show a picture that is not in the record",
             Self::ChangeUnknown => "what was edited is not in the record",

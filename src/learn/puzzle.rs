@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::case::Puzzle;
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Told};
 use super::trail::{Beat, Round, Trail};
 use super::{recovery, slip};
 use crate::base::{Span, text};
@@ -118,6 +118,11 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
         fix.retain(|entry| entry.block.is_none() || !before.iter().any(|done| done.block == entry.block));
     }
     let step = failing.map(|step| round.beats[step].entry.clone());
+    // A second try alone, far from the first, does not say what made it work.
+    let retried = trail.written() && resolution.is_none() && !fix.is_empty() && only_repeats(&fix, step.as_ref());
+    if retried {
+        fix.clear();
+    }
     let verified = success.is_some() || !helped && failing.is_some_and(|step| succeeded(trail, round, step, error));
     let text = clean(&error.text);
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
@@ -136,8 +141,19 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
             fix,
             verified,
             helped,
+            retried,
         },
     })
+}
+
+/// Whether all that was done is what had failed, to the letter.
+fn only_repeats(fix: &[Entry], failed: Option<&Entry>) -> bool {
+    let call = |entry: &Entry| match &entry.told {
+        Told::Step { call, .. } => Some(call.clone()),
+        _ => None,
+    };
+    let failed = failed.and_then(call);
+    fix.iter().filter_map(call).all(|call| Some(call) == failed)
 }
 
 /// One line for a puzzle: its title, behind what was tried where the title is only what that answered.
@@ -171,6 +187,7 @@ fn from_step(index: usize, round: &Round<'_>, at: usize, step: &Step) -> Option<
             fix: steps_between(&round.beats, at, to, at),
             verified: true,
             helped: false,
+            retried: false,
         },
     })
 }

@@ -46,6 +46,9 @@ pub struct Puzzle {
     /// Whether it worked only after the person had said more, which may have been the help.
     #[serde(skip)]
     pub helped: bool,
+    /// Whether nothing is told of what made it work but that it was tried again.
+    #[serde(skip)]
+    pub retried: bool,
 }
 
 impl Puzzle {

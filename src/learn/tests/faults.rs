@@ -298,3 +298,21 @@ fn what_shows_no_fault_is_compared_with_nothing() {
     let refused = step("n-001", "Read a.c", "✗ The user doesn't want to proceed");
     assert_eq!(tables(vec![asked(), refused]), pair);
 }
+
+#[test]
+fn a_second_try_alone_is_no_solution() {
+    let gap = |between: &[Item], last: &str| {
+        let link: (&str, &[&str]) = ("passed in [[#^n-099]]", &["n-099"]);
+        let mut items = vec![
+            step("n-001", "Bash make check", "✗ error: no such file"),
+            error("error: no such file", "", Some("n-001"), Some(link)),
+        ];
+        items.extend(between.iter().cloned());
+        items.push(step("n-099", last, "done"));
+        cases(&written(items)).cases[0].gap()
+    };
+    let far: Vec<Item> = (2..30).map(|at| step(&format!("n-{at:03}"), "Read b.c", "9 lines")).collect();
+    assert_eq!(gap(&far, "Bash make check"), Some(Reason::Retried));
+    assert_eq!(gap(&far, "Bash make check DIR=lib"), None, "the call itself was set right");
+    assert_eq!(gap(&[step("n-002", "Edit b.c", "+1")], "Bash make check"), None);
+}
