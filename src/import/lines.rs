@@ -9,8 +9,8 @@ use std::io::{self, BufRead};
 /// and its value are held at one time.
 pub(super) const MAX_LINE: usize = 32 << 20;
 
-/// The longest document that is read as a whole, in bytes.
-pub(super) const MAX_DOCUMENT: usize = 128 << 20;
+/// The longest document that is read as a whole, in bytes: a session of a million messages takes half of it.
+pub(super) const MAX_DOCUMENT: usize = 512 << 20;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
