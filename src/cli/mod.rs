@@ -101,9 +101,19 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
     if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
         return Ok(());
     }
-    let mut stream = AutoStream::new(stdout.lock(), choice);
+    let mut stdout = stdout.lock();
+    if text.bytes().all(is_plain) {
+        stdout.write_all(text.as_bytes())?;
+        return stdout.flush();
+    }
+    let mut stream = AutoStream::new(stdout, choice);
     stream.write_all(text.as_bytes())?;
     stream.flush()
+}
+
+/// Whether a byte is text and no part of an escape sequence: there is nothing to strip where all are.
+fn is_plain(byte: u8) -> bool {
+    !byte.is_ascii_control() || matches!(byte, b'\n' | b'\t')
 }
 
 fn view(terminal: bool, env: &Env) -> View {

@@ -62,8 +62,15 @@ impl Note {
 
     /// Links, tags, inline fields and comments in order of their start, those inside callouts and tables too; none
     /// inside code or comments. Found on first use.
+    ///
+    /// Nobody waits for another thread's search while it is on: that thread may take up other work meanwhile, which asks
+    /// for the inlines of the same note.
     pub fn inlines(&self) -> &[Inline] {
-        self.inlines.get_or_init(|| inline::scan(&self.text, &self.tree))
+        if let Some(found) = self.inlines.get() {
+            return found;
+        }
+        let found = inline::scan(&self.text, &self.tree);
+        self.inlines.get_or_init(|| found)
     }
 
     /// Where code, HTML and destinations stand in texts, in no order: what looks like an inline there is none.

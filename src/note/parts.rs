@@ -12,19 +12,15 @@ use super::prescan;
 use super::tree::{self, Tree};
 use crate::base::{Span, threads};
 
-/// A part is not worth its thread when it is shorter.
-const SHORTEST: usize = 128 << 10;
-
-/// Parts for each thread: they are never of the same weight.
-const PER_THREAD: usize = 2;
+/// About how long a part is: short enough that the next one is read in the memory that this one leaves.
+const PART: usize = 64 << 10;
 
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {
     if text.len() - body < threads::LONG || rayon::current_num_threads() == 1 {
         return part(text, Span::new(body, text.len())).tree;
     }
-    let most = rayon::current_num_threads() * PER_THREAD;
-    joined(text, body, &cuts(text, body, most.min((text.len() - body) / SHORTEST)))
+    joined(text, body, &cuts(text, body, (text.len() - body) / PART))
 }
 
 /// Where a note is cut into about `count` parts of one length.
@@ -63,7 +59,7 @@ fn joined(text: &str, body: usize, cuts: &[usize]) -> Tree {
     if parts.iter().any(|part| part.tree.defines) {
         return part(text, Span::new(body, text.len())).tree;
     }
-    parts.into_iter().map(|part| part.tree).reduce(Tree::join).unwrap_or_default()
+    Tree::join(parts.into_iter().map(|part| part.tree).collect())
 }
 
 /// A part by itself.

@@ -23,7 +23,7 @@ use crate::base::Span;
 /// What the scan found.
 #[derive(Debug, Default)]
 pub(super) struct Prescan {
-    /// What the markdown parser is to read, when it is not the text itself; as long as the text.
+    /// What the markdown parser is to read from where the scan began, when it is not the text itself; as long as that.
     pub(super) view: Option<String>,
     /// Places that the parser reports as an empty heading, in order.
     pub(super) marks: Vec<Mark>,
@@ -94,6 +94,7 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
     let bytes = lines.as_bytes();
     let mut scan = Scan {
         text: &lines,
+        base: body,
         view: None,
         marks: Vec::new(),
         containers: Vec::new(),
@@ -116,7 +117,7 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
     let (view, marks) = (scan.view.and_then(|view| String::from_utf8(view).ok()), scan.marks);
     let view = view.or(match lines {
         Cow::Borrowed(_) => None,
-        Cow::Owned(lines) => Some(lines),
+        Cow::Owned(mut lines) => Some(lines.split_off(body)),
     });
     Prescan { view, marks, open }
 }
@@ -138,6 +139,9 @@ fn without_lone_returns(text: &str, body: usize) -> Cow<'_, str> {
 
 struct Scan<'a> {
     text: &'a str,
+    /// Where the scan began.
+    base: usize,
+    /// The text from there on, with what is hidden.
     view: Option<Vec<u8>>,
     marks: Vec<Mark>,
     containers: Vec<Container>,
@@ -484,7 +488,7 @@ impl Scan<'_> {
         if splits {
             // What follows the comment is read as if it stood on a line of its own.
             if let Some(view) = &mut self.view {
-                view[close - 1] = b'\n';
+                view[close - 1 - self.base] = b'\n';
             }
             self.line(close, end);
         }
@@ -503,7 +507,7 @@ impl Scan<'_> {
         self.blank(at, end);
         if let Some(view) = &mut self.view {
             // `at` is the first byte of what was just blanked.
-            view[at] = b'#';
+            view[at - self.base] = b'#';
         }
         self.marks.push(Mark { span: Span::new(at, end), kind });
     }
@@ -519,12 +523,14 @@ impl Scan<'_> {
     }
 
     fn blank(&mut self, start: usize, end: usize) {
-        self.view_mut()[start..end].fill(b' ');
+        let base = self.base;
+        self.view_mut()[start - base..end - base].fill(b' ');
     }
 
     /// Hides what could open containers in text that should be code, in case the parser sees it otherwise.
     fn neutralise(&mut self, start: usize, end: usize) {
-        for byte in self.view_mut().get_mut(start..end).unwrap_or_default() {
+        let base = self.base;
+        for byte in self.view_mut().get_mut(start - base..end - base).unwrap_or_default() {
             if !matches!(byte, b' ' | b'\t') {
                 *byte = b'x';
             }
@@ -532,8 +538,8 @@ impl Scan<'_> {
     }
 
     fn view_mut(&mut self) -> &mut Vec<u8> {
-        let text = self.text;
-        self.view.get_or_insert_with(|| text.as_bytes().to_vec())
+        let rest = &self.text.as_bytes()[self.base..];
+        self.view.get_or_insert_with(|| rest.to_vec())
     }
 }
 

@@ -320,9 +320,9 @@ const TOKENS: &[&str] = &[
 fn work(text: &str) -> (usize, usize) {
     let body = split_start(text);
     let scan = prescan::scan(text, body);
-    let view = scan.view.as_deref().unwrap_or(text);
-    assert_eq!(view.len(), text.len());
-    tree::work(&view[body..])
+    let view = scan.view.as_deref().unwrap_or(&text[body..]);
+    assert_eq!(view.len(), text.len() - body);
+    tree::work(view)
 }
 
 fn split_start(text: &str) -> usize {

@@ -33,21 +33,30 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// With what follows it.
-    pub(super) fn join(mut self, next: Self) -> Self {
-        self.blocks.extend(next.blocks);
-        self.texts.extend(next.texts);
-        self.opaque.extend(next.opaque);
-        self.links.extend(next.links);
-        self.diagnostics.extend(next.diagnostics);
-        self.defines |= next.defines;
-        self
+    /// Several of them, one behind the other.
+    pub(super) fn join(parts: Vec<Self>) -> Self {
+        let room = |len: fn(&Self) -> usize| parts.iter().map(len).sum();
+        let mut whole = Self {
+            blocks: Vec::with_capacity(room(|part| part.blocks.len())),
+            texts: Vec::with_capacity(room(|part| part.texts.len())),
+            opaque: Vec::with_capacity(room(|part| part.opaque.len())),
+            ..Self::default()
+        };
+        for part in parts {
+            whole.blocks.extend(part.blocks);
+            whole.texts.extend(part.texts);
+            whole.opaque.extend(part.opaque);
+            whole.links.extend(part.links);
+            whole.diagnostics.extend(part.diagnostics);
+            whole.defines |= part.defines;
+        }
+        whole
     }
 }
 
 /// Reads `text` from `body` on.
 pub(super) fn build(text: &str, body: usize, scan: Prescan) -> Tree {
-    let view = scan.view.as_deref().unwrap_or(text);
+    let view = scan.view.as_deref().unwrap_or(&text[body..]);
     let mut builder = Builder {
         text,
         body,
@@ -58,7 +67,7 @@ pub(super) fn build(text: &str, body: usize, scan: Prescan) -> Tree {
         inline_end: body,
         tree: Tree::default(),
     };
-    let parser = Parser::new_ext(&view[body..], options());
+    let parser = Parser::new_ext(view, options());
     builder.tree.defines = parser.reference_definitions().iter().next().is_some();
     for (event, range) in parser.into_offset_iter() {
         builder.event(event, Span::from(range).shift(body));

@@ -63,6 +63,11 @@ pub(super) struct Parts {
 
 /// Takes a body (the callout's quote marks taken off, escapes still in) apart.
 pub(super) fn split(body: &str, names: Option<&[&str]>) -> Parts {
+    let undo = |text: &str| escape::unbody(text, place(names, &[]));
+    if memchr::memchr(b':', body.as_bytes()).is_none() {
+        let owner = vec![None; memchr::memchr_iter(b'\n', body.as_bytes()).count() + 1];
+        return Parts { text: undo(body), fields: Vec::new(), owner };
+    }
     let lines: Vec<&str> = body.split('\n').collect();
     let mut outline = Outline::new(&lines, true);
     let mut plain: Vec<&str> = Vec::new();
@@ -89,7 +94,6 @@ pub(super) fn split(body: &str, names: Option<&[&str]>) -> Parts {
             owner.push(None);
         }
     }
-    let undo = |text: &str| escape::unbody(text, place(names, &[]));
     let fields = fields.into_iter().map(|(name, value)| (name, undo(&value.join("\n")))).collect();
     Parts { text: undo(&plain.join("\n")), fields, owner }
 }

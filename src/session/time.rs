@@ -23,11 +23,21 @@ pub fn parse(text: &str) -> Option<Timestamp> {
 pub fn parse_clock(text: &str, day: Option<Date>) -> Option<Timestamp> {
     let text = text.trim();
     if text.len() <= 12
-        && let Ok(clock) = text.parse::<Time>()
+        && let Some(clock) = clock(text).or_else(|| text.parse::<Time>().ok())
     {
         return day.and_then(|day| utc(day.to_datetime(clock)));
     }
     parse(text)
+}
+
+/// `09:31:04`, as nearly every clock time of a note is written.
+fn clock(text: &str) -> Option<Time> {
+    let &[h0, h1, b':', m0, m1, b':', s0, s1] = text.as_bytes() else { return None };
+    let two = |tens: u8, ones: u8| {
+        let digits = tens.is_ascii_digit() && ones.is_ascii_digit();
+        digits.then(|| i8::try_from((tens - b'0') * 10 + (ones - b'0')).ok()).flatten()
+    };
+    Time::new(two(h0, h1)?, two(m0, m1)?, two(s0, s1)?, 0).ok()
 }
 
 /// A point in time as a person asks for one: a date, a time, how long ago (`7d`, `12h`), `today`, `yesterday`, `now`. The
@@ -77,7 +87,7 @@ pub fn date(time: Timestamp) -> Date {
 }
 
 fn utc(time: DateTime) -> Option<Timestamp> {
-    time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    TimeZone::UTC.to_timestamp(time).ok()
 }
 
 #[cfg(test)]

@@ -10,8 +10,12 @@ use super::heading::Heading;
 use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run};
+use crate::base::threads;
 use crate::note::frontmatter::{Value, emit};
 use crate::session::Link;
+
+/// Steps that are worth several threads.
+const MANY: usize = 64;
 
 /// The note of a workflow in dialect A.
 pub fn render(workflow: &Workflow) -> String {
@@ -127,13 +131,26 @@ impl Page {
     }
 
     fn steps(&mut self, steps: &[Step]) {
-        for step in steps {
-            let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
-            self.block(format!("{marks} {}", Heading::write(step, self.dialect)).trim_end());
-            self.parts(&step.parts);
-            if !step.origin.is_empty() {
-                self.block(&format!("From {}.", links(&step.origin)));
-            }
+        let Some((first, rest)) = steps.split_first() else { return };
+        self.step(first);
+        // Behind something that stands already, no step depends on what stands before it.
+        let step = |step| {
+            let mut page = Page { text: String::new(), begun: true, tight: false, dialect: self.dialect };
+            page.step(step);
+            page
+        };
+        for page in threads::map(rest.len() >= MANY, rest, step) {
+            self.text.push_str(&page.text);
+            self.tight = page.tight;
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
+        self.block(format!("{marks} {}", Heading::write(step, self.dialect)).trim_end());
+        self.parts(&step.parts);
+        if !step.origin.is_empty() {
+            self.block(&format!("From {}.", links(&step.origin)));
         }
     }
 

@@ -18,6 +18,9 @@ pub(super) enum Piece<'a> {
 /// Linear: for each length of a run of backticks its places are known.
 pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
     let bytes = line.as_bytes();
+    if memchr::memchr(b'`', bytes).is_none() {
+        return if line.is_empty() { Vec::new() } else { vec![Piece::Text(line)] };
+    }
     let run = |at: usize| bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
     let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut at = 0;
@@ -67,9 +70,14 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 fn escape_plain(text: &str, out: &mut String) {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
+    let mut rest = text;
+    while let Some(at) = rest.find(['`', '\\', '<', '%', '[', '#', '@', '^', '!', '?']) {
+        out.push_str(&rest[..at]);
+        let mut chars = rest[at..].chars();
+        // There is one at `at`.
+        let c = chars.next().unwrap_or_default();
+        rest = chars.as_str();
+        let next = chars.clone().next();
         let word_start = out.is_empty() || out.ends_with(char::is_whitespace);
         let hide = match c {
             '`' => true,
@@ -88,6 +96,7 @@ fn escape_plain(text: &str, out: &mut String) {
         }
         out.push(c);
     }
+    out.push_str(rest);
 }
 
 /// Whether what follows `#` would make a tag, or the closing marks of a heading: digits alone make none.

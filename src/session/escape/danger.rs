@@ -117,6 +117,9 @@ pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
 
 /// The live quotes of a line of text, and whether each ends a person's words for sure.
 pub(super) fn quotes(line: &str, from: usize, table: bool, last: bool) -> Vec<(usize, bool)> {
+    if memchr::memchr(b'"', line.as_bytes()).is_none() {
+        return Vec::new();
+    }
     let view = View::of(line, from, table);
     let plain = view.plain.as_str();
     let quotes =

@@ -101,7 +101,9 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
 
 /// Whether nothing can have been escaped: no backslash, no heading, no fence.
 fn is_plain(text: &str) -> bool {
-    memchr::memchr2(b'\\', b'#', text.as_bytes()).is_none() && !text.contains("```") && !text.contains("~~~")
+    let bytes = text.as_bytes();
+    let fence = |at: usize| bytes[at..].starts_with(b"```") || bytes[at..].starts_with(b"~~~");
+    memchr::memchr2(b'\\', b'#', bytes).is_none() && !memchr::memchr2_iter(b'`', b'~', bytes).any(fence)
 }
 
 /// Copies `line` to `out`, the backslashes before each of the bytes `at` (ascending) turned.

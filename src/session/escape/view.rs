@@ -31,11 +31,11 @@ impl View {
     }
 
     fn text(&mut self, text: &str, from: usize) {
-        for (index, c) in text.char_indices() {
-            if c != '\\' {
-                self.plain.push(c);
-                self.at.extend(from + index..from + index + c.len_utf8());
-            }
+        let mut start = 0;
+        for part in text.split('\\') {
+            self.plain.push_str(part);
+            self.at.extend(from + start..from + start + part.len());
+            start += part.len() + 1;
         }
     }
 

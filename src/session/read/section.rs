@@ -32,6 +32,8 @@ fn walk(note: &Note, shallow: bool) -> (Session, Vec<Diagnostic>) {
         Section::read(note, &blocks[*start..end], shallow)
     };
     let sections: Vec<Section> = if note.text().len() > threads::LONG {
+        // Every section asks for them, and they are found once.
+        note.inlines();
         starts.par_iter().enumerate().map(section).collect()
     } else {
         starts.iter().enumerate().map(section).collect()
@@ -90,6 +92,10 @@ impl Section {
         let mut open = phase(note, first, level, text);
         open.span.end = blocks.last().map_or(first.span.end, |last| last.span.end);
         let mut walk = Walk { shallow, ..Walk::new(note, None) };
+        if !shallow {
+            // Each item of a list may be a step; what prose gathers is less than that.
+            walk.items.reserve_exact(rest.iter().map(|block| block.children.len().max(1)).sum());
+        }
         walk.begin(open.started);
         for block in rest {
             match block.kind {

@@ -144,11 +144,10 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.
 fn same(a: &str, b: &str) -> bool {
-    let letters =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let (a, b) = (letters(a), letters(b));
+    let mut letters = a.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    let mut title = b.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
     // A title that is the text but for its last words says it too.
-    a == b || (a.starts_with(&b) && a.len() < b.len() + 12)
+    title.all(|c| letters.next() == Some(c)) && letters.take(12).map(char::len_utf8).sum::<usize>() < 12
 }
 
 /// A person's words as a request, and what was made of them.
@@ -222,7 +221,8 @@ fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
 fn strip_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("[[") {
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), b"[[") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
         let Some((inner, tail)) = after.split_once("]]") else { break };
         let own = inner.starts_with('#');
         let mut before = before.trim_end_matches('!');

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::deed::Deed;
+use super::deed::{self, Deed};
 use super::kind::Kind;
 use super::path::{self, Path};
 use super::request;
+use crate::base::threads;
 use crate::session::{Item, Phase, Session, User};
 
 /// How many chapters a workflow has at most, declared ones aside.
@@ -72,8 +73,10 @@ impl Chapter<'_> {
 /// The chapters of the final path.
 pub(super) fn chapters<'a>(session: &'a Session, path: &Path, deeds: &[Vec<Deed<'_>>]) -> Vec<Chapter<'a>> {
     let children = children(session);
-    let digests = path.tops.iter().map(|&index| digest(session, path, index, &children[index], deeds));
-    let digests: Vec<Digest<'_>> = digests.filter(|digest| digest.weight > 0 || digest.looked).collect();
+    let mut digests: Vec<Digest<'_>> = threads::map(deed::are_many(deeds.iter()), &path.tops, |&index| {
+        digest(session, path, index, &children[index], deeds)
+    });
+    digests.retain(|digest| digest.weight > 0 || digest.looked);
     // Where nothing was ever changed, looking around is the work.
     let only_looks = digests.iter().all(|digest| digest.weight == 0);
     let mut chapters: Vec<Chapter<'_>> = Vec::new();
@@ -235,12 +238,22 @@ pub(super) fn prompt(phase: &Phase) -> Option<&User> {
     said(phase).find(|user| !user.correction && !request::is_talk(&user.words)).or_else(|| said(phase).next())
 }
 
+/// Letters and digits of the first `seen` characters, in lower case.
+fn letters(text: &str, seen: usize) -> String {
+    let mut letters = String::with_capacity(text.len().min(seen));
+    for c in text.chars().take(seen) {
+        if c.is_ascii() {
+            letters.extend(c.is_ascii_alphanumeric().then_some(c.to_ascii_lowercase()));
+        } else if c.is_alphanumeric() {
+            letters.extend(c.to_lowercase());
+        }
+    }
+    letters
+}
+
 /// Whether the heading was made from words that were said in the phase: then it is no better than they are.
 fn is_from_prompt(phase: &Phase) -> bool {
     const SEEN: usize = 8_000;
-    let letters = |text: &str, seen: usize| -> String {
-        text.chars().take(seen).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
     let title: String = letters(&phase.title, SEEN).chars().take(16).collect();
     // A short title ("Build") is found in many words by chance.
     let fits = |words: &str| {

@@ -80,8 +80,9 @@ fn simple_core(simple: &str) -> String {
         None if simple.contains("<<") || !simple.contains('\n') => simple.to_owned(),
         None => simple.lines().map(|line| line.trim().trim_end_matches('\\').trim()).collect::<Vec<_>>().join(" "),
     };
+    let redirects = memchr::memchr(b'>', text.as_bytes()).is_some();
     for noise in ["2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null", "&>/dev/null", "1>&2"] {
-        if text.contains(noise) {
+        if redirects && text.contains(noise) {
             text = text.replace(noise, "");
         }
     }

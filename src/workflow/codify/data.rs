@@ -7,25 +7,58 @@
 use std::collections::{HashMap, HashSet};
 
 use super::deed::Deed;
-use super::file::{files, groups};
+use super::file::{Groups, files, groups};
 use super::kind::Kind;
-use super::value::{label, tokens, value_type};
+use super::value::{label, value_type, values};
 use super::{file_type, title};
 use crate::workflow::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 4;
 const MAX_OUTPUTS: usize = 5;
 
+/// What a step of the workflow touches, as far as the flow asks for it. No step's depends on another's.
+#[derive(Debug)]
+pub(super) struct Touched<'a> {
+    /// Values that people said who asked for it.
+    heard: Vec<&'a str>,
+    /// For each deed the values in its command, and those that it printed with what kind they are.
+    values: Vec<(Vec<&'a str>, Vec<(&'a str, &'static str)>)>,
+    /// Paths read before they were written.
+    reads: Vec<&'a str>,
+    /// Paths written.
+    writes: Vec<&'a str>,
+    /// These by folder.
+    written: Groups<'a>,
+}
+
+impl<'a> Touched<'a> {
+    /// What `deeds` touch, for which people asked with `words`.
+    pub(super) fn of(words: impl Iterator<Item = &'a str>, deeds: &'a [Deed<'_>]) -> Self {
+        let heard = words.flat_map(|words| values(words, "")).map(|(value, _)| value).collect();
+        let of_deed = |deed: &'a Deed<'_>| {
+            let used = values(deed.command(), "").map(|(value, _)| value).collect();
+            let prints = deed.shell && deed.succeeded() && deed.tells();
+            let printed = deed.step.result.as_deref().filter(|_| prints);
+            (used, printed.into_iter().flat_map(|result| values(result, &deed.core)).collect())
+        };
+        let (reads, writes) = files(deeds);
+        let written = groups(&writes, MAX_OUTPUTS);
+        Self { heard, values: deeds.iter().map(of_deed).collect(), reads, writes, written }
+    }
+}
+
 /// Names given so far.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     /// How many states a name has.
     states: HashMap<String, usize>,
-    /// The operand that now stands for a path.
-    current: HashMap<String, Operand>,
+    /// Operands given so far.
+    operands: Vec<Operand>,
+    /// Which of them now stands for a path.
+    current: HashMap<&'a str, usize>,
     /// Values printed, and who printed them.
     values: HashMap<&'a str, Value>,
-    /// Words that were there before any step printed them.
+    /// Values that were there before any step printed them.
     seen: HashSet<&'a str>,
     /// Values that people said, and what they go by once a step has used them.
     said: HashMap<&'a str, Option<Operand>>,
@@ -83,60 +116,61 @@ impl<'a> Names<'a> {
         if *count == 1 { base.to_owned() } else { format!("{base}@{count}") }
     }
 
-    /// Words that a person said: a value among them is not the work of a step.
-    pub(super) fn hear(&mut self, words: &'a str) {
-        for token in tokens(words) {
-            if label(token, "").is_some() && !self.values.contains_key(token) {
-                self.said.entry(token).or_default();
+    /// What a person said is not the work of a step.
+    fn hear(&mut self, values: &[&'a str]) {
+        for &value in values {
+            if !self.values.contains_key(value) {
+                self.said.entry(value).or_default();
             }
-            self.seen.insert(token);
+            self.seen.insert(value);
         }
     }
 
     /// Values of this step's commands that people gave, each with the name it goes by.
-    fn lifted(&mut self, deeds: &[Deed<'a>]) -> Vec<(String, Operand)> {
+    fn lifted(&mut self, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<(String, Operand)> {
         let mut lifted: Vec<(String, Operand)> = Vec::new();
-        for deed in deeds.iter().filter(|deed| deed.tells() && deed.shell) {
-            let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
-            for token in tokens(text) {
-                let Some(known) = self.said.get(token).cloned() else { continue };
-                if lifted.len() >= 3 || lifted.iter().any(|(value, _)| value == token) {
+        let telling = deeds.iter().zip(&touched.values).filter(|(deed, _)| deed.tells() && deed.shell);
+        for (deed, (used, _)) in telling {
+            for &value in used {
+                let Some(known) = self.said.get(value).cloned() else { continue };
+                if lifted.len() >= 3 || lifted.iter().any(|(other, _)| other == value) {
                     continue;
                 }
                 let operand = known.unwrap_or_else(|| {
-                    let label = label(token, &deed.core).unwrap_or("value");
+                    let label = label(value, &deed.core).unwrap_or("value");
                     Operand { name: self.fresh(label), ty: value_type(label), ..Operand::default() }
                 });
-                self.said.insert(token, Some(operand.clone()));
-                lifted.push((token.to_owned(), operand));
+                self.said.insert(value, Some(operand.clone()));
+                lifted.push((value.to_owned(), operand));
             }
         }
         lifted
     }
 
     /// What step `index` takes and gives; called in the order of the steps.
-    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'a>]) -> Data {
-        let carried = self.carried(index, deeds);
-        let mut data = Data { carried, lifted: self.lifted(deeds), ..Data::default() };
-        let (reads, writes) = files(deeds);
-        let changed: HashSet<&str> = writes.iter().copied().collect();
-        let mut named: HashSet<String> = HashSet::new();
-        let mut outside: Vec<&str> = Vec::new();
-        for path in &reads {
-            match self.current.get(*path) {
-                Some(operand) if named.insert(operand.name.clone()) => data.inputs.push(operand.clone()),
+    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Data {
+        self.hear(&touched.heard);
+        let carried = self.carried(index, deeds, touched);
+        let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
+        let changed: HashSet<&str> = touched.writes.iter().copied().collect();
+        let mut named: HashSet<usize> = HashSet::new();
+        let mut outside: Vec<&'a str> = Vec::new();
+        for &path in &touched.reads {
+            match self.current.get(path) {
+                Some(&operand) if data.inputs.len() < MAX_INPUTS && named.insert(operand) => {
+                    data.inputs.extend(self.operands.get(operand).cloned());
+                }
                 None if !changed.contains(path) => outside.push(path),
                 _ => {}
             }
         }
-        data.inputs = fewer(data.inputs, MAX_INPUTS);
         data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
         data.inputs.extend(data.lifted.iter().map(|(_, operand)| operand.clone()));
         let room = MAX_INPUTS.saturating_sub(data.inputs.len());
         if room > 0 {
-            data.inputs.extend(self.name_all(&outside, room));
+            data.inputs.extend(self.name_all(&groups(&outside, room)));
         }
-        data.outputs = self.name_all(&writes, MAX_OUTPUTS);
+        data.outputs = self.name_all(&touched.written);
         if data.outputs.is_empty() && !data.inputs.is_empty() {
             let checks = deeds.iter().any(|deed| deed.kind == Kind::Check);
             let base = format!("{}-{}", title::short_name(title), if checks { "results" } else { "notes" });
@@ -148,31 +182,29 @@ impl<'a> Names<'a> {
         data
     }
 
-    /// Operands for paths, grouped by folder where there are more than `limit`; each path now goes by its operand.
-    fn name_all(&mut self, paths: &[&str], limit: usize) -> Vec<Operand> {
+    /// Operands for groups of paths; each path now goes by its operand.
+    fn name_all(&mut self, groups: &Groups<'a>) -> Vec<Operand> {
         let mut operands = Vec::new();
-        for (base, members) in groups(paths, limit) {
-            let ty = file_type::common(&members).map(str::to_owned);
+        for (base, members) in groups {
+            let ty = file_type::common(members).map(str::to_owned);
             let operand = match members.as_slice() {
                 [path] => Operand { name: self.fresh(path), ty, ..Operand::default() },
                 members => {
                     let ty = ty.map(|ty| format!("{ty}[]"));
-                    Operand { name: self.fresh(&base), ty, files: Some(members.len()), ..Operand::default() }
+                    Operand { name: self.fresh(base), ty, files: Some(members.len()), ..Operand::default() }
                 }
             };
-            for path in members {
-                self.current.insert(path.to_owned(), operand.clone());
-            }
+            self.current.extend(members.iter().map(|path| (*path, self.operands.len())));
+            self.operands.push(operand.clone());
             operands.push(operand);
         }
         operands
     }
 
-    fn carried(&mut self, index: usize, deeds: &[Deed<'a>]) -> Vec<Carried> {
+    fn carried(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<Carried> {
         let mut carried: Vec<Carried> = Vec::new();
-        for deed in deeds {
-            let text = deed.step.command.as_deref().unwrap_or(&deed.step.args);
-            for token in tokens(text) {
+        for (deed, (used, printed)) in deeds.iter().zip(&touched.values) {
+            for &token in used {
                 let Some(value) = self.values.get_mut(token) else {
                     self.seen.insert(token);
                     continue;
@@ -195,24 +227,12 @@ impl<'a> Names<'a> {
                 }
                 carried.push(Carried { from, value: token.to_owned(), operand });
             }
-            if deed.shell && deed.succeeded() && deed.tells() {
-                for token in deed.step.result.as_deref().into_iter().flat_map(tokens) {
-                    if !self.seen.contains(token)
-                        && let Some(label) = label(token, &deed.core)
-                    {
-                        self.values.entry(token).or_insert(Value { step: index, label, operand: None });
-                    }
-                }
+            for &(token, label) in printed.iter().filter(|(token, _)| !self.seen.contains(token)) {
+                self.values.entry(token).or_insert(Value { step: index, label, operand: None });
             }
         }
         carried
     }
-}
-
-/// The first ones, the rest dropped.
-fn fewer(mut operands: Vec<Operand>, limit: usize) -> Vec<Operand> {
-    operands.truncate(limit);
-    operands
 }
 
 /// The flow line of a step, if it takes or gives anything.
@@ -243,11 +263,12 @@ mod tests {
     }
 
     fn lines(steps: &[Vec<Step>]) -> Vec<String> {
+        let deeds: Vec<Vec<_>> =
+            steps.iter().map(|steps| steps.iter().map(|step| deed(step, None)).collect()).collect();
         let mut names = Names::default();
         let mut lines = Vec::new();
-        for (index, steps) in steps.iter().enumerate() {
-            let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-            let data = names.data(index, &format!("Step {index}"), &deeds);
+        for (index, deeds) in deeds.iter().enumerate() {
+            let data = names.data(index, &format!("Step {index}"), deeds, &Touched::of(std::iter::empty(), deeds));
             lines.push(flow(&data).map_or(String::new(), |flow| write(&flow, "→")));
         }
         lines
@@ -291,18 +312,18 @@ mod tests {
 
     #[test]
     fn what_people_gave_is_an_input() {
-        let mut names = Names::default();
-        names.hear("Fetch https://example.org/data/2026.csv for ticket 4821733");
+        let words = "Fetch https://example.org/data/2026.csv for ticket 4821733";
         let steps = [
             step("Bash", "curl -o raw.csv https://example.org/data/2026.csv", "", &[], &["raw.csv"]),
             step("Bash", "./close 4821733", "", &[], &[]),
         ];
         let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-        let data = names.data(0, "Fetch", &deeds);
+        let mut names = Names::default();
+        let data = names.data(0, "Fetch", &deeds, &Touched::of(std::iter::once(words), &deeds));
         assert_eq!(write(&flow(&data).unwrap(), "→"), "url::URL, number::Number → raw.csv::CSV");
         assert_eq!(data.named("./close 4821733"), "./close <number>");
         // The same value goes by the same name later.
-        let data = names.data(1, "Again", &deeds[1..]);
+        let data = names.data(1, "Again", &deeds[1..], &Touched::of(std::iter::empty(), &deeds[1..]));
         assert_eq!(data.lifted[0].1.name, "number");
     }
 }

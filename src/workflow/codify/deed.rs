@@ -32,7 +32,12 @@ pub(super) struct Deed<'a> {
     pub writes: Vec<Cow<'a, str>>,
 }
 
-impl Deed<'_> {
+impl<'a> Deed<'a> {
+    /// Its command as it was given, or its arguments.
+    pub(super) fn command(&self) -> &'a str {
+        self.step.command.as_deref().unwrap_or(&self.step.args)
+    }
+
     /// Whether it is known to have failed.
     pub(super) fn failed(&self) -> bool {
         self.step.status == StepStatus::Failed || self.step.exit.is_some_and(|exit| exit != 0)
@@ -95,7 +100,18 @@ pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a
         Item::Step(step) => Some(deed(step, project)),
         _ => None,
     };
-    if items.len() < MANY { items.iter().filter_map(own).collect() } else { items.par_iter().filter_map(own).collect() }
+    if items.len() < MANY {
+        let mut deeds = Vec::with_capacity(items.len());
+        deeds.extend(items.iter().filter_map(own));
+        deeds
+    } else {
+        items.par_iter().filter_map(own).collect()
+    }
+}
+
+/// Whether they are worth several threads.
+pub(super) fn are_many<'a>(parts: impl Iterator<Item = &'a Vec<Deed<'a>>>) -> bool {
+    parts.map(Vec::len).sum::<usize>() >= MANY
 }
 
 /// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,

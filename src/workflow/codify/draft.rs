@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::chapter::{self, Chapter};
-use super::data::{self, Data, Names};
-use super::deed::{Deed, deeds};
+use super::data::{self, Data, Names, Touched};
+use super::deed::{self, Deed, deeds};
 use super::path::{self, Path};
 use super::{Options, clean, request, title};
 use crate::base::text::truncate;
+use crate::base::threads;
 use crate::session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 use crate::workflow::heading::{is_agent, is_channel};
 use crate::workflow::model::{Operand, Step};
@@ -47,6 +48,8 @@ pub(super) struct Draft<'a> {
     pub phases: Vec<&'a Phase>,
     /// Links back.
     pub origin: Vec<Link>,
+    /// The phase that leads it, and whether that phase's heading is somebody's own.
+    lead: Option<(&'a Phase, bool)>,
 }
 
 /// The drafts in document order.
@@ -88,7 +91,7 @@ pub(super) fn drafts<'a>(
                 nested.requests = chapter::prompt(phase).into_iter().collect();
                 let mut deeper = Vec::new();
                 nested.take(session, path, child, of(child), &mut deeper);
-                nested.title = phase_title(&nested, phase, true);
+                nested.lead = Some((phase, true));
                 if !nested.is_empty() || !deeper.is_empty() {
                     // Its place among the drafts: after the parent and what is below already.
                     let at = top + 1 + below.len();
@@ -100,9 +103,7 @@ pub(super) fn drafts<'a>(
                 }
             }
         }
-        if let Some(digest) = chapter.phases.get(lead) {
-            draft.title = phase_title(&draft, digest.phase, digest.declared);
-        }
+        draft.lead = chapter.phases.get(lead).map(|digest| (digest.phase, digest.declared));
         drafts.push(draft);
         for mut sub in below {
             if sub.parent.is_none() {
@@ -110,6 +111,11 @@ pub(super) fn drafts<'a>(
             }
             drafts.push(sub);
         }
+    }
+    let title = |draft: &Draft<'a>| draft.lead.map(|(phase, declared)| phase_title(draft, phase, declared));
+    let titles = threads::map(deed::are_many(drafts.iter().map(|draft| &draft.deeds)), &drafts, title);
+    for (draft, title) in drafts.iter_mut().zip(titles) {
+        draft.title = title.unwrap_or_else(|| std::mem::take(&mut draft.title));
     }
     unique_titles(&mut drafts);
     drafts
@@ -294,14 +300,16 @@ fn unique_titles(drafts: &mut [Draft<'_>]) {
 
 /// What each draft takes and gives.
 pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+    let touched = |draft| {
+        let Draft { requests, deeds, .. }: &Draft<'_> = draft;
+        Touched::of(requests.iter().map(|user| user.words.as_str()), deeds)
+    };
+    let touched: Vec<Touched<'_>> =
+        threads::map(deed::are_many(drafts.iter().map(|draft| &draft.deeds)), drafts, touched);
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
-    for (index, draft) in drafts.iter().enumerate() {
-        for user in &draft.requests {
-            names.hear(&user.words);
-        }
-        let data = names.data(index, &draft.title, &draft.deeds);
-        flows.push(data);
+    for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {
+        flows.push(names.data(index, &draft.title, &draft.deeds, touched));
     }
     // Who printed a value learns only later that somebody used it.
     let carried: Vec<data::Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();

@@ -2,8 +2,11 @@
 //!
 //! A table says what well-known programs do; anything it does not know counts as run.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use memchr::memmem;
 
 use super::program::PROGRAMS;
 use super::shell::{split, words};
@@ -57,33 +60,52 @@ pub(super) fn kind(simple: &str) -> Kind {
     best.map_or_else(|| if shows() { Kind::Look } else { Kind::Run }, |(_, kind)| kind)
 }
 
-/// Kind and words of a row of the table.
-type Entry = (Kind, Vec<&'static str>);
+/// A row of the table: its place there, its kind, and all its words.
+type Entry = (usize, Kind, Vec<&'static str>);
 
-/// Entries of the table by their first word; those with an open one stand under nothing.
-static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<Entry>>> = LazyLock::new(|| {
-    let mut entries: HashMap<&str, Vec<Entry>> = HashMap::new();
-    for (kind, patterns) in PROGRAMS {
-        for pattern in *patterns {
-            let first = pattern.split(' ').next().unwrap_or("");
-            let first = if first.ends_with('*') { "" } else { first };
-            entries.entry(first).or_default().push((*kind, pattern.split(' ').collect()));
-        }
+/// What the table says of a program.
+#[derive(Default)]
+struct Program {
+    /// By the second word; what has none stands under nothing.
+    verbs: HashMap<&'static str, Vec<Entry>>,
+    /// Those whose first or second word is open.
+    open: Vec<Entry>,
+}
+
+/// The table by first words; what begins with an open one stands under nothing.
+static BY_PROGRAM: LazyLock<HashMap<&'static str, Program>> = LazyLock::new(|| {
+    let mut programs: HashMap<&str, Program> = HashMap::new();
+    let rows = PROGRAMS.iter().flat_map(|(kind, patterns)| patterns.iter().map(move |pattern| (*kind, *pattern)));
+    for (at, (kind, pattern)) in rows.enumerate() {
+        let words: Vec<&str> = pattern.split(' ').collect();
+        let open = |at: usize| words.get(at).is_some_and(|word| word.ends_with('*'));
+        let first = if open(0) { "" } else { words[0] };
+        let program = programs.entry(first).or_default();
+        let entries = if open(0) || open(1) {
+            &mut program.open
+        } else {
+            program.verbs.entry(words.get(1).copied().unwrap_or("")).or_default()
+        };
+        entries.push((at, kind, words));
     }
-    entries
+    programs
 });
 
-/// How many of the first words the table knows, and the kind it says.
+/// How many of the first words the table knows, and the kind it says: the row that says most, else the first one.
 pub(super) fn known(words: &[&str]) -> Option<(usize, Kind)> {
-    let mut best: Option<(usize, Kind)> = None;
-    let entries = |first: &str| BY_PROGRAM.get(first).map_or(&[][..], Vec::as_slice);
-    for (kind, pattern) in entries(words.first().copied().unwrap_or("")).iter().chain(entries("")) {
-        let len = fit(pattern, words);
-        if len > 0 && best.is_none_or(|(other, _)| len > other) {
-            best = Some((len, *kind));
-        }
-    }
-    best
+    let (first, rest) = words.split_first()?;
+    let verb = rest.first().copied().unwrap_or("");
+    let (program, any) = (BY_PROGRAM.get(first), BY_PROGRAM.get(""));
+    let named = [verb, ""].map(|verb| program.and_then(|program| program.verbs.get(verb)));
+    let open = [program, any].map(|program| program.map(|program| &program.open));
+    named
+        .into_iter()
+        .chain(open)
+        .flatten()
+        .flatten()
+        .filter(|(_, _, pattern)| fits(pattern, words))
+        .max_by_key(|(at, _, pattern)| (pattern.len(), Reverse(*at)))
+        .map(|(_, kind, pattern)| (pattern.len(), *kind))
 }
 
 /// What makes two checks the same kind: program and verb, `cargo test`, `npm run lint`.
@@ -108,26 +130,21 @@ pub(super) fn is_assignment(simple: &str) -> bool {
             || !value.contains(char::is_whitespace))
 }
 
-/// Number of words of `pattern` that fit, 0 if it does not.
-fn fit(pattern: &[&str], words: &[&str]) -> usize {
-    let mut count = 0;
-    for part in pattern {
-        let Some(word) = words.get(count) else { return 0 };
-        let fits = match part.strip_suffix('*') {
-            Some(open) => word.starts_with(open),
-            None => word == part,
-        };
-        if !fits {
-            return 0;
-        }
-        count += 1;
-    }
-    count
+/// Whether `pattern` fits the first of `words`.
+fn fits(pattern: &[&str], words: &[&str]) -> bool {
+    let fits = |(part, word): (&&str, &&str)| match part.strip_suffix('*') {
+        Some(open) => word.starts_with(open),
+        None => word == part,
+    };
+    words.len() >= pattern.len() && pattern.iter().zip(words).all(fits)
 }
 
 /// Whether it redirects its output into a file that is more than scratch.
 fn writes_file(simple: &str) -> bool {
     let bytes = simple.as_bytes();
+    if memchr::memchr(b'>', bytes).is_none() {
+        return false;
+    }
     let mut quote = None;
     for (at, &byte) in bytes.iter().enumerate() {
         match quote {
@@ -151,7 +168,8 @@ fn writes_file(simple: &str) -> bool {
 pub(super) fn is_scratch(path: &str) -> bool {
     const PLACES: &[&str] = &["/tmp/", "/dev/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/proc/"];
     const PARTS: &[&str] = &["/scratchpad/", "\\AppData\\Local\\Temp\\", "/AppData/Local/Temp/"];
-    PLACES.iter().any(|place| path.starts_with(place)) || PARTS.iter().any(|part| path.contains(part))
+    PLACES.iter().any(|place| path.starts_with(place))
+        || PARTS.iter().any(|part| memmem::find(path.as_bytes(), part.as_bytes()).is_some())
 }
 
 #[cfg(test)]

@@ -70,10 +70,10 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         step.parts = body::parts(index, &drafts, &flows[index], &passes);
         step
     };
-    if drafts.len() < deed::MANY {
-        workflow.steps.extend(drafts.iter().enumerate().map(step));
-    } else {
+    if deed::are_many(drafts.iter().map(|draft| &draft.deeds)) {
         workflow.steps.par_extend(drafts.par_iter().enumerate().map(step));
+    } else {
+        workflow.steps.extend(drafts.iter().enumerate().map(step));
     }
     workflow.checks = outcome::checks(&drafts, &mut warnings);
     if let Some(step) = outcome::record(session, &drafts, &flows, &outcomes) {

@@ -127,7 +127,8 @@ fn here_end(command: &str, from: usize, mark: &str) -> usize {
 
 /// The words that say what a simple command does: program first, wrappers, assignments and folders taken off.
 pub(super) fn words(simple: &str) -> Vec<&str> {
-    let mut words: Vec<&str> = simple.split_whitespace().take(24).collect();
+    let mut words: Vec<&str> = Vec::with_capacity(24);
+    words.extend(simple.split_whitespace().take(24));
     let mut from = 0;
     while let Some(word) = words.get(from) {
         let assignment = word

@@ -28,12 +28,7 @@ pub(super) fn title(text: &str) -> String {
 
 /// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
-    let head = &text[..end];
-    let clause = [
+    const CLAUSES: &[&str] = &[
         ". ",
         "? ",
         "! ",
@@ -52,11 +47,18 @@ pub(super) fn cut(text: &str, max: usize) -> String {
         " when ",
         " while ",
         " as well as ",
-    ]
-    .iter()
-    .filter_map(|mark| head.rfind(mark))
-    .filter(|&at| head[..at].chars().count() * 5 >= max * 2)
-    .max();
+    ];
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
+    let head = &text[..end];
+    // The last one that leaves enough.
+    let starts = head.rmatch_indices([' ', '.', '?', '!', ';', ':', ',']).map(|(at, _)| at);
+    let clause = starts
+        .filter(|&at| CLAUSES.iter().any(|mark| head[at..].starts_with(mark)))
+        .next()
+        .filter(|&at| head[..at].chars().count() * 5 >= max * 2);
     if let Some(at) = clause {
         return balanced(&without_dangling(&head[..at])).to_owned();
     }
@@ -142,7 +144,11 @@ pub(super) fn from_deeds(deeds: &[Deed<'_>]) -> Option<String> {
 /// The message of the last commit or pull request, its conventional prefix off.
 pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
     deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
-        let full = deed.step.command.as_deref().unwrap_or(&deed.step.args);
+        let full = deed.command();
+        // Nearly every command is of another program.
+        if !["git", "gh"].iter().any(|program| memchr::memmem::find(full.as_bytes(), program.as_bytes()).is_some()) {
+            return None;
+        }
         let (_, message) = shell::split(full).iter().rev().find_map(|part| core::message(part.text))?;
         if message.starts_with("fixup!") || message.starts_with("squash!") {
             return None;

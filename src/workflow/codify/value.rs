@@ -1,7 +1,18 @@
 //! Words that are values: numbers, ids, commits, addresses. What is too common to be one is none.
 
+/// Bytes of a value.
+const SHORTEST: usize = 5;
+const LONGEST: usize = 200;
+/// Bytes of an address that leads somewhere.
+const SHORTEST_ADDRESS: usize = 16;
+
+/// The values of a text, each with what kind it is; `core` is the command it belongs to.
+pub(super) fn values<'t>(text: &'t str, core: &str) -> impl Iterator<Item = (&'t str, &'static str)> {
+    words(text).filter_map(move |word| Some((word, label(word, core)?)))
+}
+
 /// Words of a text that could be values.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| {
         c.is_whitespace()
             || matches!(
@@ -9,16 +20,24 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
                 '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>' | '|' | '$'
             )
     })
+    // Every value has a digit in it, or is an address.
+    .filter(|word| {
+        let address = || word.len() >= SHORTEST_ADDRESS && memchr::memmem::find(word.as_bytes(), b"://").is_some();
+        word.len() >= SHORTEST && (word.bytes().any(|byte| byte.is_ascii_digit()) || address())
+    })
     .map(|word| word.trim_end_matches(['.', ':', '…', '/']).trim_start_matches(['#', '@']))
-    .filter(|word| (5..=200).contains(&word.len()) && word.is_ascii())
+    .filter(|word| (SHORTEST..=LONGEST).contains(&word.len()) && word.is_ascii())
 }
 
 /// What kind of value a word is; `None`: too common to be one.
 pub(super) fn label(token: &str, core: &str) -> Option<&'static str> {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    if digits == 0 && !token.starts_with("http") {
+        return None;
+    }
     let hex = token.bytes().all(|byte| byte.is_ascii_hexdigit());
     if token.starts_with("https://") || token.starts_with("http://") {
-        return (token.len() > 15).then_some("url");
+        return (token.len() >= SHORTEST_ADDRESS).then_some("url");
     }
     if token.contains(['/', '\\', '.', '%', '*', '…']) {
         return None;

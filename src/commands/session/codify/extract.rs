@@ -51,7 +51,12 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         let note = Note::parse(bytes);
         let session = read::content(&note);
         let text = if args.refine { note.text().to_owned() } else { String::new() };
-        threads::discard(note);
+        // One note stays in memory to the end, which is near; of many that would be too much.
+        if places.len() > 1 {
+            threads::discard(note)
+        } else {
+            std::mem::forget(note)
+        }
         Ok((stem, text, session))
     };
     let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
@@ -84,7 +89,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         markdown = Template::of(vault, Kind::Workflow)?.frame(&markdown, &stem)?;
     }
     let (texts, sessions): (Vec<String>, Vec<Session>) = notes.into_iter().map(|(_, text, it)| (text, it)).unzip();
-    threads::discard(sessions);
+    // As the note.
+    std::mem::forget(sessions);
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
 }
 
