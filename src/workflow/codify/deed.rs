@@ -168,7 +168,8 @@ fn paths<'a>(files: &'a [crate::session::FileRef], project: Option<&str>) -> Vec
 
 /// Whether a path can stand in a flow line: one line of plain text.
 fn is_plain(path: &str) -> bool {
-    !path.is_empty() && super::clean(path) == path
+    let printable = path.bytes().all(|byte| byte.is_ascii_graphic());
+    !path.is_empty() && (printable || super::clean(path) == path)
 }
 
 /// Whether the argument of a file tool is one path and nothing else.

@@ -41,7 +41,8 @@ fn is_scratch(path: &str) -> bool {
         "~/.pi/",
     ];
     let holds = |part: &str| memchr::memmem::find(path.as_bytes(), part.as_bytes()).is_some();
-    let own = OWN.iter().any(|own| if own.starts_with('~') { path.starts_with(own) } else { holds(own) });
+    let own =
+        holds("/.") && OWN.iter().any(|own| if own.starts_with('~') { path.starts_with(own) } else { holds(own) });
     own || kind::is_scratch(path)
 }
 

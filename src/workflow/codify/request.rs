@@ -231,7 +231,9 @@ fn strip_openers(text: &str) -> &str {
         rest = after.trim_start();
     }
     for _ in 0..12 {
-        let longest = OPENERS.iter().filter_map(|opener| {
+        // Most begin with another letter.
+        let first = rest.bytes().next().map(|byte| byte.to_ascii_lowercase());
+        let longest = OPENERS.iter().filter(|opener| opener.bytes().next() == first).filter_map(|opener| {
             let after = rest.get(opener.len()..)?;
             let head = rest.get(..opener.len())?;
             let word =

@@ -111,6 +111,10 @@ pub(super) fn shorten_paths(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
+        if !word.contains(['/', '.']) {
+            out.push_str(word);
+            continue;
+        }
         let bare = word.trim_start_matches(['@', '(', '"', '\'', '`', '[']);
         let lead = &word[..word.len() - bare.len()];
         let path = bare.split("://").last().unwrap_or(bare);
@@ -120,11 +124,9 @@ pub(super) fn shorten_paths(text: &str) -> String {
             let tail: Vec<&str> = parts.into_iter().take(keep).rev().collect();
             out.push_str(lead.trim_start_matches('@'));
             out.push_str(&tail.join("/"));
-        } else if bare.contains('/') || bare.contains('.') {
+        } else {
             out.push_str(lead.trim_start_matches('@'));
             out.push_str(bare);
-        } else {
-            out.push_str(word);
         }
     }
     out
