@@ -1,0 +1,150 @@
+//! A long text cut so that what is needed of it stays.
+//!
+//! What is needed are lines, by what they say ([`super::trace`]); a few lines around them stay, and of the rest the beginning
+//! and the end. Each cut says how much it left out. A text of which nothing is needed loses its middle.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::budget::cut_middle;
+use super::trace;
+use crate::base::text::plural;
+
+/// Lines that stay around needed ones.
+const AROUND: usize = 2;
+
+/// Lines between two needed ones that are not worth a cut.
+const BETWEEN: usize = 8;
+
+/// What is needed of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// Lines.
+    pub(super) lines: HashSet<u64>,
+    /// Names of files.
+    pub(super) names: HashSet<u64>,
+}
+
+impl Wants {
+    /// Which of these lines are needed: of those that only name a file the first for each.
+    fn of(&self, lines: &[&str]) -> Vec<bool> {
+        let mut named: HashSet<u64> = HashSet::new();
+        let mut wanted = |line: &str| {
+            trace::keys(line).any(|key| self.lines.contains(&key))
+                || (!self.names.is_empty()
+                    && trace::names(line).any(|name| self.names.contains(&name) && named.insert(name)))
+        };
+        lines.iter().map(|line| wanted(line)).collect()
+    }
+
+    /// Whether nothing is needed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.names.is_empty()
+    }
+}
+
+/// `text` within `max` characters, more only where what is needed takes more.
+pub(super) fn cut_around<'a>(text: &'a str, max: usize, wants: &Wants) -> Cow<'a, str> {
+    if text.len() <= max || wants.is_empty() || text.chars().count() <= max {
+        return cut_middle(text, max);
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let wanted = wants.of(&lines);
+    let Some(mut keep) = around(&wanted) else { return cut_middle(text, max) };
+    // What is left of the room goes to the beginning and to the end.
+    let size = |at: usize| lines[at].chars().count();
+    let needed: usize = (0..lines.len()).filter(|&at| keep[at]).map(size).sum();
+    let mut left = max.saturating_sub(needed);
+    let mut head = left / 2;
+    for at in 0..lines.len() {
+        if !keep[at] {
+            if size(at) > head {
+                break;
+            }
+            (head, left) = (head - size(at), left - size(at));
+            keep[at] = true;
+        }
+    }
+    for at in (0..lines.len()).rev() {
+        if !keep[at] {
+            if size(at) > left {
+                break;
+            }
+            left -= size(at);
+            keep[at] = true;
+        }
+    }
+    joined(&lines, &keep)
+}
+
+/// The wanted lines with some around them; `None` where there are none.
+fn around(wanted: &[bool]) -> Option<Vec<bool>> {
+    let mut keep = vec![false; wanted.len()];
+    let mut last: Option<usize> = None;
+    for at in (0..wanted.len()).filter(|&at| wanted[at]) {
+        let from = match last {
+            Some(last) if at - last <= BETWEEN => last,
+            _ => at.saturating_sub(AROUND),
+        };
+        keep[from..(at + AROUND + 1).min(wanted.len())].fill(true);
+        last = Some(at);
+    }
+    last.map(|_| keep)
+}
+
+/// The kept lines, and marks for the others.
+fn joined(lines: &[&str], keep: &[bool]) -> Cow<'static, str> {
+    let mut out = String::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let end = (at..lines.len()).find(|&end| keep[end] != keep[at]).unwrap_or(lines.len());
+        let part = lines[at..end].concat();
+        if keep[at] {
+            out.push_str(if out.is_empty() { &part } else { part.trim_start_matches('\n') });
+        } else {
+            let kept = out.trim_end().len();
+            out.truncate(kept);
+            let mark = format!("[… {} left out …]\n\n", plural(left_out(&part) as u64, "character"));
+            out.push_str(if out.is_empty() { "" } else { "\n\n" });
+            out.push_str(&mark);
+        }
+        at = end;
+    }
+    let kept = out.trim_end().len();
+    out.truncate(kept);
+    Cow::Owned(out)
+}
+
+/// How many characters a text stands for: marks of earlier cuts count what they left out.
+pub(super) fn left_out(text: &str) -> usize {
+    let mark = |line: &str| -> Option<usize> {
+        let inside = line.trim().strip_prefix("[… ")?.strip_suffix(" left out …]")?;
+        let (count, unit) = inside.split_once(' ')?;
+        unit.starts_with("character").then(|| count.replace(',', "").parse().ok())?
+    };
+    text.split_inclusive('\n').map(|line| mark(line).unwrap_or_else(|| line.chars().count())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(lines: &[&str]) -> Wants {
+        Wants { lines: lines.iter().filter_map(|line| trace::key(line)).collect(), names: HashSet::new() }
+    }
+
+    #[test]
+    fn what_is_needed_stays() {
+        let lines: Vec<String> = (0..100).map(|line| format!("{line:>5}→the plank number {line}\n")).collect();
+        let text = lines.concat();
+        insta::assert_snapshot!(cut_around(&text, 300, &wants(&["the plank number 40", "the plank number 44"])), @"");
+        // Nothing of it is needed: its middle goes.
+        assert_eq!(cut_around(&text, 300, &wants(&["the plank number 400"])), cut_middle(&text, 300));
+        assert_eq!(cut_around(&text, 30_000, &wants(&["the plank number 40"])), text);
+    }
+
+    #[test]
+    fn a_cut_counts_what_was_cut_before() {
+        assert_eq!(left_out("ab\n[… 1,234 characters left out …]\ncd"), 3 + 1_234 + 2);
+    }
+}
