@@ -94,6 +94,9 @@ pub struct Case {
     pub fidelity: Fidelity,
     /// How many secrets and personal data were taken out of it.
     pub redactions: usize,
+    /// Whether a picture came with the words that were answered.
+    #[serde(skip)]
+    pub(super) picture: bool,
     /// Lines of the answer that stood somewhere before it.
     #[serde(skip)]
     pub(super) recalled: HashSet<u64>,

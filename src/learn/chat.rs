@@ -184,7 +184,8 @@ impl Chat {
     }
 
     fn size(&self, (piece, holds): (Piece<'_>, bool), room: Room, need: &Need) -> usize {
-        let cut = |text: &str, max: usize| if holds { cut_around(text, max, &need.wants).len() } else { text.len().min(max) };
+        let cut =
+            |text: &str, max: usize| if holds { cut_around(text, max, &need.wants).len() } else { text.len().min(max) };
         match piece {
             Piece::Gap(_) => 0,
             Piece::Asked(words, _) => cut(words, room.words),

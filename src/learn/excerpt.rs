@@ -4,23 +4,29 @@
 //! and the end. Each cut says how much it left out. A text of which nothing is needed loses its middle.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+
+use memchr::memmem;
 
 use super::budget::cut_middle;
 use super::trace;
 use crate::base::text::plural;
 
-/// Lines that stay around needed ones.
-const AROUND: usize = 2;
+/// Lines that stay around needed ones, and lines between two needed ones that are not worth a cut; and the same where there
+/// is little room.
+const AROUND: (usize, usize) = (2, 8);
+const TIGHT: (usize, usize) = (1, 4);
 
-/// Lines between two needed ones that are not worth a cut.
-const BETWEEN: usize = 8;
+/// Characters that are little room.
+const LITTLE: usize = 2_000;
 
 /// What is needed of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wants {
     /// Lines.
     pub(super) lines: HashSet<u64>,
+    /// Parts of lines, without blanks.
+    pub(super) parts: BTreeSet<String>,
     /// Names of files.
     pub(super) names: HashSet<u64>,
 }
@@ -31,15 +37,21 @@ impl Wants {
         let mut named: HashSet<u64> = HashSet::new();
         let mut wanted = |line: &str| {
             trace::keys(line).any(|key| self.lines.contains(&key))
+                || (!self.parts.is_empty() && self.has_part(&trace::squashed(line)))
                 || (!self.names.is_empty()
                     && trace::names(line).any(|name| self.names.contains(&name) && named.insert(name)))
         };
         lines.iter().map(|line| wanted(line)).collect()
     }
 
+    /// Whether a part of a line stands in a text without blanks.
+    fn has_part(&self, text: &str) -> bool {
+        self.parts.iter().any(|part| memmem::find(text.as_bytes(), part.as_bytes()).is_some())
+    }
+
     /// Whether nothing is needed.
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.names.is_empty()
+        self.lines.is_empty() && self.names.is_empty() && self.parts.is_empty()
     }
 }
 
@@ -50,7 +62,9 @@ pub(super) fn cut_around<'a>(text: &'a str, max: usize, wants: &Wants) -> Cow<'a
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let wanted = wants.of(&lines);
-    let Some(mut keep) = around(&wanted) else { return cut_middle(text, max) };
+    let Some(mut keep) = around(&wanted, if max < LITTLE { TIGHT } else { AROUND }) else {
+        return cut_middle(text, max);
+    };
     // What is left of the room goes to the beginning and to the end.
     let size = |at: usize| lines[at].chars().count();
     let needed: usize = (0..lines.len()).filter(|&at| keep[at]).map(size).sum();
@@ -78,15 +92,15 @@ pub(super) fn cut_around<'a>(text: &'a str, max: usize, wants: &Wants) -> Cow<'a
 }
 
 /// The wanted lines with some around them; `None` where there are none.
-fn around(wanted: &[bool]) -> Option<Vec<bool>> {
+fn around(wanted: &[bool], (around, between): (usize, usize)) -> Option<Vec<bool>> {
     let mut keep = vec![false; wanted.len()];
     let mut last: Option<usize> = None;
     for at in (0..wanted.len()).filter(|&at| wanted[at]) {
         let from = match last {
-            Some(last) if at - last <= BETWEEN => last,
-            _ => at.saturating_sub(AROUND),
+            Some(last) if at - last <= between => last,
+            _ => at.saturating_sub(around),
         };
-        keep[from..(at + AROUND + 1).min(wanted.len())].fill(true);
+        keep[from..(at + around + 1).min(wanted.len())].fill(true);
         last = Some(at);
     }
     last.map(|_| keep)
@@ -130,14 +144,19 @@ mod tests {
     use super::*;
 
     fn wants(lines: &[&str]) -> Wants {
-        Wants { lines: lines.iter().filter_map(|line| trace::key(line)).collect(), names: HashSet::new() }
+        Wants { lines: lines.iter().filter_map(|line| trace::key(line)).collect(), ..Wants::default() }
     }
 
     #[test]
     fn what_is_needed_stays() {
         let lines: Vec<String> = (0..100).map(|line| format!("{line:>5}→the plank number {line}\n")).collect();
         let text = lines.concat();
-        insta::assert_snapshot!(cut_around(&text, 300, &wants(&["the plank number 40", "the plank number 44"])), @"");
+        let shown = |range: std::ops::Range<usize>| lines[range].concat();
+        let (head, middle, tail) = (shown(0..2), shown(39..46), shown(98..100));
+        let cut = cut_around(&text, 300, &wants(&["the plank number 40", "the plank number 44"]));
+        let expected =
+            format!("{head}\n[… 954 characters left out …]\n\n{middle}\n[… 1,352 characters left out …]\n\n{tail}");
+        assert_eq!(cut, expected.trim_end());
         // Nothing of it is needed: its middle goes.
         assert_eq!(cut_around(&text, 300, &wants(&["the plank number 400"])), cut_middle(&text, 300));
         assert_eq!(cut_around(&text, 30_000, &wants(&["the plank number 40"])), text);

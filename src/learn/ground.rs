@@ -20,6 +20,9 @@ const TAKEN: usize = 3;
 /// Texts that are taken back for one piece of an edit.
 const HOLDERS: usize = 4;
 
+/// Parts of lines that are looked for.
+const PARTS: usize = 32;
+
 /// Lines and names of files of texts, by the numbers of the texts.
 #[derive(Debug, Default)]
 pub(super) struct Ground {
@@ -62,14 +65,15 @@ impl Ground {
     /// anyway.
     pub(super) fn needed(&self, answer: &[Entry], before: u32, kept: &[Range<u32>]) -> Needed {
         let mut needed = Needed::default();
-        // What the answer has seen or written itself.
-        let mut seen = Seen::default();
+        // What the answer has seen or written itself, and what of it it has written.
+        let (mut seen, mut written) = (Seen::default(), Seen::default());
         for entry in answer {
             if let Some(call) = entry.whole() {
                 let quotes = quote::of(&call.arguments);
-                self.quoted(&quotes, before, kept, &seen, &mut needed);
-                self.taken(&quotes, before, kept, &seen, &mut needed);
+                self.quoted(&quotes, before, kept, (&seen, &written), &mut needed);
+                self.taken(&quotes, before, kept, (&seen, &written), &mut needed);
                 self.named(&quotes, before, kept, &seen, &mut needed);
+                call.arguments.values().for_each(|value| texts_of(value, &mut |text| written.add(text)));
             }
             texts(entry, &mut |text| seen.add(text));
         }
@@ -77,27 +81,56 @@ impl Ground {
     }
 
     /// The texts that hold the pieces of files that a call quotes.
-    fn quoted(&self, quotes: &Quotes<'_>, before: u32, kept: &[Range<u32>], seen: &Seen, needed: &mut Needed) {
+    fn quoted(
+        &self,
+        quotes: &Quotes<'_>,
+        before: u32,
+        kept: &[Range<u32>],
+        (seen, written): (&Seen, &Seen),
+        needed: &mut Needed,
+    ) {
         for piece in &quotes.old {
             let mut lines = telling(piece);
+            lines.retain(|line| !written.lines.contains(line));
             needed.wants.lines.extend(&lines);
             lines.retain(|line| !seen.lines.contains(line));
+            // An edit may begin and end in the middle of a line.
+            for line in piece.first().into_iter().chain(piece.last()).filter(|line| trace::says_something(line)) {
+                let known = trace::key(line)
+                    .is_none_or(|key| !lines.contains(&key) || last_before(&self.lines, key, before).is_some());
+                if !known && needed.wants.parts.len() < PARTS {
+                    needed.wants.parts.insert(trace::squashed(line));
+                }
+            }
             self.take(&self.lines, lines, before, kept, (1, HOLDERS), needed);
         }
     }
 
-    /// The texts from which a call takes lines that it writes.
-    fn taken(&self, quotes: &Quotes<'_>, before: u32, kept: &[Range<u32>], seen: &Seen, needed: &mut Needed) {
+    /// The texts from which a call takes lines that it writes: a few lines in one text before are no chance.
+    fn taken(
+        &self,
+        quotes: &Quotes<'_>,
+        before: u32,
+        kept: &[Range<u32>],
+        (seen, written): (&Seen, &Seen),
+        needed: &mut Needed,
+    ) {
         let quoted: HashSet<u64> = quotes.old.iter().flatten().filter_map(|line| trace::key(line)).collect();
         let lines = quotes.new.iter().filter(|line| trace::says_something(line)).filter_map(|line| trace::key(line));
-        let lines: Vec<u64> = lines.filter(|line| !quoted.contains(line)).collect();
-        let known: Vec<u64> = lines
-            .into_iter()
-            .filter(|line| seen.lines.contains(line) || last_before(&self.lines, *line, before).is_some())
-            .collect();
-        needed.recalled.extend(&known);
-        needed.wants.lines.extend(&known);
-        let unseen = known.into_iter().filter(|line| !seen.lines.contains(line)).collect();
+        let lines: BTreeSet<u64> =
+            lines.filter(|line| !quoted.contains(line) && !written.lines.contains(line)).collect();
+        let (own, mut rest): (Vec<u64>, Vec<u64>) = lines.into_iter().partition(|line| seen.lines.contains(line));
+        if own.len() >= TAKEN {
+            needed.recall(&own);
+        }
+        let unseen = rest.clone();
+        for _ in 0..HOLDERS {
+            let Some((_, held)) = Self::fullest(&self.lines, &mut rest, before).filter(|(_, held)| held.len() >= TAKEN)
+            else {
+                break;
+            };
+            needed.recall(&held);
+        }
         self.take(&self.lines, unseen, before, kept, (TAKEN, HOLDERS), needed);
     }
 
@@ -128,18 +161,30 @@ impl Ground {
         keys.sort_unstable();
         keys.dedup();
         for _ in 0..most {
-            let mut found: BTreeMap<u32, usize> = BTreeMap::new();
-            for place in keys.iter().filter_map(|key| last_before(list, *key, before)) {
-                *found.entry(place).or_default() += 1;
-            }
-            let Some((&place, _)) = found.iter().max_by_key(|(place, count)| (**count, **place)) else { return };
-            let held = |key: &u64| within(list, *key, &(place..place + 1));
-            if keys.iter().filter(|key| held(key)).count() < least {
-                return;
-            }
-            keys.retain(|key| !held(key));
+            let fullest = Self::fullest(list, &mut keys, before);
+            let Some((place, _)) = fullest.filter(|(_, held)| held.len() >= least) else { return };
             needed.places.insert(place);
         }
+    }
+
+    /// The text that holds most of these keys, of those that hold one of them last; takes its keys from them.
+    fn fullest(list: &[(u64, u32)], keys: &mut Vec<u64>, before: u32) -> Option<(u32, Vec<u64>)> {
+        let mut found: BTreeMap<u32, usize> = BTreeMap::new();
+        for place in keys.iter().filter_map(|key| last_before(list, *key, before)) {
+            *found.entry(place).or_default() += 1;
+        }
+        let (&place, _) = found.iter().max_by_key(|(place, count)| (**count, **place))?;
+        let held = |key: &u64| within(list, *key, &(place..place + 1));
+        let held = keys.extract_if(.., |key| held(key)).collect();
+        Some((place, held))
+    }
+}
+
+impl Needed {
+    /// Lines that stood somewhere before.
+    fn recall(&mut self, lines: &[u64]) {
+        self.recalled.extend(lines);
+        self.wants.lines.extend(lines);
     }
 }
 

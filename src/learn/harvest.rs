@@ -17,7 +17,7 @@ use super::recall::Recall;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, need, puzzle, redact};
+use super::{correction, demonstration, ending, need, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -253,13 +253,21 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         let recall = note.calls.map(|_| recall.get_or_init(|| Recall::of(&trail)));
         recall.map(|recall| recall.complete(context, story, round, at)).unwrap_or_default()
     };
+    let mut add = |found: (String, Vec<Turn>, Story, String), origin: Origin, round: usize, at: Option<usize>| {
+        let (title, mut context, mut story, trigger) = found;
+        if note.calls.is_some() {
+            ending::complete(&trail, &mut story);
+        }
+        let recalled = complete(&mut context, &story, round, at);
+        let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
+        cases.push((Case { picture, ..case(title, origin, context, (story, recalled)) }, trigger));
+    };
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
-            let mut context = trail.context(found.round, found.at);
+            let context = trail.context(found.round, found.at);
             let story = Story::Puzzle(found.puzzle);
-            let recalled = complete(&mut context, &story, found.round, Some(found.at));
-            cases.push((case(found.title, origin, context, (story, recalled)), found.trigger));
+            add((found.title, context, story, found.trigger), origin, found.round, Some(found.at));
         }
     }
     if kinds.contains(&Kind::Correction) || kinds.contains(&Kind::Preference) {
@@ -270,17 +278,14 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
                 Kind::Preference => Story::Preference(found.correction),
                 _ => Story::Correction(found.correction),
             };
-            let mut context = found.context;
-            let recalled = complete(&mut context, &story, found.round, None);
-            cases.push((case(found.title, origin, context, (story, recalled)), words));
+            add((found.title, found.context, story, words), origin, found.round, None);
         }
     }
     if kinds.contains(&Kind::Demonstration) {
         for found in demonstration::all(&trail) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
-            let (mut context, story) = (found.context, Story::Demonstration(found.demonstration));
-            let recalled = complete(&mut context, &story, found.round, None);
-            cases.push((case(found.title, origin, context, (story, recalled)), found.words));
+            let story = Story::Demonstration(found.demonstration);
+            add((found.title, found.context, story, found.words), origin, found.round, None);
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));
@@ -299,6 +304,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         fidelity: Fidelity::None,
         redactions: 0,
         recalled,
+        picture: false,
         edits: None,
         accepted: false,
     };

@@ -13,6 +13,7 @@ mod correction;
 mod demonstration;
 pub mod document;
 mod draft;
+mod ending;
 mod entry;
 mod example;
 mod excerpt;

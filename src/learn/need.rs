@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
+use memchr::memmem;
+
 use super::case::{Case, Story, Turn};
 use super::entry::Entry;
 use super::excerpt::{Wants, cut_around};
-use super::ground::Ground;
+use super::ground::{self, Ground};
+use super::trace;
 
 /// Characters of what a tool answered that are kept, and more only where more is needed.
 const OUTPUT: usize = 6_000;
@@ -44,13 +47,34 @@ impl Need {
         let needed = ground.needed(case.done(), number, &[shown]);
         let mut wants = needed.wants;
         wants.lines.extend(&case.recalled);
-        Self { wants, holders: needed.places.into_iter().collect() }
+        let mut holders: HashSet<u32> = needed.places.into_iter().collect();
+        holders.extend(wants.parts.iter().filter_map(|part| last_with(part, case)));
+        Self { wants, holders }
     }
 
     /// Whether a text of the context must stay.
     pub(super) fn holds(&self, number: usize) -> bool {
         u32::try_from(number).is_ok_and(|number| self.holders.contains(&number))
     }
+}
+
+/// The number of the last text of the context with a part of a line.
+fn last_with(part: &str, case: &Case) -> Option<u32> {
+    let holds = |text: &str| memmem::find(trace::squashed(text).as_bytes(), part.as_bytes()).is_some();
+    let mut number = 0;
+    let mut last = None;
+    for turn in &case.context {
+        for entry in std::iter::once(None).chain(turn.done.iter().map(Some)) {
+            let mut found = false;
+            match entry {
+                Some(entry) => ground::texts(entry, &mut |text| found |= holds(text)),
+                None => found = holds(&turn.asked),
+            }
+            last = if found { Some(number) } else { last };
+            number += 1;
+        }
+    }
+    last
 }
 
 fn look_through(ground: &mut Ground, number: &mut u32, turn: &Turn) {
@@ -64,7 +88,8 @@ fn look_through(ground: &mut Ground, number: &mut u32, turn: &Turn) {
 
 /// Cuts what tools answered, but for what the answer needs: a case holds no whole files.
 pub(super) fn shorten(case: &mut Case) {
-    let long = |entry: &Entry| entry.whole().and_then(|call| call.output.as_ref()).is_some_and(|text| text.len() > OUTPUT);
+    let long =
+        |entry: &Entry| entry.whole().and_then(|call| call.output.as_ref()).is_some_and(|text| text.len() > OUTPUT);
     if !case.entries().any(long) {
         return;
     }

@@ -111,6 +111,6 @@ mod tests {
         let (old, new, names) = quotes(&patch);
         assert_eq!(old, [vec!["mast".to_owned(), "sail".into()], vec!["row".into()]]);
         assert_eq!(new, ["oar", "new"]);
-        assert_eq!(names, ["*** Update File: ship.rs"]);
+        assert_eq!(names, ["bash", "-lc", "*** Update File: ship.rs"]);
     }
 }

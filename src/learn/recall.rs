@@ -40,7 +40,13 @@ impl<'t, 'a> Recall<'t, 'a> {
 
     /// Completes the context of a case whose answer began in a round, where the failure is thing `at` of it, or after its
     /// words. Gives the lines of the answer that stood somewhere before.
-    pub(super) fn complete(&self, context: &mut Vec<Turn>, story: &Story, round: usize, at: Option<usize>) -> HashSet<u64> {
+    pub(super) fn complete(
+        &self,
+        context: &mut Vec<Turn>,
+        story: &Story,
+        round: usize,
+        at: Option<usize>,
+    ) -> HashSet<u64> {
         let Some(&words) = self.numbers.get(round) else { return HashSet::new() };
         let failure = at.map_or(words, |at| words + 1 + number(at));
         let mut kept = self.shown(context);

@@ -40,6 +40,7 @@ pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSe
                 let lacking = lines.iter().filter(|line| !shown.has(line)).count();
                 let trifle = lines.len() < 2 && lines.iter().all(|line| line.chars().count() < LINE);
                 if lacking == lines.len() && !trifle {
+                    }
                     return false;
                 }
                 quoted += lines.len();
@@ -49,10 +50,17 @@ pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSe
             for line in quotes.new.iter().filter(|line| trace::says_something(line)) {
                 let Some(key) = trace::key(line) else { continue };
                 written += 1;
-                told += usize::from(recalled.contains(&key) && !kept.contains(&key) && !shown.seen.lines.contains(&key));
+                    && recalled.contains(&key)
+                    && !kept.contains(&key)
+                    && !shown.seen.lines.contains(&key)
+                {
+                }
+                told +=
+                    usize::from(recalled.contains(&key) && !kept.contains(&key) && !shown.seen.lines.contains(&key));
             }
         }
         shown.add(message);
+    }
     }
     let unquoted = missing > QUOTED && missing * 100 > quoted * QUOTED_SHARE;
     let untold = told > TOLD || (told > FEW && told * 100 >= written * TOLD_SHARE);
@@ -91,7 +99,63 @@ impl Shown {
             return true;
         }
         self.looked += 1;
-        let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let line = trace::squashed(line);
         self.looked <= INSIDE && memchr::memmem::find(self.text.as_bytes(), line.as_bytes()).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::learn::chat::{Function, ToolCall};
+
+    fn tool(text: &str) -> Message {
+        Message::text("tool", text)
+    }
+
+    fn edit(old: &str, new: &str) -> Message {
+        let arguments = json!({ "path": "ship.rs", "old_string": old, "new_string": new });
+        let function = Function { name: "Edit".into(), arguments };
+        let call = ToolCall { id: "call_0".into(), r#type: "function", function };
+        Message { tool_calls: vec![call], ..Message::text("assistant", "") }
+    }
+
+    fn shown(prompt: &str, answer: &[Message], recalled: &[&str]) -> bool {
+        let recalled = recalled.iter().filter_map(|line| trace::key(line)).collect();
+        is_shown(&[tool(prompt)], answer, &recalled)
+    }
+
+    #[test]
+    fn what_an_edit_quotes_stands_before_it() {
+        let file = "  7→fn hoist(sail: &Sail) {\n  8→    sail.raise(Mast::Main);\n  9→}";
+        let old = "fn hoist(sail: &Sail) {\n    sail.raise(Mast::Main);\n}";
+        assert!(shown(file, &[edit(old, "x")], &[]));
+        assert!(!shown("  7→fn hoist(\n\n[… 90 characters left out …]", &[edit(old, "x")], &[]));
+        // The answer may look for itself, quote what it wrote, and begin in the middle of a line.
+        assert!(shown("", &[tool(file), edit(old, "x")], &[]));
+        assert!(shown("", &[edit("", old), edit(old, "x")], &[]));
+        assert!(shown(file, &[edit("sail.raise(Mast::Main)", "x")], &[]));
+        // A trifle is no text of a file.
+        assert!(shown("", &[edit("let a = mast;", "x")], &[]));
+    }
+
+    #[test]
+    fn a_few_lines_of_many_may_be_cut() {
+        let lines: Vec<String> = (0..20).map(|at| format!("the plank number {at}")).collect();
+        let known = |count: usize| shown(&lines[..count].join("\n"), &[edit(&lines.join("\n"), "x")], &[]);
+        assert_eq!([20, 15, 12, 0].map(known), [true, true, false, false]);
+    }
+
+    #[test]
+    fn what_is_told_again_stands_before_it() {
+        let lines: Vec<String> = (0..20).map(|at| format!("the plank number {at}")).collect();
+        let known: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let answer = [edit("", &lines.join("\n"))];
+        assert!(shown(&lines.join("\n"), &answer, &known));
+        assert!(!shown("", &answer, &known));
+        assert!(shown("", &answer, &[]), "what stood nowhere is new");
+        assert!(shown("", &answer, &known[..3]), "a few lines may come again");
     }
 }

@@ -5,8 +5,9 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-/// Characters, blanks not counted, of a line that says something by itself.
-pub(super) const LEAST: usize = 12;
+/// Characters, blanks not counted, of a line that says something by itself, and letters and digits among them.
+const LEAST: usize = 12;
+const WORDS: usize = 6;
 
 /// Characters of a line that is looked for at all.
 const SHORT: usize = 4;
@@ -23,9 +24,15 @@ pub(super) fn key(line: &str) -> Option<u64> {
     (count >= SHORT).then(|| hasher.finish())
 }
 
+/// A text without blanks.
+pub(super) fn squashed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 /// Whether a line says something by itself.
 pub(super) fn says_something(line: &str) -> bool {
     line.chars().filter(|c| !c.is_whitespace()).nth(LEAST - 1).is_some()
+        && line.chars().filter(|c| c.is_alphanumeric()).nth(WORDS - 1).is_some()
 }
 
 /// All that a line of a text may be: as it stands, behind the number of its line or behind the mark of a difference.

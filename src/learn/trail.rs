@@ -35,6 +35,8 @@ pub(super) struct Round<'a> {
     pub(super) own: Vec<Entry>,
     /// Whether a person stopped it.
     pub(super) interrupted: bool,
+    /// Whether a picture came with the words, which the record does not hold.
+    pub(super) picture: bool,
 }
 
 /// The turns of a session, in order.
@@ -78,8 +80,10 @@ impl<'a> Trail<'a> {
                 let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
                 let entry = entry::of_item(item, &clean)
                     .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
-                if let Some(last) = rounds.last_mut().filter(|_| stop) {
-                    last.interrupted = true;
+                if let Some(last) = rounds.last_mut() {
+                    last.interrupted |= stop;
+                    // What a tool showed stands behind its step.
+                    last.picture |= last.beats.is_empty() && entry::is_picture(item);
                 }
                 let Some(mut entry) = entry else { continue };
                 entry.complete(note.calls);
@@ -121,7 +125,12 @@ impl<'a> Trail<'a> {
 
     /// Round and beat of what a link points at.
     pub(super) fn place(&self, link: &Link) -> Option<(usize, usize)> {
-        self.places.get(link.block.as_deref()?).copied()
+        self.place_of(link.block.as_deref()?)
+    }
+
+    /// Round and beat of a block.
+    pub(super) fn place_of(&self, block: &str) -> Option<(usize, usize)> {
+        self.places.get(block).copied()
     }
 
     /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
