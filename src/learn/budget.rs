@@ -7,6 +7,9 @@ use std::borrow::Cow;
 /// Characters of a failure, of what the agent did wrong, or of a person's words in a prompt.
 pub(super) const PART: usize = 6_000;
 
+/// Characters of words that somebody has pasted: nobody writes so many.
+pub(super) const PASTED: usize = 16_000;
+
 /// Turns of a prompt: the first, and the last ones.
 pub(super) const TURNS: usize = 6;
 

@@ -72,7 +72,8 @@ pub struct Room {
     pub context: usize,
     /// One part of it: an answer of a tool, an argument.
     pub part: usize,
-    /// A person's words: they stay whole while anything else can be shortened.
+    /// A person's words: they stay whole while anything else can be shortened, and longer than that only what was pasted
+    /// is cut.
     pub words: usize,
 }
 
@@ -90,6 +91,11 @@ impl Room {
         Self::of(3, 1, budget::PART / 4),
         Self::of(1, 0, budget::PART / 10),
     ];
+
+    /// Characters of these words.
+    const fn words(self, words: &str) -> usize {
+        if words.len() > budget::PASTED { self.words } else { usize::MAX }
+    }
 
     /// So many thousand characters.
     const fn of(context: usize, part: usize, words: usize) -> Self {
@@ -149,7 +155,7 @@ impl Chat {
             match piece {
                 Piece::Gap(steps) => self.gap += steps,
                 _ if !shown => self.gap += 1,
-                Piece::Asked(words, _) => self.say("user", &cut_around(words, room.words, wants)),
+                Piece::Asked(words, _) => self.say("user", &cut_around(words, room.words(words), wants)),
                 Piece::Entry(entry) => self.entry(entry, room.part, (usize::MAX, room.part), wants),
             }
         }
@@ -188,7 +194,7 @@ impl Chat {
             |text: &str, max: usize| if holds { cut_around(text, max, &need.wants).len() } else { text.len().min(max) };
         match piece {
             Piece::Gap(_) => 0,
-            Piece::Asked(words, _) => cut(words, room.words),
+            Piece::Asked(words, _) => cut(words, room.words(words)),
             Piece::Entry(entry) => match entry.whole().filter(|_| self.full) {
                 Some(call) => {
                     let mut size = cut(call.output.as_deref().unwrap_or_default(), room.part);

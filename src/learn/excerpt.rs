@@ -20,6 +20,9 @@ const TIGHT: (usize, usize) = (1, 4);
 /// Characters that are little room.
 const LITTLE: usize = 2_000;
 
+/// Bytes that are not worth a mark that says that they are left out.
+const MARK: usize = 120;
+
 /// What is needed of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wants {
@@ -88,7 +91,20 @@ pub(super) fn cut_around<'a>(text: &'a str, max: usize, wants: &Wants) -> Cow<'a
             keep[at] = true;
         }
     }
+    fill(&lines, &mut keep);
     joined(&lines, &keep)
+}
+
+/// Keeps what is hardly longer than the mark that would stand for it.
+fn fill(lines: &[&str], keep: &mut [bool]) {
+    let mut at = 0;
+    while at < keep.len() {
+        let end = (at..keep.len()).find(|&end| keep[end] != keep[at]).unwrap_or(keep.len());
+        if !keep[at] && lines[at..end].iter().map(|line| line.len()).sum::<usize>() <= MARK {
+            keep[at..end].fill(true);
+        }
+        at = end;
+    }
 }
 
 /// The wanted lines with some around them; `None` where there are none.

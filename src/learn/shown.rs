@@ -40,7 +40,6 @@ pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSe
                 let lacking = lines.iter().filter(|line| !shown.has(line)).count();
                 let trifle = lines.len() < 2 && lines.iter().all(|line| line.chars().count() < LINE);
                 if lacking == lines.len() && !trifle {
-                    }
                     return false;
                 }
                 quoted += lines.len();
@@ -50,17 +49,11 @@ pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSe
             for line in quotes.new.iter().filter(|line| trace::says_something(line)) {
                 let Some(key) = trace::key(line) else { continue };
                 written += 1;
-                    && recalled.contains(&key)
-                    && !kept.contains(&key)
-                    && !shown.seen.lines.contains(&key)
-                {
-                }
                 told +=
                     usize::from(recalled.contains(&key) && !kept.contains(&key) && !shown.seen.lines.contains(&key));
             }
         }
         shown.add(message);
-    }
     }
     let unquoted = missing > QUOTED && missing * 100 > quoted * QUOTED_SHARE;
     let untold = told > TOLD || (told > FEW && told * 100 >= written * TOLD_SHARE);
