@@ -73,23 +73,19 @@ pub(super) fn cut_around<'a>(text: &'a str, max: usize, wants: &Wants) -> Cow<'a
     let needed: usize = (0..lines.len()).filter(|&at| keep[at]).map(size).sum();
     let mut left = max.saturating_sub(needed);
     let mut head = left / 2;
-    for at in 0..lines.len() {
-        if !keep[at] {
-            if size(at) > head {
-                break;
-            }
-            (head, left) = (head - size(at), left - size(at));
-            keep[at] = true;
+    for (at, keep) in keep.iter_mut().enumerate().filter(|(_, keep)| !**keep) {
+        if size(at) > head {
+            break;
         }
+        (head, left) = (head - size(at), left - size(at));
+        *keep = true;
     }
-    for at in (0..lines.len()).rev() {
-        if !keep[at] {
-            if size(at) > left {
-                break;
-            }
-            left -= size(at);
-            keep[at] = true;
+    for (at, keep) in keep.iter_mut().enumerate().rev().filter(|(_, keep)| !**keep) {
+        if size(at) > left {
+            break;
         }
+        left -= size(at);
+        *keep = true;
     }
     fill(&lines, &mut keep);
     joined(&lines, &keep)

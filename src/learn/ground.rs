@@ -102,7 +102,7 @@ impl Ground {
                     needed.wants.parts.insert(trace::squashed(line));
                 }
             }
-            self.take(&self.lines, lines, before, kept, (1, HOLDERS), needed);
+            Self::take(&self.lines, lines, before, kept, (1, HOLDERS), needed);
         }
     }
 
@@ -131,7 +131,7 @@ impl Ground {
             };
             needed.recall(&held);
         }
-        self.take(&self.lines, unseen, before, kept, (TAKEN, HOLDERS), needed);
+        Self::take(&self.lines, unseen, before, kept, (TAKEN, HOLDERS), needed);
     }
 
     /// The texts that first told of files that a call opens or changes.
@@ -139,13 +139,12 @@ impl Ground {
         let names: Vec<u64> = quotes.names.iter().flat_map(|text| trace::names(text)).collect();
         for name in names.into_iter().filter(|name| !seen.names.contains(name)) {
             needed.wants.names.insert(name);
-            self.take(&self.names, vec![name], before, kept, (1, 1), needed);
+            Self::take(&self.names, vec![name], before, kept, (1, 1), needed);
         }
     }
 
     /// Takes the texts that hold most of these keys, one after the other: each holds at least so many of them.
     fn take(
-        &self,
         list: &[(u64, u32)],
         mut keys: Vec<u64>,
         before: u32,

@@ -76,9 +76,9 @@ impl<'t, 'a> Recall<'t, 'a> {
     fn shown(&self, context: &[Turn]) -> Vec<Range<u32>> {
         let mut shown = Vec::new();
         for turn in context {
-            let numbers = turn.rounds.iter().filter_map(|&round| self.numbers.get(round));
+            let mut numbers = turn.rounds.iter().filter_map(|&round| self.numbers.get(round));
             shown.extend(numbers.clone().map(|&number| number..number + 1));
-            if let Some(words) = numbers.last() {
+            if let Some(words) = numbers.next_back() {
                 shown.extend(turn.at.iter().map(|&at| words + 1 + number(at)..words + 2 + number(at)));
             }
         }

@@ -28,7 +28,9 @@ const INSIDE: usize = 200;
 /// Whether the answer builds on nothing but what stands before it. `recalled` are lines that stood somewhere in the session.
 pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSet<u64>) -> bool {
     let mut shown = Shown::default();
-    prompt.iter().for_each(|message| shown.add(message));
+    for message in prompt {
+        shown.add(message);
+    }
     let (mut quoted, mut missing) = (0, 0);
     let (mut written, mut told) = (0, 0);
     for message in answer {
