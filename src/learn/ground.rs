@@ -20,6 +20,9 @@ const TAKEN: usize = 3;
 /// Texts that are taken back for one piece of an edit.
 const HOLDERS: usize = 4;
 
+/// Texts that are taken back in all: a row holds no more.
+const PLACES: usize = 64;
+
 /// Parts of lines that are looked for.
 const PARTS: usize = 32;
 
@@ -161,7 +164,8 @@ impl Ground {
         keys.dedup();
         for _ in 0..most {
             let fullest = Self::fullest(list, &mut keys, before);
-            let Some((place, _)) = fullest.filter(|(_, held)| held.len() >= least) else { return };
+            let full = needed.places.len() >= PLACES;
+            let Some((place, _)) = fullest.filter(|(_, held)| !full && held.len() >= least) else { return };
             needed.places.insert(place);
         }
     }
@@ -247,5 +251,54 @@ pub(super) fn texts_of(value: &Value, each: &mut dyn FnMut(&str)) {
         Value::Array(items) => items.iter().for_each(|item| texts_of(item, each)),
         Value::Object(map) => map.values().for_each(|value| texts_of(value, each)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(input: Value, output: &str) -> Entry {
+        let whole = Call::new("Edit", input, Some(output)).map(Box::new);
+        Entry { block: None, told: Told::Step { call: String::new(), result: String::new(), failed: false, whole } }
+    }
+
+    /// The numbers of the texts that an answer needs of these.
+    fn needed(texts: &[&str], kept: &[Range<u32>], answer: &[Entry]) -> Vec<u32> {
+        let mut ground = Ground::default();
+        for (number, text) in (0..).zip(texts) {
+            ground.add(number, text);
+        }
+        ground.finish();
+        let before = u32::try_from(texts.len()).unwrap();
+        ground.needed(answer, before, kept).places.into_iter().collect()
+    }
+
+    const SAILS: &str = "the mainsail is set\nthe foresail is set\nthe topsail is furled";
+
+    #[test]
+    fn quoted_lines_are_taken_from_where_they_stood_last() {
+        let edit = [call(json!({ "path": "x", "old_string": SAILS, "new_string": "y z" }), "done")];
+        assert_eq!(needed(&[SAILS, "nothing", SAILS, "nothing"], &[], &edit), [2]);
+        assert_eq!(needed(&[SAILS, "nothing", SAILS], &[0..1], &edit), [0; 0], "shown anyway");
+        let read = call(json!({ "path": "x", "limit": 1, "offset": 2 }), SAILS);
+        assert_eq!(needed(&[SAILS], &[], &[vec![read], edit.to_vec()].concat()), [0; 0], "the answer looks itself");
+    }
+
+    #[test]
+    fn lines_told_again_are_more_than_a_chance() {
+        let write = |text: &str| [call(json!({ "path": "x", "content": text }), "done")];
+        assert_eq!(needed(&[SAILS], &[], &write(&format!("a new line of text\n{SAILS}"))), [0]);
+        assert_eq!(needed(&[SAILS], &[], &write("the mainsail is set\nthe foresail is set")), [0; 0]);
+    }
+
+    #[test]
+    fn files_are_known_from_where_they_were_named() {
+        let open = [call(json!({ "path": "docs/keel.md", "limit": 9, "offset": 9 }), "nothing")];
+        assert_eq!(needed(&["look at docs/keel.md", "nothing"], &[], &open), [0]);
+        let list = call(json!({ "path": "docs", "limit": 9, "offset": 0 }), "keel.md\nmast.md");
+        assert_eq!(needed(&["look at docs/keel.md"], &[], &[vec![list], open.to_vec()].concat()), [0; 0]);
     }
 }
