@@ -292,12 +292,6 @@ fn is_mark(line: &str) -> bool {
         || (line.starts_with("Pull request [#") && line.ends_with(')'))
 }
 
-/// Whether an item says that a picture stood in its place.
-pub(super) fn is_picture(item: &Item) -> bool {
-    let marks = |line: &str| line.trim().starts_with("*[image") && line.trim().ends_with("]*");
-    matches!(item, Item::Prose(prose) if prose.text.lines().any(marks))
-}
-
 /// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.
 fn is_label(text: &str) -> bool {
     text.strip_prefix("**").and_then(|rest| rest.strip_suffix(":**")).is_some_and(|label| !label.contains(['*', '\n']))

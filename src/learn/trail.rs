@@ -83,7 +83,7 @@ impl<'a> Trail<'a> {
                 if let Some(last) = rounds.last_mut() {
                     last.interrupted |= stop;
                     // What a tool showed stands behind its step.
-                    last.picture |= last.beats.is_empty() && entry::is_picture(item);
+                    last.picture |= last.beats.is_empty() && is_picture(item);
                 }
                 let Some(mut entry) = entry else { continue };
                 entry.complete(note.calls);
@@ -238,6 +238,12 @@ fn is_own(item: &Item, round: &Round<'_>) -> bool {
 /// Whether a line of prose says that a person stopped the agent.
 fn says_stopped(text: &str) -> bool {
     text.lines().any(|line| line.trim() == correction::INTERRUPTED)
+}
+
+/// Whether an item says that a picture stood in its place.
+fn is_picture(item: &Item) -> bool {
+    let marks = |line: &str| line.trim().starts_with("*[image") && line.trim().ends_with("]*");
+    matches!(item, Item::Prose(prose) if prose.text.lines().any(marks))
 }
 
 /// Whether a callout says what a parent agent asked for.
