@@ -4,16 +4,17 @@
 
 use std::borrow::Cow;
 
-/// Characters that all context before the failure may take in a prompt.
-pub(super) const CONTEXT: usize = 8_000;
-
 /// Characters of a failure, of what the agent did wrong, or of a person's words in a prompt.
 pub(super) const PART: usize = 6_000;
+
+/// Characters of words that somebody has pasted: nobody writes so many.
+pub(super) const PASTED: usize = 16_000;
 
 /// Turns of a prompt: the first, and the last ones.
 pub(super) const TURNS: usize = 6;
 
-/// Things done in one turn of a context: the first ones, and those that led to the failure.
+/// Things done in one turn of a context: the first ones, and those that led to the failure; those that the answer needs
+/// come on top.
 pub(super) const FIRST: usize = 3;
 pub(super) const LAST: usize = 32;
 
@@ -39,7 +40,7 @@ pub(super) fn cut_middle(text: &str, max: usize) -> Cow<'_, str> {
     // What stands for a secret stays whole: half of it looks like one.
     let head = mark_around(text, head).map_or(head, |(start, _)| start);
     let tail = mark_around(text, tail).map_or(tail, |(_, end)| end);
-    let left_out = text[head..tail.max(head)].chars().count();
+    let left_out = super::excerpt::left_out(&text[head..tail.max(head)]);
     let tail = tail.max(head);
     let left_out = crate::base::text::plural(left_out as u64, "character");
     Cow::Owned(format!("{}\n\n[… {left_out} left out …]\n\n{}", text[..head].trim_end(), text[tail..].trim_start()))

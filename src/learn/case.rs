@@ -4,11 +4,11 @@
 //! one. A case without a right answer in the record is still a case: [`Case::answer`] says so, and each exporter that
 //! needs one leaves it out and counts it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::budget;
 use super::entry::{self, Entry};
 pub use super::origin::{Origin, Source};
 pub use super::story::{Correction, Demonstration, Puzzle, Story};
@@ -94,6 +94,12 @@ pub struct Case {
     pub fidelity: Fidelity,
     /// How many secrets and personal data were taken out of it.
     pub redactions: usize,
+    /// Whether a picture came with the words that were answered.
+    #[serde(skip)]
+    pub(super) picture: bool,
+    /// Lines of the answer that stood somewhere before it.
+    #[serde(skip)]
+    pub(super) recalled: HashSet<u64>,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,
@@ -128,25 +134,47 @@ pub struct Turn {
     pub asked: String,
     /// Whether `asked` is a heading instead of words.
     pub heading: bool,
-    /// What was done; of a long turn its beginning and its end.
+    /// What was done; of a long turn its beginning, its end, and what the answer needs.
     pub done: Vec<Entry>,
-    /// How many things done are left out between the two.
+    /// How many things done are left out among these.
     pub skipped_done: usize,
-    /// How many turns before this one are left out.
-    pub skipped_turns: usize,
+    /// How many things are left out before this turn.
+    pub skipped_before: usize,
+    /// How many things are left out before each of those that are shown.
+    #[serde(skip)]
+    pub(super) gaps: Vec<usize>,
+    /// Which things of its round are shown.
+    #[serde(skip)]
+    pub(super) at: Vec<usize>,
+    /// Whether it is only shown for what the answer needs of it.
+    #[serde(skip)]
+    pub(super) extra: bool,
+    /// The rounds of the session whose words it tells; what was done is of the last.
+    #[serde(skip)]
+    pub(super) rounds: Vec<usize>,
 }
 
 impl Turn {
+    /// How many things are left out before one that is shown.
+    pub(super) fn gap(&self, index: usize) -> usize {
+        self.gaps.get(index).copied().unwrap_or_default()
+    }
+
     /// What was done, as text.
     pub fn done(&self) -> String {
-        if self.skipped_done == 0 {
-            return entry::join(&self.done);
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for at in 0..=self.done.len() {
+            let gap = if at < self.done.len() { self.gap(at) } else { 0 };
+            if gap > 0 || at == self.done.len() {
+                parts.push(entry::join(&self.done[from..at]));
+                from = at;
+            }
+            if gap > 0 {
+                parts.push(format!("[… {} left out …]", text::plural(gap as u64, "step")));
+            }
         }
-        let split = self.done.len().saturating_sub(budget::LAST);
-        let mark = format!("[… {} left out …]", text::plural(self.skipped_done as u64, "step"));
-        entry::paragraphs(
-            [&entry::join(&self.done[..split]), &mark, &entry::join(&self.done[split..])].map(String::as_str),
-        )
+        entry::paragraphs(parts.iter().map(String::as_str))
     }
 }
 
@@ -224,6 +252,19 @@ impl Case {
             Story::Demonstration(_) => (None, &[]),
         };
         self.context.iter().flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+    }
+
+    /// What every tool answered.
+    pub(super) fn outputs_mut(&mut self, each: &mut dyn FnMut(&mut String)) {
+        let (step, before, after) = match &mut self.story {
+            Story::Puzzle(it) => (it.step.as_mut(), [].as_mut_slice(), it.fix.as_mut_slice()),
+            Story::Correction(it) | Story::Preference(it) => {
+                (None, it.behaviour.as_mut_slice(), it.response.as_mut_slice())
+            }
+            Story::Demonstration(it) => (None, [].as_mut_slice(), it.done.as_mut_slice()),
+        };
+        let context = self.context.iter_mut().flat_map(|turn| &mut turn.done);
+        context.chain(step).chain(before).chain(after).filter_map(Entry::output_mut).for_each(each);
     }
 
     /// How much of its tool calls is there: all of them, or a line for each.

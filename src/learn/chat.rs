@@ -12,6 +12,9 @@ use serde_json::Value;
 use super::budget::{self, cut_middle};
 use super::case::Turn;
 use super::entry::{self, Entry, Told};
+use super::excerpt::{Wants, cut_around};
+use super::ground::texts_of;
+use super::need::Need;
 
 /// What a model is told of calls that are lines of text.
 pub const LINES: &str = "Tool calls are written as lines of text: the tool with its arguments, then `→` and the beginning of the \
@@ -67,18 +70,37 @@ impl Message {
 pub struct Room {
     /// All of what came before.
     pub context: usize,
-    /// One part of it: words, an answer of a tool, an argument.
+    /// One part of it: an answer of a tool, an argument.
     pub part: usize,
+    /// A person's words: they stay whole while anything else can be shortened, and longer than that only what was pasted
+    /// is cut.
+    pub words: usize,
 }
 
 impl Room {
     /// From the most to the least.
-    pub const ALL: [Self; 4] = [
-        Self { context: budget::CONTEXT * 2, part: budget::PART },
-        Self { context: budget::CONTEXT, part: budget::PART / 2 },
-        Self { context: budget::CONTEXT / 3, part: budget::PART / 4 },
-        Self { context: budget::CONTEXT / 8, part: budget::PART / 10 },
+    pub const ALL: [Self; 10] = [
+        Self::of(16, 6, usize::MAX),
+        Self::of(12, 4, usize::MAX),
+        Self::of(8, 3, usize::MAX),
+        Self::of(5, 2, usize::MAX),
+        Self::of(3, 1, usize::MAX),
+        Self::of(1, 0, usize::MAX),
+        Self::of(8, 3, budget::PART),
+        Self::of(5, 2, budget::PART / 2),
+        Self::of(3, 1, budget::PART / 4),
+        Self::of(1, 0, budget::PART / 10),
     ];
+
+    /// Characters of these words.
+    const fn words(self, words: &str) -> usize {
+        if words.len() > budget::PASTED { self.words } else { usize::MAX }
+    }
+
+    /// So many thousand characters.
+    const fn of(context: usize, part: usize, words: usize) -> Self {
+        Self { context: context * 1_000, part: if part == 0 { budget::PART / 10 } else { part * 1_000 }, words }
+    }
 }
 
 /// All contents of messages as one text.
@@ -89,7 +111,8 @@ pub fn flat(messages: &[Message]) -> String {
 /// One thing of a context.
 #[derive(Clone, Copy, Debug)]
 enum Piece<'a> {
-    Asked(&'a str),
+    /// Words, and whether they only stand there for what was done upon them.
+    Asked(&'a str, bool),
     Entry(&'a Entry),
     /// So many steps or turns are left out.
     Gap(usize),
@@ -119,60 +142,83 @@ impl Chat {
         Self { messages: Vec::new(), full: self.full, calls: self.calls, gap: 0 }
     }
 
-    /// What came before, as much of it as there is room for: its beginning and its end. With `open` the last words of
-    /// the agent are left out, since it is about to say something else.
-    pub(super) fn context(&mut self, turns: &[Turn], room: Room, open: bool) {
-        let mut pieces = pieces(turns);
-        while open && matches!(pieces.last(), Some(Piece::Entry(entry)) if !entry.is_step()) {
+    /// What came before, as much of it as there is room for: what the answer needs, its beginning and its end. With `open`
+    /// the last words of the agent are left out, since it is about to say something else.
+    pub(super) fn context(&mut self, turns: &[Turn], room: Room, open: bool, need: &Need) {
+        let mut pieces = pieces(turns, need);
+        while open && matches!(pieces.last(), Some((Piece::Entry(entry), _)) if !entry.is_step()) {
             pieces.pop();
         }
-        let mut left = room.context;
-        let mut from = pieces.len();
-        while from > 1 {
-            let size = self.size(pieces[from - 1], room);
-            if size > left {
-                break;
-            }
-            left -= size;
-            from -= 1;
-        }
-        for (index, piece) in pieces.iter().enumerate() {
+        let shown = self.chosen(&pieces, room, need);
+        for ((piece, holds), shown) in pieces.iter().zip(shown) {
+            let wants = if *holds { &need.wants } else { &Wants::default() };
             match piece {
                 Piece::Gap(steps) => self.gap += steps,
-                _ if index > 0 && index < from => self.gap += 1,
-                Piece::Asked(words) => self.say("user", &cut_middle(words, room.part)),
-                Piece::Entry(entry) => self.entry(entry, room.part, usize::MAX),
+                _ if !shown => self.gap += 1,
+                Piece::Asked(words, _) => self.say("user", &cut_around(words, room.words(words), wants)),
+                Piece::Entry(entry) => self.entry(entry, room.part, (usize::MAX, room.part), wants),
             }
         }
-        self.gap = 0;
     }
 
-    fn size(&self, piece: Piece<'_>, room: Room) -> usize {
+    /// Which pieces are shown: what the answer needs, what it is all about, the last things, and then words of the person.
+    fn chosen(&self, pieces: &[(Piece<'_>, bool)], room: Room, need: &Need) -> Vec<bool> {
+        let own = |piece: &Piece<'_>| matches!(piece, Piece::Asked(_, false));
+        let first = pieces.iter().position(|(piece, _)| own(piece));
+        let asked = pieces.iter().rposition(|(piece, _)| own(piece));
+        let end = pieces.iter().rposition(|(piece, _)| !matches!(piece, Piece::Gap(_)));
+        let must = |at: usize| pieces[at].1 || [first, asked, end].contains(&Some(at));
+        let mut shown: Vec<bool> = (0..pieces.len()).map(must).collect();
+        let size = |at: usize| self.size(pieces[at], room, need);
+        let taken: usize = (0..pieces.len()).filter(|&at| shown[at] && Some(at) != first).map(size).sum();
+        let mut left = room.context.saturating_sub(taken);
+        let mut behind = true;
+        for at in (0..pieces.len()).rev().filter(|&at| !must(at)) {
+            if behind || matches!(pieces[at].0, Piece::Asked(..)) {
+                let fits = size(at) <= left;
+                shown[at] = fits;
+                left -= if fits { size(at) } else { 0 };
+                behind &= fits;
+            }
+        }
+        // A conversation opens with the person.
+        let opens = (0..pieces.len()).find(|&at| shown[at] && !matches!(pieces[at].0, Piece::Gap(_)));
+        if let Some(asked) = opens.and_then(|at| (0..=at).rev().find(|&at| matches!(pieces[at].0, Piece::Asked(..)))) {
+            shown[asked] = true;
+        }
+        shown
+    }
+
+    fn size(&self, (piece, holds): (Piece<'_>, bool), room: Room, need: &Need) -> usize {
+        let cut =
+            |text: &str, max: usize| if holds { cut_around(text, max, &need.wants).len() } else { text.len().min(max) };
         match piece {
             Piece::Gap(_) => 0,
-            Piece::Asked(words) => words.len().min(room.part),
+            Piece::Asked(words, _) => cut(words, room.words(words)),
             Piece::Entry(entry) => match entry.whole().filter(|_| self.full) {
                 Some(call) => {
-                    let arguments = call.arguments.values().map(|value| value.to_string().len().min(room.part));
-                    arguments.sum::<usize>() + call.output.as_ref().map_or(0, String::len).min(room.part)
+                    let mut size = cut(call.output.as_deref().unwrap_or_default(), room.part);
+                    call.arguments.values().for_each(|value| texts_of(value, &mut |text| size += cut(text, room.part)));
+                    size
                 }
                 None => entry.text().len().min(room.part),
             },
         }
     }
 
-    /// Something that was done; texts of tools within `part`, and its own arguments within `own`.
-    pub(super) fn entry(&mut self, entry: &Entry, part: usize, own: usize) {
+    /// Something that was done; what tools answered within `part`, words and lines within `own`, and its arguments within
+    /// `given`; of what is cut what is wanted stays.
+    pub(super) fn entry(&mut self, entry: &Entry, part: usize, (own, given): (usize, usize), wants: &Wants) {
         let own = own.max(part);
         match (entry.whole().filter(|_| self.full), &entry.told) {
             (Some(call), _) => {
                 let mut arguments = Value::Object(call.arguments.clone());
                 super::whole::texts_of("", &mut arguments, &mut |_, text| {
-                    if let Cow::Owned(cut) = cut_middle(text, own) {
+                    if let Cow::Owned(cut) = cut_around(text, given.max(part), wants) {
                         *text = cut;
                     }
                 });
-                let output = cut_middle(call.output.as_deref().unwrap_or_default(), part).into_owned();
+                let output = cut_around(call.output.as_deref().unwrap_or_default(), part, wants).into_owned();
                 self.call(&call.name, arguments, output);
             }
             // What a note says of the work is no part of a conversation with calls.
@@ -218,6 +264,7 @@ impl Chat {
             return;
         }
         let gap = self.take_gap();
+        let gap = if role == "user" { self.tell_gap(gap) } else { gap };
         let text = if gap.is_empty() { text.to_owned() } else { format!("{gap}\n\n{text}") };
         match self.messages.last_mut() {
             Some(last) if last.role == role && last.tool_calls.is_empty() => {
@@ -232,6 +279,22 @@ impl Chat {
                 }
                 self.messages.push(Message::text(role, text));
             }
+        }
+    }
+
+    /// Says what is left out at the end of the agent's turn: no mark stands in the words of a person. Gives it back where there
+    /// is no turn before.
+    fn tell_gap(&mut self, gap: String) -> String {
+        match self.messages.last_mut() {
+            Some(last) if !gap.is_empty() && last.role != "system" => {
+                if last.role == "assistant" && last.tool_calls.is_empty() {
+                    last.content = entry::paragraphs([last.content.as_str(), &gap]);
+                } else {
+                    self.messages.push(Message::text("assistant", gap));
+                }
+                String::new()
+            }
+            _ => gap,
         }
     }
 
@@ -258,19 +321,26 @@ impl Chat {
     }
 }
 
-fn pieces(turns: &[Turn]) -> Vec<Piece<'_>> {
+/// The pieces of a context, each with whether the answer needs something of it.
+fn pieces<'a>(turns: &'a [Turn], need: &Need) -> Vec<(Piece<'a>, bool)> {
     let mut pieces = Vec::new();
+    let mut number = 0;
+    let mut add = |piece| {
+        let counts = !matches!(piece, Piece::Gap(_));
+        pieces.push((piece, counts && need.holds(number)));
+        number += usize::from(counts);
+    };
     for turn in turns {
-        if turn.skipped_turns > 0 {
-            pieces.push(Piece::Gap(turn.skipped_turns));
+        if turn.skipped_before > 0 {
+            add(Piece::Gap(turn.skipped_before));
         }
-        pieces.push(Piece::Asked(&turn.asked));
-        let split = if turn.skipped_done > 0 { turn.done.len().saturating_sub(budget::LAST) } else { turn.done.len() };
-        pieces.extend(turn.done[..split].iter().map(Piece::Entry));
-        if turn.skipped_done > 0 {
-            pieces.push(Piece::Gap(turn.skipped_done));
+        add(Piece::Asked(&turn.asked, turn.extra));
+        for (at, entry) in turn.done.iter().enumerate() {
+            if turn.gap(at) > 0 {
+                add(Piece::Gap(turn.gap(at)));
+            }
+            add(Piece::Entry(entry));
         }
-        pieces.extend(turn.done[split..].iter().map(Piece::Entry));
     }
     pieces
 }

@@ -160,6 +160,9 @@ impl<'a> Drafter<'a> {
             return Err(gap);
         }
         let example = example::example(case, example::End::After, self.options.example())?;
+        if !example.shown {
+            return Err(Reason::Unshown);
+        }
         let line = serde_json::to_string(&Line::of(case, &example)).unwrap_or_default();
         Ok((Piece::untabled(example.tokens), line + "\n"))
     }

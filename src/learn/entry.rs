@@ -91,6 +91,14 @@ impl Entry {
         }
     }
 
+    /// What a call answered, where the transcript has it.
+    pub(super) fn output_mut(&mut self) -> Option<&mut String> {
+        match &mut self.told {
+            Told::Step { whole: Some(call), .. } => call.output.as_mut(),
+            _ => None,
+        }
+    }
+
     /// What a call answered, as far as it is known.
     pub(super) fn answer(&self) -> &str {
         match (&self.told, self.whole().and_then(|call| call.output.as_deref())) {

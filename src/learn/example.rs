@@ -9,7 +9,8 @@ use super::case::{Case, Fidelity, Story};
 use super::chat::{Chat, Message, Room};
 use super::entry::{self, Entry};
 use super::harvest::Reason;
-use super::tokens;
+use super::need::Need;
+use super::{shown, tokens};
 
 /// Something to learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub(super) struct Example {
     pub tools: String,
     /// All of it in tokens, the longer answer counted.
     pub tokens: usize,
+    /// Whether what the right answer builds on stands before it.
+    pub shown: bool,
 }
 
 /// What a prompt ends with.
@@ -48,16 +51,23 @@ pub(super) struct Options<'a> {
 
 /// The example of a case.
 pub(super) fn example(case: &Case, end: End, options: Options<'_>) -> Result<Example, Reason> {
+    let full = case.fidelity == Fidelity::Full && !options.lines;
+    let need = if full { Need::of(case) } else { Need::default() };
+    // What is shown of less room may still be all that the answer needs.
+    let mut first = None;
     for room in Room::ALL {
-        let made = within(case, end, options, room)?;
+        let made = within(case, end, options, room, &need)?;
         if made.tokens <= options.max_tokens {
-            return Ok(made);
+            if made.shown {
+                return Ok(made);
+            }
+            first = first.or(Some(made));
         }
     }
-    Err(Reason::TooLong)
+    first.ok_or(Reason::TooLong)
 }
 
-fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Example, Reason> {
+fn within(case: &Case, end: End, options: Options<'_>, room: Room, need: &Need) -> Result<Example, Reason> {
     let full = case.fidelity == Fidelity::Full && !options.lines;
     let edits = case.edits.as_ref();
     let mut chat = Chat::new(options.system, full, case.fidelity != Fidelity::None);
@@ -66,7 +76,7 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
         None if end == End::Before && !full => {
             for_comparison(&mut chat, case, room);
         }
-        None => chat.context(&case.context, room, end == End::Before),
+        None => chat.context(&case.context, room, end == End::Before, need),
     }
     let failure = edits.and_then(|edits| edits.failure.as_deref());
     let mut chosen = chat.answer();
@@ -75,7 +85,7 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
         Story::Puzzle(it) if end == End::After => match (failure, &it.step) {
             (Some(text), _) => chat.say("user", text),
             (None, Some(step)) if full => {
-                chat.entry(step, room.part, room.part);
+                chat.entry(step, room.part, (room.part, room.part), &need.wants);
                 chat.respond(&it.error());
             }
             (None, step) => {
@@ -90,7 +100,7 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
         },
         Story::Puzzle(it) => {
             if let Some(step) = &it.step {
-                act(&mut rejected, &[step.proposed()], full, room);
+                act(&mut rejected, &[step.proposed()], full, room, need);
             }
         }
         Story::Correction(it) | Story::Preference(it) => {
@@ -102,9 +112,13 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
             };
             match (end, failure) {
                 (End::After, Some(text)) => chat.say("assistant", text),
-                (End::After, None) => it.behaviour.iter().for_each(|entry| chat.entry(entry, room.part, room.part)),
+                (End::After, None) => {
+                    for entry in &it.behaviour {
+                        chat.entry(entry, room.part, (room.part, room.part), &need.wants);
+                    }
+                }
                 (End::Before, Some(text)) => rejected.say("assistant", text),
-                (End::Before, None) => act(&mut rejected, &proposed, full, room),
+                (End::Before, None) => act(&mut rejected, &proposed, full, room, need),
             }
             if end == End::After {
                 chat.say("user", words);
@@ -119,7 +133,7 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
     if let Some(text) = edits.and_then(|edits| edits.expected.as_deref()) {
         chosen.say("assistant", text);
     } else {
-        right(&mut chosen, case, end, full, room);
+        right(&mut chosen, case, end, full, room, need);
     }
     let (prompt, chosen, rejected) = (chat.messages, chosen.trained(), rejected.trained());
     if chosen == rejected && !chosen.is_empty() {
@@ -129,12 +143,14 @@ fn within(case: &Case, end: End, options: Options<'_>, room: Room) -> Result<Exa
     let tokens = tokens::of_text(&tools)
         + tokens::of_messages(&prompt)
         + tokens::of_messages(&chosen).max(tokens::of_messages(&rejected));
-    Ok(Example { prompt, chosen, rejected, tools, tokens })
+    let knows = case.accepted || edits.is_some();
+    let shown = knows || !full || shown::is_shown(&prompt, &chosen, &case.recalled);
+    Ok(Example { prompt, chosen, rejected, tools, tokens, shown })
 }
 
 /// What is right, as the record has it. The prompt of a comparison does not hold the correction: what opens by agreeing with
 /// it loses those words.
-fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room) {
+fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room, need: &Need) {
     let compared = end == End::Before;
     let agreeing = |text: &str| if compared { without_agreement(text).to_owned() } else { text.to_owned() };
     chosen.say("assistant", &agreeing(case.said()));
@@ -146,14 +162,14 @@ fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room) {
         done if compared => Cow::Owned(done.iter().map(plain).collect()),
         done => Cow::Borrowed(done),
     };
-    act(chosen, &done, full, room);
+    act(chosen, &done, full, room, need);
 }
 
 /// What is trained on: never cut but for what tools answered, and as lines of text without that.
-fn act(answer: &mut Chat, entries: &[Entry], full: bool, room: Room) {
+fn act(answer: &mut Chat, entries: &[Entry], full: bool, room: Room, need: &Need) {
     for entry in entries.iter().filter(|entry| !entry.is_blank()) {
         let acted = if full && entry.whole().is_some() { entry.clone() } else { entry.acted() };
-        answer.entry(&acted, room.part, usize::MAX);
+        answer.entry(&acted, room.part, (usize::MAX, usize::MAX), &need.wants);
     }
 }
 
@@ -163,11 +179,12 @@ fn for_comparison(chat: &mut Chat, case: &Case, room: Room) {
     if let Some(last) = context.last_mut().filter(|last| !last.done.is_empty()) {
         let done = last.done();
         last.done.clear();
-        last.skipped_done = 0;
+        last.gaps.clear();
         last.asked =
             format!("{}\n\nDone so far:\n\n{}", last.asked, super::budget::cut_middle(&done, room.context / 2));
     }
-    chat.context(&context, Room { part: room.part + room.context / 2, ..room }, true);
+    let words = room.words.max(room.part + room.context / 2);
+    chat.context(&context, Room { words, ..room }, true, &Need::default());
 }
 
 /// Sentences, in lower case and without their end, that only answer a correction. The prompt of a pair does not hold

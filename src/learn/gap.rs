@@ -23,9 +23,7 @@ impl Case {
             (Some(_), _) if self.accepted || self.edits.is_some() => None,
             (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
             (Some(_), _) if self.takes_shortcut() => Some(Reason::Shortcut),
-            (Some(_), _) if self.correction().is_some_and(|it| it.words.contains("[Image")) => {
-                Some(Reason::PictureUnknown)
-            }
+            (Some(_), _) if self.shows_picture() => Some(Reason::PictureUnknown),
             (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
                 Some(Reason::CorrectedAgain)
@@ -42,6 +40,11 @@ impl Case {
             || self
                 .correction()
                 .is_some_and(|it| correction::holds_plan(&it.behaviour) && correction::holds_plan(&it.response))
+    }
+
+    /// Whether the words that were answered show a picture.
+    fn shows_picture(&self) -> bool {
+        self.picture || self.correction().is_some_and(|it| it.words.contains("[Image"))
     }
 
     /// Whether nothing tells what went wrong: neither the note in words, nor what the failed step answered.

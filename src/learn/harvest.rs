@@ -4,7 +4,8 @@
 //! Nothing is left out in silence: a session that its owner keeps from training and a correction that follows nothing
 //! are both listed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -12,10 +13,11 @@ use serde_json::{Map, Value, json};
 
 use super::case::{Case, Fidelity, Kind, Origin, Source, Story, Turn};
 use super::family::Family;
+use super::recall::Recall;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, puzzle, redact};
+use super::{correction, demonstration, ending, need, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -103,6 +105,8 @@ pub enum Reason {
     CheckFailed,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
     PlanUnknown,
+    /// The answer quotes or tells again what stands nowhere before it.
+    Unshown,
     /// A person rejected the case.
     Rejected,
     /// Nobody has accepted the case yet.
@@ -139,6 +143,7 @@ impl Reason {
             Self::Innocent => "what was done last shows no fault: no pair",
             Self::CheckFailed => "the last check of the answer failed",
             Self::PlanUnknown => "the plan itself is not in the record",
+            Self::Unshown => "the answer quotes what is not shown before it",
             Self::Rejected => "rejected by a person",
             Self::NotAccepted => "not accepted yet",
             Self::LowQuality => "below --min-quality",
@@ -242,11 +247,27 @@ fn withheld(note: &Note<'_>) -> Option<Reason> {
 fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, String)> {
     let trail = Trail::of(note);
     let mut cases = Vec::new();
+    // Only calls as they were made quote anything.
+    let recall = OnceCell::new();
+    let complete = |context: &mut Vec<Turn>, story: &Story, round: usize, at: Option<usize>| {
+        let recall = note.calls.map(|_| recall.get_or_init(|| Recall::of(&trail)));
+        recall.map(|recall| recall.complete(context, story, round, at)).unwrap_or_default()
+    };
+    let mut add = |found: (String, Vec<Turn>, Story, String), origin: Origin, round: usize, at: Option<usize>| {
+        let (title, mut context, mut story, trigger) = found;
+        if note.calls.is_some() {
+            ending::complete(&trail, &mut story);
+        }
+        let recalled = complete(&mut context, &story, round, at);
+        let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
+        cases.push((Case { picture, ..case(title, origin, context, (story, recalled)) }, trigger));
+    };
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let context = trail.context(found.round, found.at);
-            cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));
+            let story = Story::Puzzle(found.puzzle);
+            add((found.title, context, story, found.trigger), origin, found.round, Some(found.at));
         }
     }
     if kinds.contains(&Kind::Correction) || kinds.contains(&Kind::Preference) {
@@ -257,23 +278,21 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
                 Kind::Preference => Story::Preference(found.correction),
                 _ => Story::Correction(found.correction),
             };
-            cases.push((case(found.title, origin, found.context, story), words));
+            add((found.title, found.context, story, words), origin, found.round, None);
         }
     }
     if kinds.contains(&Kind::Demonstration) {
         for found in demonstration::all(&trail) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
-            cases.push((
-                case(found.title, origin, found.context, Story::Demonstration(found.demonstration)),
-                found.words,
-            ));
+            let story = Story::Demonstration(found.demonstration);
+            add((found.title, found.context, story, found.words), origin, found.round, None);
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));
     cases
 }
 
-fn case(title: String, origin: Origin, context: Vec<Turn>, story: Story) -> Case {
+fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (Story, HashSet<u64>)) -> Case {
     let mut case = Case {
         id: String::new(),
         title,
@@ -284,9 +303,12 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, story: Story) -> Case
         tools: Arc::default(),
         fidelity: Fidelity::None,
         redactions: 0,
+        recalled,
+        picture: false,
         edits: None,
         accepted: false,
     };
+    need::shorten(&mut case);
     case.fidelity = case.fidelity_found();
     let mut parts = vec![case.failure(), case.answer().unwrap_or_default()];
     parts.extend(case.correction().map(|it| it.words.clone()));

@@ -25,6 +25,10 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
             example_of = example(end, lines);
         }
         let example = example_of?;
+        // Who knows what is wrong of an answer need not see what it quotes.
+        if label && !example.shown {
+            return Err(Reason::Unshown);
+        }
         let answer = if label { &example.chosen } else { &example.rejected };
         if answer.is_empty() || (table == Table::Preference && example.rejected.is_empty()) {
             return Err(Reason::Unchanged);

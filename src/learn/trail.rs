@@ -35,6 +35,8 @@ pub(super) struct Round<'a> {
     pub(super) own: Vec<Entry>,
     /// Whether a person stopped it.
     pub(super) interrupted: bool,
+    /// Whether a picture came with the words, which the record does not hold.
+    pub(super) picture: bool,
 }
 
 /// The turns of a session, in order.
@@ -78,8 +80,10 @@ impl<'a> Trail<'a> {
                 let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
                 let entry = entry::of_item(item, &clean)
                     .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
-                if let Some(last) = rounds.last_mut().filter(|_| stop) {
-                    last.interrupted = true;
+                if let Some(last) = rounds.last_mut() {
+                    last.interrupted |= stop;
+                    // What a tool showed stands behind its step.
+                    last.picture |= last.beats.is_empty() && is_picture(item);
                 }
                 let Some(mut entry) = entry else { continue };
                 entry.complete(note.calls);
@@ -121,7 +125,12 @@ impl<'a> Trail<'a> {
 
     /// Round and beat of what a link points at.
     pub(super) fn place(&self, link: &Link) -> Option<(usize, usize)> {
-        self.places.get(link.block.as_deref()?).copied()
+        self.place_of(link.block.as_deref()?)
+    }
+
+    /// Round and beat of a block.
+    pub(super) fn place_of(&self, block: &str) -> Option<(usize, usize)> {
+        self.places.get(block).copied()
     }
 
     /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
@@ -134,28 +143,22 @@ impl<'a> Trail<'a> {
         // The first turn says what it is all about, the last ones what led here.
         let mut turns: Vec<Turn> = Vec::new();
         let last = (index + 2).saturating_sub(budget::TURNS).max(first + 1);
-        let mut skipped = last - first - 1;
         for at in std::iter::once(first).chain(last..=index) {
             let round = &self.rounds[at];
             let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
-            let (done, skipped_done) = bounded(&round.beats[..until]);
-            let words = self.words(round);
+            let turn = self.turn(at, bounded(until));
             match turns.last_mut() {
                 // Words without an answer belong to those after them.
-                Some(last) if last.done.is_empty() && !words.is_empty() && !last.heading => {
-                    last.asked = entry::paragraphs([last.asked.as_str(), &words]);
-                    (last.done, last.skipped_done) = (done, skipped_done);
+                Some(last) if last.done.is_empty() && !turn.heading && !last.heading => {
+                    let asked = entry::paragraphs([last.asked.as_str(), &turn.asked]);
+                    let rounds = [last.rounds.as_slice(), &turn.rounds].concat();
+                    *last = Turn { asked, rounds, ..turn };
                 }
-                Some(last) if last.done.is_empty() => *last = self.turn(round, words, done, skipped_done),
-                _ => {
-                    let mut turn = self.turn(round, words, done, skipped_done);
-                    if at > first {
-                        turn.skipped_turns = std::mem::take(&mut skipped);
-                    }
-                    turns.push(turn);
-                }
+                Some(last) if last.done.is_empty() => *last = turn,
+                _ => turns.push(turn),
             }
         }
+        self.measure(&mut turns);
         turns
     }
 
@@ -165,10 +168,15 @@ impl<'a> Trail<'a> {
         self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1)
     }
 
-    fn turn(&self, round: &Round<'a>, words: String, done: Vec<Entry>, skipped_done: usize) -> Turn {
+    /// A round, and those of its things that are shown.
+    pub(super) fn turn(&self, index: usize, shown: impl Iterator<Item = usize>) -> Turn {
+        let round = &self.rounds[index];
+        let words = self.words(round);
         let heading = words.is_empty();
         let asked = if heading { self.heading(round.phase) } else { words };
-        Turn { asked, heading, done, skipped_done, skipped_turns: 0 }
+        let at: Vec<usize> = shown.filter(|&at| !round.beats[at].entry.is_blank()).collect();
+        let done = at.iter().map(|&at| round.beats[at].entry.clone()).collect();
+        Turn { asked, heading, done, at, rounds: vec![index], ..Turn::default() }
     }
 
     /// The words that open a round.
@@ -205,15 +213,10 @@ pub(super) fn told(beats: &[Beat<'_>]) -> Vec<Entry> {
     beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_blank()).cloned().collect()
 }
 
-/// What was done, the middle of a long way left out, and how many things that are.
-fn bounded(beats: &[Beat<'_>]) -> (Vec<Entry>, usize) {
-    if beats.len() <= budget::FIRST + budget::LAST + 1 {
-        return (told(beats), 0);
-    }
-    let last = beats.len() - budget::LAST;
-    let mut done = told(&beats[..budget::FIRST]);
-    done.extend(told(&beats[last..]));
-    (done, last - budget::FIRST)
+/// Which of so many things done are shown: the middle of a long way is left out.
+fn bounded(beats: usize) -> impl Iterator<Item = usize> {
+    let all = beats <= budget::FIRST + budget::LAST + 1;
+    (0..beats).filter(move |&at| all || at < budget::FIRST || at >= beats - budget::LAST)
 }
 
 impl Round<'_> {
@@ -235,6 +238,12 @@ fn is_own(item: &Item, round: &Round<'_>) -> bool {
 /// Whether a line of prose says that a person stopped the agent.
 fn says_stopped(text: &str) -> bool {
     text.lines().any(|line| line.trim() == correction::INTERRUPTED)
+}
+
+/// Whether an item says that a picture stood in its place.
+fn is_picture(item: &Item) -> bool {
+    let marks = |line: &str| line.trim().starts_with("*[image") && line.trim().ends_with("]*");
+    matches!(item, Item::Prose(prose) if prose.text.lines().any(marks))
 }
 
 /// Whether a callout says what a parent agent asked for.

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::budget;
 use crate::session::attempt::Attempt;
 
-/// Characters of an answer that are kept: what a tool said is no part of what is learned.
-const OUTPUT: usize = 6_000;
+/// Characters of an answer that are looked through: what a tool said is no part of what is learned, but an edit quotes it.
+const OUTPUT: usize = 120_000;
 
 /// The calls of a session by the ids of their steps.
 pub type Calls = HashMap<String, Call>;

@@ -1,0 +1,58 @@
+//! The words with which an answer ends: what the agent said right after its last call, where it says what came of it.
+//!
+//! No row ends with what a tool answered, so an answer that ends with a call does not show what it gave. Words that
+//! announce what is not shown promise it to nobody, and are no end.
+
+use super::case::Story;
+use super::entry::{Entry, Told};
+use super::trail::Trail;
+
+/// Words that announce something, in lower case.
+const ANNOUNCING: &[&str] = &[
+    "let me", "let's", "let’s", "i'll", "i’ll", "i will", "next,", "now i ", "now the", "now we", "now for", "going to",
+];
+
+/// Adds the words that follow right after the last call of an answer.
+pub(super) fn complete(trail: &Trail<'_>, story: &mut Story) {
+    match story {
+        Story::Puzzle(it) => it.fix.extend(after(trail, &it.fix)),
+        Story::Correction(it) => {
+            if let Some(words) = after(trail, &it.response) {
+                it.response.push(words);
+                it.more = it.more.saturating_sub(1);
+            }
+        }
+        Story::Preference(_) | Story::Demonstration(_) => {}
+    }
+}
+
+/// The words right after the last thing done, where that is a call.
+fn after(trail: &Trail<'_>, done: &[Entry]) -> Option<Entry> {
+    let last = done.last().filter(|last| last.is_step())?;
+    let (round, at) = trail.place_of(last.block.as_deref()?)?;
+    let next = &trail.rounds[round].beats.get(at + 1)?.entry;
+    matches!(&next.told, Told::Prose(text) if !announces(text)).then(|| next.clone())
+}
+
+/// Whether words announce what comes next.
+fn announces(text: &str) -> bool {
+    let text = text.trim_end();
+    let last = text.lines().next_back().unwrap_or_default();
+    let sentence = last.trim_end_matches(['.', '!']).rsplit(['.', '!']).next().unwrap_or_default().to_lowercase();
+    text.is_empty() || text.ends_with(':') || ANNOUNCING.iter().any(|words| sentence.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_announce() {
+        for words in ["Now the docs:", "It builds. Let me look at the docs.", "Good.\n\nNext, the docs"] {
+            assert!(announces(words), "{words}");
+        }
+        for words in ["It builds.", "Let me be clear: it did not build. Now it does.", "All 41 tests pass!"] {
+            assert!(!announces(words), "{words}");
+        }
+    }
+}

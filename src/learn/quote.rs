@@ -1,0 +1,116 @@
+//! What a call quotes of a file, what it writes into it, and which files it names.
+//!
+//! Read off the shape of arguments alone: an old text beside a new one, or a patch. Whoever wrote the call had seen what it
+//! quotes.
+
+use serde_json::{Map, Value};
+
+/// Names of arguments that hold a text as it stands in a file.
+const OLD: &[&str] = &["old_string", "oldText", "old_str", "old_text", "oldString"];
+
+/// Names of arguments that hold a text as it shall stand in a file.
+const NEW: &[&str] = &["new_string", "newText", "new_str", "new_text", "newString", "content", "file_text", "contents"];
+
+/// Names of arguments that name a file.
+const FILES: &[&str] = &["file_path", "path", "filePath", "filename", "notebook_path", "file"];
+
+/// Names of arguments that hold a command line.
+const COMMANDS: &[&str] = &["command", "cmd"];
+
+/// What a call quotes, writes and names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Quotes<'a> {
+    /// Pieces of files as they stood, each as its lines.
+    pub(super) old: Vec<Vec<&'a str>>,
+    /// Lines that are written.
+    pub(super) new: Vec<&'a str>,
+    /// Texts in which files are named.
+    pub(super) names: Vec<&'a str>,
+}
+
+/// What stands in the arguments of a call.
+pub(super) fn of(arguments: &Map<String, Value>) -> Quotes<'_> {
+    let mut quotes = Quotes::default();
+    for (name, value) in arguments {
+        quotes.take(name, value);
+    }
+    quotes
+}
+
+impl<'a> Quotes<'a> {
+    /// Arguments are as deep as a JSON reader lets them be.
+    fn take(&mut self, name: &str, value: &'a Value) {
+        match value {
+            Value::String(text) if OLD.contains(&name) => self.old.push(text.lines().collect()),
+            Value::String(text) if NEW.contains(&name) => self.new.extend(text.lines()),
+            Value::String(text) if FILES.contains(&name) => self.names.push(text),
+            Value::String(text) if is_patch(text) => self.patch(text),
+            Value::String(text) if COMMANDS.contains(&name) && !text.contains('\n') => self.names.push(text),
+            Value::Array(items) => items.iter().for_each(|item| self.take(name, item)),
+            Value::Object(map) => map.iter().for_each(|(name, value)| self.take(name, value)),
+            _ => {}
+        }
+    }
+
+    /// The pieces of a patch: what it takes out and what it keeps was there, the rest is new.
+    fn patch(&mut self, text: &'a str) {
+        let mut piece = Vec::new();
+        let mut inside = false;
+        for line in text.lines() {
+            let heads = ["*** ", "@@", "--- ", "+++ ", "diff "].iter().any(|head| line.starts_with(head));
+            if heads || !(line.is_empty() || line.starts_with([' ', '+', '-'])) {
+                if !piece.is_empty() {
+                    self.old.push(std::mem::take(&mut piece));
+                }
+                inside = heads;
+                if ["*** Update File: ", "*** Delete File: ", "--- a/"].iter().any(|head| line.starts_with(head)) {
+                    self.names.push(line);
+                }
+            } else if let Some(new) = line.strip_prefix('+').filter(|_| inside) {
+                self.new.push(new);
+            } else if inside && !line.is_empty() {
+                piece.push(&line[1..]);
+            }
+        }
+        if !piece.is_empty() {
+            self.old.push(piece);
+        }
+    }
+}
+
+/// Whether a text is a patch, or a command that holds one.
+fn is_patch(text: &str) -> bool {
+    text.contains("*** Begin Patch") || (text.contains("\n+++ ") && text.contains("\n@@ "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quotes(arguments: &Value) -> (Vec<Vec<String>>, Vec<String>, Vec<String>) {
+        let quotes = of(arguments.as_object().unwrap());
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        (quotes.old.iter().map(|piece| owned(piece)).collect(), owned(&quotes.new), owned(&quotes.names))
+    }
+
+    #[test]
+    fn edits() {
+        let edit = serde_json::json!({ "file_path": "a/ship.rs", "edits": [{ "old_string": "mast\nsail", "new_string": "oar" }] });
+        assert_eq!(
+            quotes(&edit),
+            (vec![vec!["mast".into(), "sail".into()]], vec!["oar".into()], vec!["a/ship.rs".into()])
+        );
+        let search = serde_json::json!({ "pattern": "mast", "output_mode": "content" });
+        assert_eq!(quotes(&search), (vec![], vec![], vec![]));
+    }
+
+    #[test]
+    fn patches() {
+        let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ship.rs\n@@\n mast\n-sail\n+oar\n@@ fn row\n-row\n*** Add File: b.rs\n+new\n*** End Patch\nEOF";
+        let patch = serde_json::json!({ "command": ["bash", "-lc", patch] });
+        let (old, new, names) = quotes(&patch);
+        assert_eq!(old, [vec!["mast".to_owned(), "sail".into()], vec!["row".into()]]);
+        assert_eq!(new, ["oar", "new"]);
+        assert_eq!(names, ["bash", "-lc", "*** Update File: ship.rs"]);
+    }
+}
