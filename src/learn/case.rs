@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::budget;
 use super::entry::{self, Entry};
+use super::harvest::Reason;
 pub use super::origin::{Origin, Source};
 pub use super::story::{Correction, Demonstration, Puzzle, Story};
 use crate::base::text;
@@ -94,6 +95,9 @@ pub struct Case {
     pub fidelity: Fidelity,
     /// How many secrets and personal data were taken out of it.
     pub redactions: usize,
+    /// What the record shows to be wrong with its answer.
+    #[serde(skip)]
+    pub fault: Option<Reason>,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,

@@ -9,7 +9,7 @@ use super::case::{Demonstration, Turn};
 use super::entry;
 use super::puzzle::one_line;
 use super::trail::{self, Round, Trail};
-use super::{correction, recovery, reply, slip};
+use super::{correction, proof, recovery, reply, slip};
 use crate::base::Span;
 use crate::session::attempt::Attempt;
 use crate::session::{Item, Step, StepStatus};
@@ -106,7 +106,8 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
         let Attempt::Check(key) = slip::attempt(step) else { continue };
         failing.retain(|known| *known != key);
         if passed(step) {
-            check = (*at > changed).then_some(key).or(check);
+            let done = || steps.iter().map(|(at, step)| (*step, &round.beats[*at].entry));
+            check = (*at > changed && !proof::is_weak(&key, &words, done())).then_some(key).or(check);
         } else {
             failing.push(key);
         }

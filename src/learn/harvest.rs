@@ -15,7 +15,7 @@ use super::family::Family;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, puzzle, redact};
+use super::{correction, demonstration, fault, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -97,8 +97,26 @@ pub enum Reason {
     ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
+    /// The answer does what lasts, such as a push, and nobody asked for it.
+    Unasked,
+    /// What came later shows that the answer was wrong.
+    ShownWrong,
+    /// A name that the person gave is another one in the answer.
+    Swapped,
+    /// The answer argues the fault away that it has just granted.
+    ArguedAway,
+    /// A check that the words lay down was not made.
+    Unchecked,
     /// What was done right before a correction may be right: it is compared with nothing.
     Innocent,
+    /// The better answer follows what only the correction says: it is compared with nothing.
+    ToldLater,
+    /// The better answer goes on from the other one: it is compared with nothing.
+    BuildsOn,
+    /// What was stopped is a call that was torn off: it is compared with nothing.
+    TornOff,
+    /// The two answers change different files, and nobody named one: they are not compared.
+    Elsewhere,
     /// The last check of what was done upon a correction failed.
     CheckFailed,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
@@ -136,7 +154,16 @@ impl Reason {
             Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
+            Self::Unasked => "commits, pushes or publishes what nobody asked for",
+            Self::ShownWrong => "later turns show that it was wrong",
+            Self::Swapped => "another name stands where the person gave one",
+            Self::ArguedAway => "argues away what it has granted",
+            Self::Unchecked => "a check that was asked for was not made",
             Self::Innocent => "what was done last shows no fault: no pair",
+            Self::ToldLater => "the better answer follows what only the correction says: no pair",
+            Self::BuildsOn => "the better answer goes on from the other one: no pair",
+            Self::TornOff => "what was stopped was torn off: no pair",
+            Self::Elsewhere => "the answers change files that nobody named: no pair",
             Self::CheckFailed => "the last check of the answer failed",
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Rejected => "rejected by a person",
@@ -246,7 +273,8 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
             let context = trail.context(found.round, found.at);
-            cases.push((case(found.title, origin, context, Story::Puzzle(found.puzzle)), found.trigger));
+            let story = Story::Puzzle(found.puzzle);
+            cases.push((case(&trail, found.round, (found.title, origin, context, story)), found.trigger));
         }
     }
     if kinds.contains(&Kind::Correction) || kinds.contains(&Kind::Preference) {
@@ -257,23 +285,26 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
                 Kind::Preference => Story::Preference(found.correction),
                 _ => Story::Correction(found.correction),
             };
-            cases.push((case(found.title, origin, found.context, story), words));
+            cases.push((case(&trail, found.round, (found.title, origin, found.context, story)), words));
         }
     }
     if kinds.contains(&Kind::Demonstration) {
         for found in demonstration::all(&trail) {
             let origin = origin(&trail, note, family, found.round, (found.span, found.block));
-            cases.push((
-                case(found.title, origin, found.context, Story::Demonstration(found.demonstration)),
-                found.words,
-            ));
+            let story = Story::Demonstration(found.demonstration);
+            cases.push((case(&trail, found.round, (found.title, origin, found.context, story)), found.words));
         }
     }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));
     cases
 }
 
-fn case(title: String, origin: Origin, context: Vec<Turn>, story: Story) -> Case {
+fn case(
+    trail: &Trail<'_>,
+    round: usize,
+    (title, origin, context, mut story): (String, Origin, Vec<Turn>, Story),
+) -> Case {
+    let fault = fault::judge(trail, round, &context, &mut story);
     let mut case = Case {
         id: String::new(),
         title,
@@ -284,6 +315,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, story: Story) -> Case
         tools: Arc::default(),
         fidelity: Fidelity::None,
         redactions: 0,
+        fault,
         edits: None,
         accepted: false,
     };

@@ -5,11 +5,14 @@
 //! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files, but for a spool in
 //! which texts wait for what is only known at the end.
 
+mod aftermath;
 mod budget;
 pub mod card;
 pub mod case;
 pub mod chat;
+mod claims;
 mod correction;
+mod deed;
 mod demonstration;
 pub mod document;
 mod draft;
@@ -17,6 +20,7 @@ mod entry;
 mod example;
 pub mod export;
 mod family;
+mod fault;
 mod format;
 mod gap;
 mod harvest;
@@ -24,10 +28,14 @@ mod hole;
 pub mod inspect;
 mod likeness;
 mod line;
+mod names;
+mod news;
 mod origin;
+mod pair;
 pub mod personal;
 mod pile;
 mod promptfoo;
+mod proof;
 mod puzzle;
 mod record;
 mod recovery;
@@ -43,6 +51,7 @@ mod split;
 mod story;
 mod tokens;
 mod trail;
+mod unasked;
 mod whole;
 mod worth;
 
