@@ -98,6 +98,61 @@ fn name_of(command: &str) -> Option<&str> {
     command.get(..end)
 }
 
+/// Words by which an agent tells what a picture shows, in lower case.
+const PICTURES: &[&str] = &[
+    "the screenshot shows",
+    "the screenshot you",
+    "in the screenshot",
+    "from the screenshot",
+    "your screenshot",
+    "the image shows",
+    "the image you",
+    "the picture shows",
+    "attached image",
+];
+
+/// What steps name that make or open a picture, in lower case.
+const MAKES_PICTURE: &[&str] = &["screenshot", ".png", ".jpg", ".jpeg", ".gif", ".webp", "image"];
+
+/// Whether an answer tells what a picture shows that no step has opened: the record does not hold it.
+pub(super) fn tells_of_picture<'a>(done: &'a [Entry], before: impl Iterator<Item = &'a Entry>) -> bool {
+    let opens = |entry: &Entry| {
+        let text = match &entry.told {
+            Told::Step { call, .. } => call.to_lowercase(),
+            Told::Prose(_) | Told::Remark(_) => return false,
+        };
+        MAKES_PICTURE.iter().any(|word| text.contains(word))
+    };
+    let tells = |text: &str| {
+        let text = text.to_lowercase();
+        PICTURES.iter().any(|phrase| text.contains(phrase))
+    };
+    done.iter().filter_map(prose).any(tells) && !done.iter().chain(before).any(opens)
+}
+
+/// Words of an order to record or publish the work, and those that may stand between them.
+const ORDERS: &[&str] = &["branch", "commit", "merge", "mr", "pr", "prs", "push", "rebase", "release"];
+const BETWEEN: &[&str] = &[
+    "a", "all", "and", "create", "it", "main", "make", "master", "new", "now", "open", "please", "that", "the", "then",
+    "this", "to",
+];
+
+/// Whether words begin with such an order, and the answer never touches the record of versions.
+pub(super) fn ignores_order(words: &str, done: &[Entry]) -> bool {
+    let words = words.to_lowercase();
+    let clause = words.trim_start().split(['.', '!', '?', ';', ',', '\n']).next().unwrap_or_default();
+    let parts = || clause.split_whitespace();
+    let orders = parts().any(|word| ORDERS.contains(&word));
+    let git = |entry: &Entry| {
+        deed::command_of(entry).is_some_and(|command| {
+            command
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| matches!(word, "git" | "gh" | "glab" | "jj" | "hg"))
+        })
+    };
+    orders && parts().all(|word| ORDERS.contains(&word) || BETWEEN.contains(&word)) && !done.iter().any(git)
+}
+
 fn prose(entry: &Entry) -> Option<&str> {
     match &entry.told {
         Told::Prose(text) => Some(text),
@@ -136,6 +191,23 @@ mod tests {
         assert!(!denies_blindly(&denied, "ok, one then"));
         assert!(!denies_blindly(&[runs("Read", "valve.md"), denied[0].clone()], "hmm, I was able to take two"));
         assert!(!denies_blindly(&[says("The valve takes two hoses.")], "hmm, I was able to take two"));
+    }
+
+    #[test]
+    fn pictures_that_nobody_opened() {
+        let told = [says("The screenshot shows a red pump.")];
+        assert!(tells_of_picture(&told, std::iter::empty()));
+        assert!(!tells_of_picture(&told, [runs("Read", "shots/pump.png")].iter()));
+        assert!(!tells_of_picture(&[says("It takes a screenshot of the pump.")], std::iter::empty()));
+    }
+
+    #[test]
+    fn orders_that_were_not_carried_out() {
+        let asks = [says("There are two ways. Which one do you prefer?")];
+        assert!(ignores_order("branch and PR. but is there another way?", &asks));
+        assert!(!ignores_order("branch and PR. but is there another way?", &[runs("Bash", "git switch -c pump")]));
+        assert!(!ignores_order("wrong branch. it is the other one", &asks));
+        assert!(!ignores_order("the release of the pump is wrong", &asks));
     }
 
     #[test]

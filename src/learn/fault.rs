@@ -29,6 +29,12 @@ pub(super) fn judge(trail: &Trail<'_>, round: usize, context: &[Turn], story: &m
     if names::swaps(&format!("{asked}\n{words}"), done) {
         return Some(Reason::Swapped);
     }
+    if claims::tells_of_picture(done, context.iter().flat_map(|turn| &turn.done)) {
+        return Some(Reason::PictureUnknown);
+    }
+    if claims::ignores_order(words, done) {
+        return Some(Reason::NotDone);
+    }
     if claims::argues_away(done) {
         return Some(Reason::ArguedAway);
     }

@@ -105,6 +105,8 @@ pub enum Reason {
     Swapped,
     /// The answer argues the fault away that it has just granted.
     ArguedAway,
+    /// What the words order was not done.
+    NotDone,
     /// A check that the words lay down was not made.
     Unchecked,
     /// What was done right before a correction may be right: it is compared with nothing.
@@ -158,6 +160,7 @@ impl Reason {
             Self::ShownWrong => "later turns show that it was wrong",
             Self::Swapped => "another name stands where the person gave one",
             Self::ArguedAway => "argues away what it has granted",
+            Self::NotDone => "what was ordered was not done",
             Self::Unchecked => "a check that was asked for was not made",
             Self::Innocent => "what was done last shows no fault: no pair",
             Self::ToldLater => "the better answer follows what only the correction says: no pair",

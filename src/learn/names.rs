@@ -13,15 +13,7 @@ const SHARED: usize = 5;
 pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     let wrote = |entry: &&Entry| entry.whole().is_some_and(|call| !deed::changes(&call.arguments).is_empty());
     let Some(last) = done.iter().rposition(|entry| wrote(&entry)) else { return false };
-    let mut lines = String::new();
-    for call in done.iter().filter(wrote).filter_map(Entry::whole) {
-        for change in deed::changes(&call.arguments) {
-            change.new.iter().for_each(|line| {
-                lines.push_str(line);
-                lines.push('\n');
-            });
-        }
-    }
+    let lines = written(done);
     // Who says that it is another one has not swapped it.
     let said = done[last..].iter().filter_map(|entry| match &entry.told {
         Told::Prose(text) => Some(text.as_str()),
@@ -32,7 +24,44 @@ pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     let other = versions(words).filter(|name| !given(name)).any(|name| {
         versions(&lines).any(|other| shared(name, other) >= SHARED && other != name && !words.contains(other))
     });
-    other || parameters(words).any(|(name, parameter)| !said.contains(parameter) && renames(&lines, name, parameter))
+    let last = written(&done[last..=last]);
+    let shortened = camels(words).filter(|name| !last.contains(name) && !said.contains(name)).any(|name| {
+        calls(&last).any(|other| {
+            other.len() >= SHARED
+                && other.len() < name.len()
+                && name.starts_with(other)
+                && !words.contains(&format!("{other}("))
+        })
+    });
+    other
+        || shortened
+        || parameters(words).any(|(name, parameter)| !said.contains(parameter) && renames(&lines, name, parameter))
+}
+
+/// All that was written.
+fn written(done: &[Entry]) -> String {
+    let mut lines = String::new();
+    for call in done.iter().filter_map(Entry::whole) {
+        for line in deed::changes(&call.arguments).iter().flat_map(|change| &change.new) {
+            lines.push_str(line);
+            lines.push('\n');
+        }
+    }
+    lines
+}
+
+/// Names of several words in one: `closeAllValves`.
+fn camels(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !is_name(c)).filter(|word| {
+        word.len() >= 8
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.contains(|c: char| c.is_ascii_uppercase())
+    })
+}
+
+/// The names of what is called in a text.
+fn calls(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('(').map(|(at, _)| text[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default())
 }
 
 /// Names with numbers and dashes in them, as models and releases have.
@@ -118,6 +147,15 @@ mod tests {
         assert!(!swapped(words, "find(\"pumpware-2.5-fast\")", "There is no pumpware-3-fast-preview yet."));
         assert!(!swapped(words, "find(\"hoseware-2.5-fast\")", "Done."));
         assert!(!swapped(words, "find(model)", "Done."));
+    }
+
+    #[test]
+    fn half_a_name() {
+        let words = "use closeAllValves for that";
+        assert!(swapped(words, "close();\ncloseAll();", "Done."));
+        assert!(!swapped(words, "closeAllValves();\ncloseAll();", "Done."));
+        assert!(!swapped(words, "closeAll();", "There is no closeAllValves here."));
+        assert!(!swapped(words, "openValves();", "Done."));
     }
 
     #[test]
