@@ -50,14 +50,18 @@ fn is_torn(behaviour: &[Entry]) -> bool {
 /// Contents and arguments of messages.
 fn all_text(messages: &[Message]) -> String {
     let mut text = String::new();
-    messages.iter().for_each(|message| push(message, &mut text));
+    for message in messages {
+        push(message, &mut text);
+    }
     text
 }
 
 /// What the agent itself wrote.
 fn written(messages: &[Message]) -> String {
     let mut text = String::new();
-    messages.iter().filter(|message| message.role == "assistant").for_each(|message| push(message, &mut text));
+    for message in messages.iter().filter(|message| message.role == "assistant") {
+        push(message, &mut text);
+    }
     text
 }
 

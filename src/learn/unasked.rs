@@ -55,7 +55,8 @@ pub(super) fn cut(story: &mut Story, context: &[Turn]) -> Option<Reason> {
         return None;
     }
     let before = answer.len();
-    if !leave_out(answer, first) {
+    // What is shown only by its beginning may as well end before the act.
+    if !leave_out(answer, first) && (*removed == 0 || !end_before(answer, first)) {
         return Some(Reason::Unasked);
     }
     *removed += before - answer.len();
@@ -85,6 +86,20 @@ fn leave_out(answer: &mut Vec<Entry>, first: usize) -> bool {
         answer.truncate(first);
     }
     whole
+}
+
+/// Ends an answer before the act at `first` and the words that announce it, where something was changed by then.
+fn end_before(answer: &mut Vec<Entry>, first: usize) -> bool {
+    let announces = |entry: &Entry| match &entry.told {
+        Told::Prose(text) => names_act(text) || text.trim_end().ends_with(':'),
+        _ => only_records(entry),
+    };
+    let end = answer[..first].iter().rposition(|entry| !announces(entry)).map_or(0, |last| last + 1);
+    let changed = answer[..end].iter().any(|entry| deed::attempt(entry) == Some(Attempt::Edit));
+    if changed {
+        answer.truncate(end);
+    }
+    changed
 }
 
 /// Whether a person was asked by a tool and named such an act.
@@ -141,8 +156,9 @@ fn asks(words: &str) -> bool {
 
 /// Whether words of the agent tell of such an act.
 fn names_act(text: &str) -> bool {
+    const TOLD: &[&str] = &["commit", "push", "publish", "deploy", "merged", "released", "rebased"];
     let text = text.to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| ASKS.iter().any(|ask| word.starts_with(ask)))
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| TOLD.iter().any(|told| word.starts_with(told)))
 }
 
 #[cfg(test)]
@@ -191,6 +207,25 @@ mod tests {
         let chosen = entry::of_step(&chosen, &str::to_owned);
         assert_eq!(left("Mend the pump.", vec![chosen, push()]).map(|left| left.len()), Ok(2));
         assert_eq!(left("Mend the pump.", vec![edit(), step("Bash", "git log")]).map(|left| left.len()), Ok(2));
+    }
+
+    #[test]
+    fn an_excerpt_ends_before_the_act() {
+        let cut_to = |more: usize| {
+            let response = vec![
+                step("Edit", "pump.c"),
+                prose("Now I commit:"),
+                step("Bash", "git commit -m pump"),
+                prose("Committed."),
+            ];
+            let words = "on the left".to_owned();
+            let mut story = Story::Correction(Correction { words, response, more, ..Correction::default() });
+            let fault = cut(&mut story, &turn("Mend the pump."));
+            let Story::Correction(it) = story else { panic!("a correction") };
+            fault.map_or(Ok((it.response.len(), it.more)), Err)
+        };
+        assert_eq!(cut_to(4), Ok((1, 7)));
+        assert_eq!(cut_to(0), Err(Reason::Unasked));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Handmade sessions through harvest and every export.
 
 mod faults;
+mod judged;
 mod property;
 
 use insta::assert_snapshot;
