@@ -15,6 +15,7 @@ use super::entry::{Entry, Told};
 use super::example::Example;
 use super::harvest::Reason;
 use super::news;
+use crate::session::attempt::Attempt;
 
 /// Why the answers of an example are no pair. A person who accepted or edited the case knows better.
 pub(super) fn flaw(case: &Case, example: &Example) -> Option<Reason> {
@@ -110,6 +111,9 @@ fn builds_on(example: &Example, prompt: &str) -> bool {
     let mut seen: HashSet<&str> = marks(prompt).collect();
     // Both may know a file of the project, or give the same name to what they make.
     seen.extend(ours.iter().map(|change| deed::file_name(change.path)));
+    seen.extend(
+        example.chosen.iter().flat_map(|message| message.content.lines()).filter(|line| edits(line)).flat_map(marks),
+    );
     for message in &example.chosen {
         let mut text = String::new();
         push(message, &mut text);
@@ -121,6 +125,12 @@ fn builds_on(example: &Example, prompt: &str) -> bool {
         seen.extend(told);
     }
     false
+}
+
+/// Whether a line tells a call that changes a file.
+fn edits(line: &str) -> bool {
+    let call = line.strip_prefix("- `").and_then(|call| call.split_whitespace().next());
+    call.is_some_and(|tool| Attempt::of(tool, "") == Attempt::Edit)
 }
 
 /// Names of files and hashes of commits in a text.
@@ -208,6 +218,9 @@ mod tests {
         // What its own tools told it, it may name.
         let found = vec![run("ls"), Message::text("tool", "sample.txt"), run("cat sample.txt")];
         assert!(!goes_on("Show it.", found, vec![run("render > sample.txt")]));
+        // Both may change the same file of the project, also where calls are told as lines.
+        let line = |end: &str| says(&format!("- `Edit src/pump.c` → {end}"));
+        assert!(!goes_on("Mend it.", line("+4"), line("+1")));
         // Both may choose the same name for what they make.
         let write = |text: &str| call(json!({ "path": "plan.md", "content": text }));
         assert!(!goes_on("Plan it.", vec![write("Two steps.")], vec![write("Nine steps.")]));
