@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::entry::{self, Entry};
+use super::harvest::Reason;
 pub use super::origin::{Origin, Source};
 pub use super::story::{Correction, Demonstration, Puzzle, Story};
 use crate::base::text;
@@ -100,6 +101,9 @@ pub struct Case {
     /// Lines of the answer that stood somewhere before it.
     #[serde(skip)]
     pub(super) recalled: HashSet<u64>,
+    /// What the record shows to be wrong with its answer.
+    #[serde(skip)]
+    pub fault: Option<Reason>,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,

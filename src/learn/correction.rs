@@ -90,11 +90,11 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
                 words,
                 rule,
                 corrected_again: next.is_some(),
-                // Refused calls are no part of an answer in which something was done, and what a note says of it somebody
-                // has thought of.
+                // Refused calls are no part of an answer in which something was changed, and what a note says of it somebody
+                // has thought of. Looks alone lead to what was refused.
                 undone: next.is_some()
                     && interpretation.is_none()
-                    && !(round.beats.last().is_some_and(refused) && response.iter().any(Entry::is_step)),
+                    && !(round.beats.last().is_some_and(refused) && round.beats.iter().any(changes)),
                 interpretation,
                 response,
                 more,
@@ -167,6 +167,12 @@ pub(super) struct Cue<'a> {
 /// Whether a person refused a call.
 pub(super) fn refused(beat: &Beat<'_>) -> bool {
     matches!(beat.item, Item::Step(step) if slip::stopped(step))
+}
+
+/// Whether a file was changed.
+fn changes(beat: &Beat<'_>) -> bool {
+    matches!(beat.item, Item::Step(step) if step.status == StepStatus::Complete
+        && (!step.writes.is_empty() || slip::attempt(step) == Attempt::Edit))
 }
 
 /// What was done upon a correction, and how many things more. A call at its end that a person refused is no part of what

@@ -21,6 +21,7 @@ impl Case {
             (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
             // A person knows better.
             (Some(_), _) if self.accepted || self.edits.is_some() => None,
+            (Some(_), _) if self.fault.is_some() => self.fault,
             (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
             (Some(_), _) if self.takes_shortcut() => Some(Reason::Shortcut),
             (Some(_), _) if self.shows_picture() => Some(Reason::PictureUnknown),

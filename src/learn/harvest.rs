@@ -17,7 +17,7 @@ use super::recall::Recall;
 use super::record::Note;
 use super::trail::Trail;
 use super::whole::Calls;
-use super::{correction, demonstration, ending, need, puzzle, redact};
+use super::{correction, demonstration, ending, fault, need, puzzle, redact};
 use crate::base::Span;
 
 /// Cases, and what became none.
@@ -99,8 +99,28 @@ pub enum Reason {
     ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
+    /// The answer does what lasts, such as a push, and nobody asked for it.
+    Unasked,
+    /// What came later shows that the answer was wrong.
+    ShownWrong,
+    /// A name that the person gave is another one in the answer.
+    Swapped,
+    /// The answer argues the fault away that it has just granted.
+    ArguedAway,
+    /// What the words order was not done.
+    NotDone,
+    /// A check that the words lay down was not made.
+    Unchecked,
     /// What was done right before a correction may be right: it is compared with nothing.
     Innocent,
+    /// The better answer follows what only the correction says: it is compared with nothing.
+    ToldLater,
+    /// The better answer goes on from the other one: it is compared with nothing.
+    BuildsOn,
+    /// What was stopped is a call that was torn off: it is compared with nothing.
+    TornOff,
+    /// The two answers change different files, and nobody named one: they are not compared.
+    Elsewhere,
     /// The last check of what was done upon a correction failed.
     CheckFailed,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
@@ -140,7 +160,17 @@ impl Reason {
             Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
+            Self::Unasked => "commits, pushes or publishes what nobody asked for",
+            Self::ShownWrong => "later turns show that it was wrong",
+            Self::Swapped => "another name stands where the person gave one",
+            Self::ArguedAway => "argues away what it has granted",
+            Self::NotDone => "what was ordered was not done",
+            Self::Unchecked => "a check that was asked for was not made",
             Self::Innocent => "what was done last shows no fault: no pair",
+            Self::ToldLater => "the better answer follows what only the correction says: no pair",
+            Self::BuildsOn => "the better answer goes on from the other one: no pair",
+            Self::TornOff => "what was stopped was torn off: no pair",
+            Self::Elsewhere => "the answers change files that nobody named: no pair",
             Self::CheckFailed => "the last check of the answer failed",
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Unshown => "the answer quotes what is not shown before it",
@@ -258,9 +288,10 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         if note.calls.is_some() {
             ending::complete(&trail, &mut story);
         }
+        let fault = fault::judge(&trail, round, &context, &mut story);
         let recalled = complete(&mut context, &story, round, at);
         let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
-        cases.push((Case { picture, ..case(title, origin, context, (story, recalled)) }, trigger));
+        cases.push((Case { picture, fault, ..case(title, origin, context, (story, recalled)) }, trigger));
     };
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
@@ -305,6 +336,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         redactions: 0,
         recalled,
         picture: false,
+        fault: None,
         edits: None,
         accepted: false,
     };

@@ -5,11 +5,14 @@
 //! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files, but for a spool in
 //! which texts wait for what is only known at the end.
 
+mod aftermath;
 mod budget;
 pub mod card;
 pub mod case;
 pub mod chat;
+mod claims;
 mod correction;
+mod deed;
 mod demonstration;
 pub mod document;
 mod draft;
@@ -19,6 +22,7 @@ mod example;
 mod excerpt;
 pub mod export;
 mod family;
+mod fault;
 mod format;
 mod gap;
 mod ground;
@@ -27,11 +31,15 @@ mod hole;
 pub mod inspect;
 mod likeness;
 mod line;
+mod names;
 mod need;
+mod news;
 mod origin;
+mod pair;
 pub mod personal;
 mod pile;
 mod promptfoo;
+mod proof;
 mod puzzle;
 mod quote;
 mod recall;
@@ -51,6 +59,7 @@ mod story;
 mod tokens;
 mod trace;
 mod trail;
+mod unasked;
 mod whole;
 mod worth;
 

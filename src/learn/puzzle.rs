@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::case::Puzzle;
 use super::entry::{self, Entry, Told};
 use super::trail::{Beat, Round, Trail};
-use super::{recovery, slip};
+use super::{deed, recovery, slip};
 use crate::base::{Span, text};
 use crate::session::{Error, Item, Step, StepStatus};
 
@@ -18,6 +18,9 @@ const BEFORE: usize = 6;
 
 /// How many things done between failure and success are shown whole; of a longer way only the named steps.
 const BETWEEN: usize = 25;
+
+/// So many failures on the way to a success are guesses: what helped is what came after the last of them.
+const TRIES: usize = 3;
 
 /// Characters of a title.
 const TITLE: usize = 90;
@@ -100,7 +103,8 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     // What the step already tells is not told twice.
     let repeated = !result.is_empty() && clean(result).starts_with(title.trim_end_matches('…').trim());
     // After many attempts what helped is what came after the last one that failed.
-    let nearer = failing.zip(success).filter(|(from, to)| repeated && to - from > BETWEEN);
+    let long = |(from, to): &(usize, usize)| to - from > BETWEEN || failures(&round.beats, *from, *to) >= TRIES;
+    let nearer = failing.zip(success).filter(|way| repeated && long(way));
     let nearer = nearer.and_then(|(from, to)| last_failure(&round.beats, from, to));
     let failing = nearer.or(failing);
     let helped = trail.written() && resolution.is_none() && success.is_none() && resolved_later(trail, index, error);
@@ -146,14 +150,15 @@ fn from_callout(trail: &Trail<'_>, index: usize, at: usize, error: &Error, faili
     })
 }
 
-/// Whether all that was done is what had failed, to the letter.
+/// Whether all that was done is what had failed, to the letter, and looks between.
 fn only_repeats(fix: &[Entry], failed: Option<&Entry>) -> bool {
     let call = |entry: &Entry| match &entry.told {
         Told::Step { call, .. } => Some(call.clone()),
         _ => None,
     };
     let failed = failed.and_then(call);
-    fix.iter().filter_map(call).all(|call| Some(call) == failed)
+    let mut steps = fix.iter().filter(|entry| entry.is_step());
+    steps.all(|entry| call(entry) == failed || deed::only_looks(entry))
 }
 
 /// One line for a puzzle: its title, behind what was tried where the title is only what that answered.
@@ -201,11 +206,18 @@ fn steps_between(beats: &[Beat<'_>], from: usize, to: usize, error: usize) -> Ve
 /// The last failure of what failed at `from`, before it succeeded at `to`.
 fn last_failure(beats: &[Beat<'_>], from: usize, to: usize) -> Option<usize> {
     let key = slip::key(recovery::step_at(beats, from)?)?;
-    let failed = |&at: &usize| {
-        recovery::step_at(beats, at)
-            .is_some_and(|step| step.status == StepStatus::Failed && slip::key(step).as_ref() == Some(&key))
-    };
-    (from + 1..to).rev().find(failed)
+    (from + 1..to).rev().find(|&at| fails_again(beats, at, &key))
+}
+
+/// How often what failed at `from` failed again before it succeeded at `to`.
+fn failures(beats: &[Beat<'_>], from: usize, to: usize) -> usize {
+    let key = recovery::step_at(beats, from).and_then(slip::key);
+    key.map_or(0, |key| (from + 1..to).filter(|&at| fails_again(beats, at, &key)).count())
+}
+
+fn fails_again(beats: &[Beat<'_>], at: usize, key: &str) -> bool {
+    recovery::step_at(beats, at)
+        .is_some_and(|step| step.status == StepStatus::Failed && slip::key(step).as_deref() == Some(key))
 }
 
 /// The steps that the resolution links to, in the order of the note.

@@ -77,6 +77,10 @@ mod tests {
         // It went away by itself.
         assert_eq!(recovered(&[(bash, "cargo test", fail), (bash, "cargo test", ok)]), None);
         assert_eq!(recovered(&[(bash, "cargo test", fail), ("Read", "a.rs", ok), (bash, "cargo test", ok)]), None);
+        assert_eq!(
+            recovered(&[(bash, "pumpctl tap a", fail), (bash, "pumpctl list", ok), (bash, "pumpctl tap a", ok)]),
+            None
+        );
         // Something else succeeded.
         assert_eq!(recovered(&[(bash, "cargo test", fail), ("Edit", "a.rs", ok), (bash, "cargo build", ok)]), None);
         // It failed again first: that failure has the case.

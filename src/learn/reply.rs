@@ -59,7 +59,12 @@ pub(super) fn asks(beat: &Beat<'_>) -> bool {
 
 /// Whether it is a call that asks the person.
 pub(super) fn asks_by_call(beat: &Beat<'_>) -> bool {
-    matches!(beat.item, Item::Step(step) if ASKING.contains(&step.tool.as_str()))
+    matches!(beat.item, Item::Step(step) if is_asking(&step.tool))
+}
+
+/// Whether a tool asks the person: what it answers are their words.
+pub(super) fn is_asking(tool: &str) -> bool {
+    ASKING.contains(&tool)
 }
 
 /// Whether words open with a plain "no".

@@ -6,6 +6,7 @@ use super::case::{Case, Story};
 use super::example::{self, End, Example};
 use super::format::Options;
 use super::harvest::Reason;
+use super::pair;
 use super::row::{self, Dialect, Metadata, Row, Table};
 
 /// The rows of a case with their tokens, and why others are none.
@@ -70,6 +71,10 @@ pub(super) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
             made.push(make(Table::Completion, End::After, true));
             if is_innocent(case) {
                 made.push(Err(Reason::Innocent));
+                return made;
+            }
+            if let Some(flaw) = example(End::Before, false).ok().and_then(|example| pair::flaw(case, example)) {
+                made.push(Err(flaw));
                 return made;
             }
             made.push(make(Table::Preference, End::Before, true));

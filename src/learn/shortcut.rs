@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use super::case::{Case, Story};
+use super::case::{Case, Puzzle, Story};
+use super::deed;
 use super::entry::Entry;
 
 /// What makes a check pass, or not run at all, whatever it finds.
@@ -31,8 +32,58 @@ impl Case {
             Story::Demonstration(it) => &it.done,
             _ => return false,
         };
-        done.iter().filter(|entry| entry.is_step()).any(is_shortcut)
+        let bent = matches!(&self.story, Story::Puzzle(it) if bends_test(it) && !self.asks_for_tests());
+        bent || done.iter().filter(|entry| entry.is_step()).any(is_shortcut)
     }
+
+    /// Whether a person wanted the tests themselves set right.
+    fn asks_for_tests(&self) -> bool {
+        const WORDS: &[&str] = &["fix", "updat", "adjust", "adapt", "mend", "repair", "correct", "wrong", "outdated"];
+        self.context.iter().map(|turn| turn.asked.to_lowercase()).any(|asked| {
+            asked.lines().any(|line| line.contains("test") && WORDS.iter().any(|word| line.contains(word)))
+        })
+    }
+}
+
+/// Whether nothing was changed but tests, and one of them then expects what the failure had found.
+fn bends_test(puzzle: &Puzzle) -> bool {
+    let found = puzzle.step.as_ref().map(Entry::answer).unwrap_or_default();
+    let calls = puzzle.fix.iter().filter_map(Entry::whole);
+    let changes: Vec<_> = calls.flat_map(|call| deed::changes(&call.arguments)).collect();
+    let is_test = |path: &str| {
+        let name = deed::file_name(path).to_lowercase();
+        name.contains("test") || name.contains("spec")
+    };
+    changes.iter().all(|change| is_test(change.path))
+        && changes.iter().any(|change| {
+            let added = change.added();
+            let mut expected = change.removed().into_iter().filter(|line| asserts(line));
+            // Of very long edits nothing is said.
+            added.len() <= LINES
+                && expected.any(|old| added.iter().filter(|line| asserts(line)).any(|new| turns_round(old, new, found)))
+        })
+}
+
+/// Lines of an edit that are looked at.
+const LINES: usize = 200;
+
+/// Whether a line says what is expected.
+fn asserts(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ["assert", "expect", "equal", "tobe", "should"].iter().any(|word| line.contains(word))
+}
+
+/// Whether two lines differ in one value, and the failure names both: the new one is what it had found.
+fn turns_round(old: &str, new: &str, found: &str) -> bool {
+    let values = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-')));
+        words.map(|word| word.trim_matches('.').to_owned()).filter(|word| !word.is_empty()).collect()
+    };
+    let (old, new) = (values(old), values(new));
+    let mut other = old.iter().zip(&new).filter(|(old, new)| old != new);
+    let (Some((old_value, new_value)), None) = (other.next(), other.next()) else { return false };
+    let known = values(found);
+    old.len() == new.len() && known.contains(old_value) && known.contains(new_value)
 }
 
 fn is_shortcut(entry: &Entry) -> bool {
@@ -63,6 +114,33 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::learn::Call;
+    use crate::learn::entry::Told;
+
+    #[test]
+    fn tests_that_are_bent() {
+        let bent = |path: &str, new: &str| {
+            let input = json!({ "file_path": path, "old_string": "assert pump.flow == \"2.0\"", "new_string": new });
+            let step = |call: Option<Call>, result: &str| Entry {
+                block: None,
+                told: Told::Step {
+                    call: String::new(),
+                    result: result.into(),
+                    failed: false,
+                    whole: call.map(Box::new),
+                },
+            };
+            bends_test(&Puzzle {
+                step: Some(step(None, "AssertionError: assert '1.0' == '2.0'")),
+                fix: vec![step(Call::new("Edit", input, Some("done")), "")],
+                ..Puzzle::default()
+            })
+        };
+        assert!(bent("tests/test_pump.py", "# It stays.\nassert pump.flow == \"1.0\""));
+        assert!(!bent("tests/test_pump.py", "assert pump.flow == \"3.0\""));
+        assert!(!bent("tests/test_pump.py", "assert pump.full_flow == \"1.0\""));
+        assert!(!bent("src/pump.py", "assert pump.flow == \"1.0\""));
+    }
 
     #[test]
     fn checks_that_are_switched_off() {

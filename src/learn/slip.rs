@@ -3,6 +3,7 @@
 //! What was tried is judged by [`Attempt`], as the notes that `cru` writes are. A failed step without a callout must
 //! say what was wrong: a refused call, a call without an answer and a bare exit code do not.
 
+use super::deed;
 use crate::session::attempt::{Attempt, is_shell};
 use crate::session::{Step, StepStatus};
 
@@ -145,7 +146,8 @@ pub(super) fn key(step: &Step) -> Option<String> {
 
 /// Whether a step changed something, as far as its line tells.
 pub(super) fn acts(step: &Step) -> bool {
-    !step.writes.is_empty() || attempt(step) != Attempt::Look
+    let text = step.command.as_deref().unwrap_or(&step.args);
+    !step.writes.is_empty() || (attempt(step) != Attempt::Look && !deed::looks(&step.tool, text))
 }
 
 #[cfg(test)]
@@ -189,5 +191,7 @@ mod tests {
         assert_eq!(key(&step("Read", "src/a.rs")), None);
         assert!(acts(&step("Edit", "src/a.rs")));
         assert!(!acts(&step("Bash", "git log | head")));
+        assert!(!acts(&step("Bash", "pumpctl status")));
+        assert!(acts(&step("Bash", "pumpctl start")));
     }
 }

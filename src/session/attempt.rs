@@ -219,7 +219,7 @@ fn shell(command: &str) -> Attempt {
 }
 
 /// A command line cut at `;`, `|`, `&` and line ends outside quotes, up to a text that is fed in (`<<EOF`).
-fn parts(command: &str) -> impl Iterator<Item = &str> {
+pub fn parts(command: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let mut escaped = false;
     let command = command.split_once("<<").map_or(command, |(before, _)| before);

@@ -1,6 +1,7 @@
 //! Handmade sessions through harvest and every export.
 
 mod faults;
+mod judged;
 mod needs;
 mod property;
 
@@ -9,7 +10,7 @@ use insta::assert_snapshot;
 use super::*;
 use crate::session::{Agent, Callout, Error, Item, Link, Meta, Phase, Prose, Session, Status, Step, StepStatus, User};
 
-fn step(id: &str, line: &str, result: &str) -> Item {
+pub(super) fn step(id: &str, line: &str, result: &str) -> Item {
     let (tool, args) = line.split_once(' ').unwrap_or((line, ""));
     let failed = result.strip_prefix("✗ ");
     Item::Step(Step {
@@ -23,7 +24,7 @@ fn step(id: &str, line: &str, result: &str) -> Item {
     })
 }
 
-fn user(title: &str, words: &str, interpretation: Option<&str>) -> Item {
+pub(super) fn user(title: &str, words: &str, interpretation: Option<&str>) -> Item {
     Item::User(User {
         callout: Callout { kind: "user".into(), title: title.into(), ..Callout::default() },
         words: words.into(),
@@ -32,7 +33,7 @@ fn user(title: &str, words: &str, interpretation: Option<&str>) -> Item {
     })
 }
 
-fn prose(text: &str) -> Item {
+pub(super) fn prose(text: &str) -> Item {
     Item::Prose(Prose { text: text.into(), ..Prose::default() })
 }
 
@@ -75,7 +76,7 @@ fn tokens() -> Session {
                 "p-01",
                 "Build",
                 vec![
-                    user("", "Add refresh tokens to the login.", None),
+                    user("", "Add refresh tokens to the login, and commit them.", None),
                     prose("I read the code first."),
                     step("n-001", "Read src/auth.rs", "412 lines"),
                     step("n-002", "Bash cargo test -p auth", "✗ 2 of 41 failed"),
@@ -112,6 +113,12 @@ fn tokens() -> Session {
         ],
         ..Session::default()
     }
+}
+
+/// The turns of a session with its calls.
+pub(super) fn with_calls<T>(items: Vec<Item>, calls: &Calls, look: impl Fn(&trail::Trail<'_>) -> T) -> T {
+    let session = Session { phases: vec![phase("p-01", "Build", items)], ..Session::default() };
+    look(&trail::Trail::of(Note { calls: Some(calls), ..note(&session) }))
 }
 
 fn note(session: &Session) -> Note<'_> {
@@ -187,7 +194,7 @@ fn rows_for_tuning() {
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
     assert_eq!(
         names,
-        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 7), ("preference/train.jsonl", 2),]
+        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 5), ("preference/train.jsonl", 1)]
     );
     let first = text(&export, "completion/train.jsonl").lines().next().unwrap_or_default().to_owned();
     assert_snapshot!(pretty(&first));
@@ -198,7 +205,13 @@ fn rows_for_tuning() {
     let card: Vec<&str> = card.lines().filter(|line| !line.starts_with("    ")).collect();
     assert_snapshot!(card.join("\n"));
     let left_out: Vec<(&str, Reason)> = export.left_out.iter().map(|it| (it.title.as_str(), it.reason)).collect();
-    assert_eq!(left_out, [("Advisory for an old crate", Reason::Unresolved), ("no, leave it", Reason::Unanswered)]);
+    let expected = [
+        ("Advisory for an old crate", Reason::Unresolved),
+        // What was stored there before is only told by the wrong answer.
+        ("don't store them in localStorage", Reason::ToldLater),
+        ("no, leave it", Reason::Unanswered),
+    ];
+    assert_eq!(left_out, expected);
 }
 
 #[test]
