@@ -18,6 +18,9 @@ const LEAST: usize = 5;
 /// brings the person back to it.
 const SOON: usize = 6;
 
+/// How many turns later nothing is looked at any more.
+const FAR: usize = 40;
+
 /// How many turns later a person may bring a failure back.
 const TURNS: usize = 6;
 
@@ -108,7 +111,7 @@ fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bo
     }
     let mut gone: HashSet<(&str, &str)> = HashSet::new();
     let mut spoken = false;
-    for (later, round) in trail.rounds[index + 1..].iter().enumerate() {
+    for (later, round) in trail.rounds[index + 1..].iter().take(FAR).enumerate() {
         spoken |= !round.users.is_empty();
         if later >= SOON && !is_pasted(&trail.words(round)) {
             continue;

@@ -9,6 +9,9 @@ use super::entry::{Entry, Told};
 /// Letters that two names must share at their beginning.
 const SHARED: usize = 5;
 
+/// Names that are looked for: of a long text that is pasted only the first ones are.
+const NAMES: usize = 32;
+
 /// Whether the last thing that was written has another name in the place of one that the words give.
 pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     let wrote = |entry: &&Entry| entry.whole().is_some_and(|call| !deed::changes(&call.arguments).is_empty());
@@ -21,11 +24,11 @@ pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     });
     let said = said.collect::<Vec<_>>().join("\n");
     let given = |name: &str| lines.contains(name) || said.contains(name);
-    let other = versions(words).filter(|name| !given(name)).any(|name| {
+    let other = versions(words).take(NAMES).filter(|name| !given(name)).any(|name| {
         versions(&lines).any(|other| shared(name, other) >= SHARED && other != name && !words.contains(other))
     });
     let last = written(&done[last..=last]);
-    let shortened = camels(words).filter(|name| !last.contains(name) && !said.contains(name)).any(|name| {
+    let shortened = camels(words).take(NAMES).filter(|name| !last.contains(name) && !said.contains(name)).any(|name| {
         calls(&last).any(|other| {
             other.len() >= SHARED
                 && other.len() < name.len()
@@ -35,7 +38,9 @@ pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     });
     other
         || shortened
-        || parameters(words).any(|(name, parameter)| !said.contains(parameter) && renames(&lines, name, parameter))
+        || parameters(words)
+            .take(NAMES)
+            .any(|(name, parameter)| !said.contains(parameter) && renames(&lines, name, parameter))
 }
 
 /// All that was written.
