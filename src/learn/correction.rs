@@ -9,7 +9,7 @@ use super::entry::{Entry, Told};
 use super::puzzle::one_line;
 use super::reply::{is_command, is_no, is_numbered, offers, only_points};
 use super::trail::{self, Beat, Round, Trail};
-use super::{reply, slip};
+use super::{ending, reply, slip};
 use crate::base::Span;
 use crate::session::attempt::Attempt;
 use crate::session::{Item, StepStatus, User, correction};
@@ -187,10 +187,14 @@ fn response(round: &Round<'_>) -> (Vec<Entry>, usize) {
     });
     let mut shown = whole.count();
     // Words that announce what is not shown promise it to nobody, and no excerpt ends with what did not work.
-    let promises = |beat: &Beat<'_>| matches!(&beat.entry.told, Told::Prose(text) if text.trim_end().ends_with(':'));
+    let leads = |at: usize| round.beats.get(at + 1).is_some_and(|beat| beat.entry.is_step());
+    let promises = |at: usize| match &round.beats[at].entry.told {
+        Told::Prose(text) => text.trim_end().ends_with(':') || (leads(at) && ending::announces(text)),
+        _ => false,
+    };
     let failed = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if step.status == StepStatus::Failed);
     let cut = shown < end;
-    while shown > 1 && (promises(&round.beats[shown - 1]) || (cut && failed(&round.beats[shown - 1]))) {
+    while shown > 1 && (promises(shown - 1) || (cut && failed(&round.beats[shown - 1]))) {
         shown -= 1;
     }
     (trail::told(&round.beats[..shown]), trail::told(&round.beats[shown..end]).len())

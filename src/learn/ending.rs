@@ -26,20 +26,29 @@ pub(super) fn complete(trail: &Trail<'_>, story: &mut Story) {
     }
 }
 
-/// The words right after the last thing done, where that is a call.
+/// The words right after the last thing done, where that is a call. Words that another call follows lead to it.
 fn after(trail: &Trail<'_>, done: &[Entry]) -> Option<Entry> {
     let last = done.last().filter(|last| last.is_step())?;
     let (round, at) = trail.place_of(last.block.as_deref()?)?;
-    let next = &trail.rounds[round].beats.get(at + 1)?.entry;
+    let beats = &trail.rounds[round].beats;
+    let next = &beats.get(at + 1)?.entry;
+    if beats.get(at + 2).is_some_and(|beat| beat.entry.is_step()) {
+        return None;
+    }
     matches!(&next.told, Told::Prose(text) if !announces(text)).then(|| next.clone())
 }
 
 /// Whether words announce what comes next.
-fn announces(text: &str) -> bool {
+pub(super) fn announces(text: &str) -> bool {
     let text = text.trim_end();
     let last = text.lines().next_back().unwrap_or_default();
-    let sentence = last.trim_end_matches(['.', '!']).rsplit(['.', '!']).next().unwrap_or_default().to_lowercase();
-    text.is_empty() || text.ends_with(':') || ANNOUNCING.iter().any(|words| sentence.contains(words))
+    let sentence =
+        last.trim_end_matches(['.', '!', '…']).rsplit(['.', '!', ')']).next().unwrap_or_default().to_lowercase();
+    let now = sentence.trim_start().strip_prefix("now ").and_then(|rest| rest.split_whitespace().next());
+    text.is_empty()
+        || text.ends_with(':')
+        || ANNOUNCING.iter().any(|words| sentence.contains(words))
+        || now.is_some_and(|word| word.ends_with("ing"))
 }
 
 #[cfg(test)]
@@ -48,7 +57,12 @@ mod tests {
 
     #[test]
     fn words_that_announce() {
-        for words in ["Now the docs:", "It builds. Let me look at the docs.", "Good.\n\nNext, the docs"] {
+        for words in [
+            "Now the docs:",
+            "It builds. Let me look at the docs.",
+            "Good.\n\nNext, the docs",
+            "No warning (0 of 41). Now running the tests.",
+        ] {
             assert!(announces(words), "{words}");
         }
         for words in ["It builds.", "Let me be clear: it did not build. Now it does.", "All 41 tests pass!"] {

@@ -36,7 +36,7 @@ const NEGATIONS: &[&str] = &["don't", "dont", "not", "never", "stop", "without",
 
 /// Takes acts that nobody asked for out of an answer; else says why it is none.
 pub(super) fn cut(story: &mut Story, context: &[Turn]) -> Option<Reason> {
-    let asked = context.iter().any(|turn| (!turn.heading && asks(&turn.asked)) || turn.done.iter().any(is_answered));
+    let asked = is_asked(context) || context.iter().any(|turn| turn.done.iter().any(is_answered));
     let (answer, open, removed): (&mut Vec<Entry>, bool, &mut usize) = match story {
         // What failed was the act itself.
         Story::Puzzle(it) if asked || it.resolution.is_some() || it.step.as_ref().is_some_and(acts) => return None,
@@ -144,14 +144,43 @@ fn lasts(part: &str) -> bool {
     verbs.iter().any(|verb| two == *verb || plain.first() == Some(verb))
 }
 
+/// Whether the words of an answer's turn ask for one: the last that say more than to go on. What was asked for before
+/// holds on where it is said of more than one time.
+fn is_asked(context: &[Turn]) -> bool {
+    let said = || context.iter().rev().filter(|turn| !turn.heading && !turn.asked.trim().is_empty());
+    let open = said().position(|turn| asks(&turn.asked) || turn.asked.split_whitespace().count() > FEW);
+    let last = open.and_then(|at| said().nth(at));
+    last.is_some_and(|turn| asks(&turn.asked)) || said().any(|turn| holds_on(&turn.asked) && asks(&turn.asked))
+}
+
+/// Words that only say to go on are no more than this.
+const FEW: usize = 4;
+
+/// Whether words order something for more than the moment.
+fn holds_on(words: &str) -> bool {
+    const OFTEN: &[&str] =
+        &["always", "each", "every", "whenever", "when", "after", "once", "then", "finally", "until"];
+    words.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| OFTEN.contains(&word))
+}
+
 /// Whether words ask for such an act.
 fn asks(words: &str) -> bool {
     let words = words.to_lowercase().replace('’', "'");
     let all: Vec<&str> = words.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|w| !w.is_empty()).collect();
     all.iter().enumerate().any(|(at, word)| {
         let named = ASKS.iter().any(|ask| word.starts_with(ask)) || ASKS_WHOLE.contains(word);
-        named && !all[at.saturating_sub(2)..at].iter().any(|before| NEGATIONS.contains(before))
+        let before = &all[at.saturating_sub(2)..at];
+        named && !before.iter().any(|word| NEGATIONS.contains(word)) && !is_spoken_of(before)
     })
+}
+
+/// Whether what follows `before` is only spoken of: "this commit is small".
+fn is_spoken_of(before: &[&str]) -> bool {
+    const POINTING: &[&str] =
+        &["this", "that", "the", "these", "those", "last", "previous", "current", "which", "your"];
+    const MAKING: &[&str] = &["make", "do", "create", "open", "submit", "merge", "close", "land", "update", "finish"];
+    let pointed = before.last().is_some_and(|word| POINTING.contains(word));
+    pointed && !before.iter().any(|word| MAKING.contains(word))
 }
 
 /// Whether words of the agent tell of such an act.
@@ -203,10 +232,22 @@ mod tests {
         assert_eq!(left("Mend the pump.", vec![prose("Now I commit:"), push()]), Err(Reason::Unasked));
         assert_eq!(left("Mend the pump, no commit.", vec![edit(), push()]), Err(Reason::Unasked));
         assert_eq!(left("Mend the pump and push it.", vec![edit(), push()]).map(|left| left.len()), Ok(2));
+        assert_eq!(left("This commit lacks the pump.", vec![edit(), push()]), Err(Reason::Unasked));
+        assert_eq!(left("Make the commit of the pump.", vec![edit(), push()]).map(|left| left.len()), Ok(2));
         let chosen = Step { tool: "AskUserQuestion".into(), result: Some("mend and push".into()), ..Step::default() };
         let chosen = entry::of_step(&chosen, &str::to_owned);
         assert_eq!(left("Mend the pump.", vec![chosen, push()]).map(|left| left.len()), Ok(2));
         assert_eq!(left("Mend the pump.", vec![edit(), step("Bash", "git log")]).map(|left| left.len()), Ok(2));
+    }
+
+    #[test]
+    fn an_order_holds_for_its_turn() {
+        let asked = |turns: &[&str]| is_asked(&turns.iter().flat_map(|asked| turn(asked)).collect::<Vec<_>>());
+        assert!(asked(&["Mend the pump.", "commit"]));
+        assert!(asked(&["Mend the pump, then commit and push.", "go on"]));
+        assert!(asked(&["Commit after each step.", "Now mend the hose as well."]));
+        assert!(!asked(&["Mend the pump.", "commit", "Is there a test for the hose too?"]));
+        assert!(!asked(&["Mend the pump."]));
     }
 
     #[test]

@@ -97,11 +97,15 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let kind = attribute("data-tool-type").unwrap_or("");
     let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or("tool").to_owned();
     let body = lines.get(2..lines.len().saturating_sub(1).max(2)).unwrap_or(&[]);
-    let (said, mut blocks) = parts(body);
+    let answer = answer(body);
+    let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
     let command_in_fence = kind == "shell"
         && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
     let command = command_in_fence.then(|| blocks.remove(0).1);
-    let output = blocks.pop().map(|(_, text)| text);
+    let output = match answer {
+        Some((from, to)) => Some(body[from + 1..to].join("\n")),
+        None => blocks.pop().map(|(_, text)| text),
+    };
     let code = |after: &str| coded(&said, after);
     let (input, path) = match kind {
         "shell" => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
@@ -122,6 +126,17 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     };
     let written = kind == "write" && output.as_deref().is_some_and(|output| self::written(output).is_some());
     Tool { name, input, output, brief: None, path, reads: kind == "read", writes: written }
+}
+
+/// Where the fence of the answer begins and ends. It stands last, and may hold fences as long as itself.
+fn answer(body: &[&str]) -> Option<(usize, usize)> {
+    let mut fences = Fences::default();
+    let from = body.iter().position(|line| {
+        let inside = fences.is_open();
+        fences.see(line) && !inside && line.trim() == "```text"
+    })?;
+    let to = body.iter().rposition(|line| !line.trim().is_empty()).filter(|to| *to > from)?;
+    (body[to].trim() == "```").then_some((from, to))
 }
 
 /// The words outside fences, and the fences with their languages.
@@ -196,6 +211,8 @@ mod tests {
                 block("search", "Grep", " path `./a` pattern `fn`\n\n```text\nNo matches found\n```"),
                 block("write", "Edit", "\n```text\nThe file /x/a.go has been updated successfully.\n```"),
                 block("generic", "Task", "Find it\n\n```text\ndone\n```"),
+                block("generic", "Task", "Find it\n\n```text\nIt is here:\n```\na.go\n```\nand here:\n```go\nx\n```\n```"),
+                block("shell", "Bash", "`cat a.md`\n\n```text\n```sh\nls\n```\n\nend\n```"),
                 block("generic", "X", ""),
                 told("<tool-use "),
             ]
