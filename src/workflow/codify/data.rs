@@ -21,14 +21,23 @@ const MAX_OUTPUTS: usize = 5;
 pub(super) struct Touched<'a> {
     /// Values that people said who asked for it.
     heard: Vec<&'a str>,
-    /// For each deed the values in its command, and those that it printed with what kind they are.
-    values: Vec<(Vec<&'a str>, Vec<(&'a str, &'static str)>)>,
+    /// The values of each deed.
+    values: Vec<Values<'a>>,
     /// Paths read before they were written.
     reads: Vec<&'a str>,
     /// Paths written.
     writes: Vec<&'a str>,
     /// These by folder.
     written: Groups<'a>,
+}
+
+/// The values of a deed.
+#[derive(Debug)]
+struct Values<'a> {
+    /// In its command.
+    used: Vec<&'a str>,
+    /// What it printed, each with what kind it is.
+    printed: Vec<(&'a str, &'static str)>,
 }
 
 impl<'a> Touched<'a> {
@@ -38,8 +47,8 @@ impl<'a> Touched<'a> {
         let of_deed = |deed: &'a Deed<'_>| {
             let used = values(deed.command(), "").map(|(value, _)| value).collect();
             let prints = deed.shell && deed.succeeded() && deed.tells();
-            let printed = deed.step.result.as_deref().filter(|_| prints);
-            (used, printed.into_iter().flat_map(|result| values(result, &deed.core)).collect())
+            let result = deed.step.result.as_deref().filter(|_| prints);
+            Values { used, printed: result.into_iter().flat_map(|result| values(result, &deed.core)).collect() }
         };
         let (reads, writes) = files(deeds);
         let written = groups(&writes, MAX_OUTPUTS);
@@ -130,7 +139,7 @@ impl<'a> Names<'a> {
     fn lifted(&mut self, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<(String, Operand)> {
         let mut lifted: Vec<(String, Operand)> = Vec::new();
         let telling = deeds.iter().zip(&touched.values).filter(|(deed, _)| deed.tells() && deed.shell);
-        for (deed, (used, _)) in telling {
+        for (deed, Values { used, .. }) in telling {
             for &value in used {
                 let Some(known) = self.said.get(value).cloned() else { continue };
                 if lifted.len() >= 3 || lifted.iter().any(|(other, _)| other == value) {
@@ -203,7 +212,7 @@ impl<'a> Names<'a> {
 
     fn carried(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<Carried> {
         let mut carried: Vec<Carried> = Vec::new();
-        for (deed, (used, printed)) in deeds.iter().zip(&touched.values) {
+        for (deed, Values { used, printed }) in deeds.iter().zip(&touched.values) {
             for &token in used {
                 let Some(value) = self.values.get_mut(token) else {
                     self.seen.insert(token);

@@ -54,10 +54,9 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
     // The last one that leaves enough.
-    let starts = head.rmatch_indices([' ', '.', '?', '!', ';', ':', ',']).map(|(at, _)| at);
+    let mut starts = head.rmatch_indices([' ', '.', '?', '!', ';', ':', ',']).map(|(at, _)| at);
     let clause = starts
-        .filter(|&at| CLAUSES.iter().any(|mark| head[at..].starts_with(mark)))
-        .next()
+        .find(|&at| CLAUSES.iter().any(|mark| head[at..].starts_with(mark)))
         .filter(|&at| head[..at].chars().count() * 5 >= max * 2);
     if let Some(at) = clause {
         return balanced(&without_dangling(&head[..at])).to_owned();

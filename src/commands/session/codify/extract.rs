@@ -53,9 +53,9 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         let text = if args.refine { note.text().to_owned() } else { String::new() };
         // One note stays in memory to the end, which is near; of many that would be too much.
         if places.len() > 1 {
-            threads::discard(note)
+            threads::discard(note);
         } else {
-            std::mem::forget(note)
+            std::mem::forget(note);
         }
         Ok((stem, text, session))
     };
