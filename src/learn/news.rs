@@ -173,9 +173,15 @@ const COMMON: &[&str] = &[
 
 /// Whether a text holds words of a correction that its prompt lacks.
 pub(super) fn leaks(correction: &str, text: &str, prompt: &str) -> bool {
-    let said: HashSet<String> = telling(text).collect();
-    let known: HashSet<String> = telling(prompt).collect();
-    telling(correction).any(|word| said.contains(&word) && !known.contains(&word))
+    let told: HashSet<String> = telling(correction).collect();
+    let mut leaks: HashSet<String> = telling(text).filter(|word| told.contains(word)).collect();
+    for word in telling(prompt) {
+        if leaks.is_empty() {
+            return false;
+        }
+        leaks.remove(&word);
+    }
+    !leaks.is_empty()
 }
 
 /// The words of a text that say something by themselves, numbers among them; in lower case, one and many of a thing alike.

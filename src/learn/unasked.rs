@@ -36,6 +36,15 @@ const NEGATIONS: &[&str] = &["don't", "dont", "not", "never", "stop", "without",
 
 /// Takes acts that nobody asked for out of an answer; else says why it is none.
 pub(super) fn cut(story: &mut Story, context: &[Turn]) -> Option<Reason> {
+    let done = match &*story {
+        Story::Puzzle(it) => &it.fix,
+        Story::Correction(it) | Story::Preference(it) => &it.response,
+        Story::Demonstration(it) => &it.done,
+    };
+    // Nearly every answer does without.
+    if !done.iter().any(acts) {
+        return None;
+    }
     let asked = is_asked(context) || context.iter().any(|turn| turn.done.iter().any(is_answered));
     let (answer, open, removed): (&mut Vec<Entry>, bool, &mut usize) = match story {
         // What failed was the act itself.
