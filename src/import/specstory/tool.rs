@@ -224,6 +224,8 @@ mod tests {
         Grep {"pattern":"fn","path":"./a"} Some("No matches found") None None false false
         Edit {"path":"/x/a.go"} Some("The file /x/a.go has been updated successfully.") None Some("/x/a.go") false true
         Task {"description":"Find it"} Some("done") None None false false
+        Task {"description":"Find it"} Some("It is here:\n```\na.go\n```\nand here:\n```go\nx\n```") None None false false
+        Bash {"command":"cat a.md"} Some("```sh\nls\n```\n\nend") None None false false
         X {"description":""} None None None false false
         tool {"query":"."} None Some("answer not recorded") None false false
         "#
