@@ -48,12 +48,12 @@ const COMPLAINTS: &[&str] = &["fail", "unhappy", "broken", "broke", "are red", "
 
 /// Whether what came after shows that what was done in round `index` was not right.
 pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bool {
-    let changes: Vec<(Change<'_>, &str)> = changes(done).map(|change| (change.clone(), change.path)).collect();
-    let added: HashSet<(&str, &str)> = changes
-        .iter()
-        .flat_map(|(change, path)| change.added().into_iter().map(|line| (deed::file_name(path), line)))
-        .collect();
-    let files: HashSet<&str> = changes.iter().map(|(_, path)| deed::file_name(path)).collect();
+    let (mut added, mut files) = (HashSet::new(), HashSet::new());
+    for change in changes(done.iter()) {
+        let file = deed::file_name(change.path);
+        files.insert(file);
+        added.extend(change.added().into_iter().map(|line| (file, line)));
+    }
     let Some(next) = trail.rounds.get(index + 1) else { return false };
     if files.is_empty() {
         return false;
@@ -64,11 +64,15 @@ pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bo
         || is_gone(trail, index, &added)
 }
 
-fn changes(done: &[Entry]) -> impl Iterator<Item = Change<'_>> {
-    done.iter()
-        .filter(|entry| !entry.is_refused())
-        .filter_map(Entry::whole)
-        .flat_map(|call| deed::changes(&call.arguments))
+/// What the calls among these change that nobody refused.
+fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = Change<'a>> {
+    let calls = done.filter(|entry| !entry.is_refused()).filter_map(Entry::whole);
+    calls.flat_map(|call| deed::changes(&call.arguments))
+}
+
+/// The same of a turn.
+fn changes_in<'a>(round: &'a Round<'_>) -> impl Iterator<Item = Change<'a>> {
+    changes(round.beats.iter().map(|beat| &beat.entry))
 }
 
 /// Whether a person pastes a failure that names a file of the answer, or complains of the tests.
@@ -98,7 +102,7 @@ fn agrees(round: &Round<'_>) -> bool {
 
 /// Whether a turn takes out a line of the answer.
 fn is_rewritten(round: &Round<'_>, added: &HashSet<(&str, &str)>) -> bool {
-    entries(round).any(|change| {
+    changes_in(round).any(|change| {
         let file = deed::file_name(change.path);
         change.removed().into_iter().any(|line| added.contains(&(file, line)))
     })
@@ -116,7 +120,7 @@ fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bo
         if later >= SOON && !is_pasted(&trail.words(round)) {
             continue;
         }
-        for change in entries(round).filter(|_| spoken) {
+        for change in changes_in(round).filter(|_| spoken) {
             let file = deed::file_name(change.path);
             let known = |line: &&str| added.contains(&(file, *line));
             gone.extend(change.removed().into_iter().filter(known).map(|line| (file, line)));
@@ -127,11 +131,6 @@ fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bo
         }
     }
     gone.len() * 2 >= added.len()
-}
-
-fn entries<'a>(round: &'a Round<'_>) -> impl Iterator<Item = Change<'a>> {
-    let whole = round.beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_refused());
-    whole.filter_map(Entry::whole).flat_map(|call| deed::changes(&call.arguments))
 }
 
 #[cfg(test)]
