@@ -8,8 +8,7 @@
 # WORK       where the virtual environment, the packages and the exports go; default: target/trainers
 #
 # CRU is the program (default: the release build). PROMPTFOO=0 leaves promptfoo (1.4 GB of packages) out. Training is on the
-# processor: rows of at most ROW tokens (3072: the check that loads blocks of 16 KiB
-# sees more than one of few pairs then), MAX_ROWS (8) of each file; all rows are loaded, checked and rendered.
+# processor: rows of at most ROW tokens (4096), MAX_ROWS (8) of each file; all rows are loaded, checked and rendered.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +18,7 @@ sessions=$(realpath "$2")
 mkdir -p "${3:-target/trainers}"
 work=$(realpath "${3:-target/trainers}")
 cru=$(realpath "${CRU:-target/release/cru}")
-row=${ROW:-3072}
+row=${ROW:-4096}
 python=$work/venv/bin/python
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 

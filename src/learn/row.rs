@@ -199,10 +199,12 @@ pub(super) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
         (Dialect::Hf, Table::Completion) => {
             (vec![prompt.clone(), chosen.clone()], json!({ "prompt": prompt, "completion": chosen, "tools": tools }))
         }
-        (Dialect::Hf, Table::Preference) => (
-            vec![prompt.clone(), chosen.clone(), rejected.clone()],
-            json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected, "tools": tools }),
-        ),
+        (Dialect::Hf, Table::Preference) => {
+            let (prompt, shared) = prompt.split_at(prompt.len() - shared_step(prompt, chosen, rejected));
+            let [chosen, rejected] = [chosen, rejected].map(|side| [shared, side].concat());
+            let value = json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected, "tools": tools });
+            (vec![prompt.to_vec(), chosen, rejected], value)
+        }
         (Dialect::Hf, Table::Kto) => (
             vec![prompt.clone(), answer.clone()],
             json!({ "prompt": prompt, "completion": answer, "label": label, "tools": tools }),
@@ -272,6 +274,19 @@ fn is_mixed(messages: &[Message]) -> bool {
     calls > 0 && calls < messages.len()
 }
 
+/// How many messages at the end of a prompt both sides of a pair begin with: the step before them, where one side is
+/// nothing but a call. A loader that reads a row at a time takes the arguments of a single call for those of all; what both
+/// sides share makes no difference between them.
+fn shared_step(prompt: &[Message], chosen: &[Message], rejected: &[Message]) -> usize {
+    let lone = |side: &[Message]| !is_mixed(side) && side.iter().any(|message| !message.tool_calls.is_empty());
+    match prompt {
+        [_, .., call, answer] if !call.tool_calls.is_empty() && answer.role == "tool" => {
+            if lone(chosen) || lone(rejected) { 2 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
 /// A row with the tools, where there are any: an empty list is refused.
 fn with_tools(mut row: Value, tools: &str) -> Value {
     let tools: Value = serde_json::from_str(tools).unwrap_or_default();
@@ -314,4 +329,24 @@ fn single(messages: &[Message]) -> Value {
         .map(|message| Message::text("assistant", turn(message)))
         .collect();
     json!({ "role": "assistant", "content": flat(&own) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::chat::{Function, ToolCall};
+
+    #[test]
+    fn sides_of_one_call_share_the_step_before() {
+        let said = |role: &'static str| Message::text(role, "x");
+        let call = || {
+            let function = Function { name: "Edit".into(), arguments: json!({ "path": "pump.c" }) };
+            let call = ToolCall { id: "call_0".into(), r#type: "function", function };
+            Message { tool_calls: vec![call], ..Message::text("assistant", "") }
+        };
+        let prompt = [said("system"), said("user"), call(), said("tool")];
+        assert_eq!(shared_step(&prompt, &[call(), said("tool"), said("assistant")], &[call()]), 2);
+        assert_eq!(shared_step(&prompt, &[said("assistant")], &[said("assistant")]), 0);
+        assert_eq!(shared_step(&prompt[..2], &[call()], &[call()]), 0);
+    }
 }
