@@ -280,8 +280,10 @@ fn is_mixed(messages: &[Message]) -> bool {
 fn shared_step(prompt: &[Message], chosen: &[Message], rejected: &[Message]) -> usize {
     let lone = |side: &[Message]| !is_mixed(side) && side.iter().any(|message| !message.tool_calls.is_empty());
     match prompt {
-        [_, .., call, answer] if !call.tool_calls.is_empty() && answer.role == "tool" => {
-            if lone(chosen) || lone(rejected) { 2 } else { 0 }
+        [_, .., call, answer]
+            if !call.tool_calls.is_empty() && answer.role == "tool" && (lone(chosen) || lone(rejected)) =>
+        {
+            2
         }
         _ => 0,
     }

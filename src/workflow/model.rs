@@ -235,6 +235,8 @@ pub enum RemarkKind {
     DeadEnd,
     /// A value that an earlier step printed.
     Uses,
+    /// What the step came to, in the agent's closing words.
+    Result,
 }
 
 impl RemarkKind {
@@ -246,6 +248,7 @@ impl RemarkKind {
         (Self::Trouble, "Trouble"),
         (Self::DeadEnd, "Dead end"),
         (Self::Uses, "Uses"),
+        (Self::Result, "Result"),
     ];
 
     /// The opening word; `""` for [`RemarkKind::Plain`].

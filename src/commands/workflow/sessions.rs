@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         ran.steps += 1;
         match run.status.as_str() {
             "success" => ran.succeeded += 1,
-            "failed" | "timeout" => ran.failed += 1,
+            "failed" | "timeout" | "abandoned" => ran.failed += 1,
             "skipped" => ran.skipped += 1,
             _ => {}
         }

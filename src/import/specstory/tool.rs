@@ -179,7 +179,9 @@ fn written(output: &str) -> Option<String> {
     let line = output.lines().find(|line| !line.trim().is_empty())?;
     let rest = HEADS.iter().find_map(|head| line.strip_prefix(head))?;
     let path = ENDS.iter().find_map(|end| Some(rest.split_once(end)?.0));
-    let path = path.or_else(|| (!line.starts_with(HEADS[0])).then_some(rest))?.trim();
+    let path = path.or_else(|| (!line.starts_with(HEADS[0])).then_some(rest))?;
+    // What the host tells its agent of the file.
+    let path = path.split(" (file state ").next().unwrap_or(path).trim();
     (!path.is_empty()).then(|| path.to_owned())
 }
 
@@ -210,6 +212,7 @@ mod tests {
                 block("read", "Read", " `./a.go`\n\n```text\n1 x\n```"),
                 block("search", "Grep", " path `./a` pattern `fn`\n\n```text\nNo matches found\n```"),
                 block("write", "Edit", "\n```text\nThe file /x/a.go has been updated successfully.\n```"),
+                block("write", "Write", "\n```text\nFile created successfully at: /x/a.md (file state is current)\n```"),
                 block("generic", "Task", "Find it\n\n```text\ndone\n```"),
                 block("generic", "Task", "Find it\n\n```text\nIt is here:\n```\na.go\n```\nand here:\n```go\nx\n```\n```"),
                 block("shell", "Bash", "`cat a.md`\n\n```text\n```sh\nls\n```\n\nend\n```"),
@@ -223,6 +226,7 @@ mod tests {
         Read {"path":"./a.go"} Some("1 x") None Some("./a.go") true false
         Grep {"pattern":"fn","path":"./a"} Some("No matches found") None None false false
         Edit {"path":"/x/a.go"} Some("The file /x/a.go has been updated successfully.") None Some("/x/a.go") false true
+        Write {"path":"/x/a.md"} Some("File created successfully at: /x/a.md (file state is current)") None Some("/x/a.md") false true
         Task {"description":"Find it"} Some("done") None None false false
         Task {"description":"Find it"} Some("It is here:\n```\na.go\n```\nand here:\n```go\nx\n```") None None false false
         Bash {"command":"cat a.md"} Some("```sh\nls\n```\n\nend") None None false false

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::outcome;
 use super::title;
 use super::whole::{self, Room};
+use crate::base::gist::gist;
 use crate::base::text::{fold_whitespace, sanitise};
 use crate::session::attempt::{Attempt, is_shell};
 use crate::session::event::{Call, CallResult, StreamKey, SubagentRun};
@@ -248,29 +249,10 @@ pub(super) fn step_link(index: usize) -> Link {
     Link::to_block(step_id(index))
 }
 
-/// The first paragraph of an answer, on one line; more of them while that is short.
+/// What an answer says, on one line.
 pub(super) fn first_words(text: &str) -> Option<String> {
     const MAX: usize = 300;
-    const ENOUGH: usize = 120;
-    let text = sanitise(text);
-    let mut told = String::new();
-    for paragraph in text.split("\n\n") {
-        // A heading says what the answer is about and not what it says.
-        let lines = paragraph.lines().filter(|line| !line.starts_with('#'));
-        let paragraph = fold_whitespace(&lines.collect::<Vec<_>>().join(" "));
-        if !paragraph.chars().any(char::is_alphanumeric) {
-            continue;
-        }
-        if !told.is_empty() {
-            told.push(' ');
-        }
-        told.push_str(&paragraph);
-        // `Done.` alone says nothing.
-        if told.chars().count() >= ENOUGH {
-            break;
-        }
-    }
-    (!told.is_empty()).then(|| title::cut(&told, MAX))
+    Some(gist(text, MAX)).filter(|told| !told.is_empty())
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {

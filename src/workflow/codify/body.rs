@@ -1,23 +1,25 @@
 //! What stands under a step: what to do, what goes in and out, what was decided, the commands that mattered.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
+use super::commands::{commands, failures};
 use super::data::{self, Data};
 use super::deed::Deed;
 use super::draft::Draft;
-use super::kind::Kind;
 use super::outcome::Passes;
-use super::{clean, head, inline, outcome, paragraph, request, shell, title};
+use super::{clean, head, inline, paragraph, request, title};
 use crate::base::Span;
+use crate::base::gist::gist;
 use crate::base::text::truncate;
 use crate::session::{Error, User};
-use crate::workflow::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Script};
+use crate::workflow::model::{Gate, Part, Prose, Remark, RemarkKind};
 
-const MAX_WORDS: usize = 240;
-const MAX_REMARK: usize = 280;
-const MAX_COMMAND: usize = 200;
-const MAX_COMMANDS: usize = 8;
-const MAX_SCRIPT_LINES: usize = 14;
+/// Characters of what a step is to do.
+const MAX_WORDS: usize = 1_500;
+/// Characters of a further request, a correction, a line of a gate.
+const MAX_FURTHER: usize = 400;
+/// Characters of what a step came to.
+const MAX_RESULT: usize = 640;
+/// Characters of any other remark.
+const MAX_REMARK: usize = 440;
 /// Bytes of somebody's words that are compared.
 const SEEN: usize = 800;
 
@@ -49,12 +51,13 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         remark(RemarkKind::Decided, text);
     }
     let asking = |user: &User| draft.requests.iter().any(|asked| std::ptr::eq(*asked, user));
-    for user in draft.corrections.iter().filter(|user| !asking(user) && corrects(user)).take(4) {
-        remark(RemarkKind::Mind, spoken(user, 160));
+    for user in draft.corrections.iter().filter(|user| !asking(user) && corrects(user)).take(8) {
+        remark(RemarkKind::Mind, spoken(user, MAX_FURTHER));
     }
-    let asked = draft.requests.iter().filter(|user| !user.correction && !request::is_talk(&user.words));
-    for user in asked.skip(1).take(5) {
-        let then = request::imperative(&user.words).or_else(|| request::request(&user.words, 120)).unwrap_or_default();
+    let opening = opening(draft);
+    let further = draft.asked.iter().filter(|user| !opening.is_some_and(|opening| std::ptr::eq(opening, **user)));
+    for user in further.take(8) {
+        let then = request::request(&user.words, MAX_FURTHER).unwrap_or_default();
         if !same(&then, &draft.title) {
             remark(RemarkKind::Then, then);
         }
@@ -84,7 +87,27 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         let text = truncate(&text, MAX_REMARK).into_owned();
         parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
     }
+    if let Some(text) = result(draft) {
+        parts.push(Part::Remark(Remark { kind: RemarkKind::Result, text, span: Span::default() }));
+    }
     parts
+}
+
+/// What the step came to, where somebody said so in more than a word.
+fn result(draft: &Draft<'_>) -> Option<String> {
+    let said = match draft.subagent {
+        Some(subagent) => subagent.summary.as_deref()?,
+        None => draft.closing?,
+    };
+    let text = clean(&gist(&strip_links(said), MAX_RESULT)).replace(['→', '⟶'], "⇒");
+    // Where an agent only says what it will do, nothing came of it yet.
+    let intends = ["Let me ", "I'll ", "I will ", "I’ll "].iter().any(|words| text.starts_with(words));
+    (text.split_whitespace().count() > 2 && !intends).then_some(text)
+}
+
+/// The request that the step opens with.
+fn opening<'a>(draft: &Draft<'a>) -> Option<&'a User> {
+    draft.requests.iter().copied().find(|user| !request::is_talk(&user.words))
 }
 
 /// Whether it went wrong in the work: a host that had no room for it says nothing to somebody who does it again.
@@ -95,19 +118,12 @@ fn is_of_work(error: &Error) -> bool {
         || !HOST.iter().any(|word| told.contains(word))
 }
 
-/// Whether a correction says what to mind: a question or an exclamation does not.
+/// Whether a correction says what to mind: a question or an exclamation alone does not.
 fn corrects(user: &User) -> bool {
     let words = user.words.trim();
     let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
-    told || (words.split_whitespace().count() >= 4 && !words.ends_with('?'))
-}
-
-/// A summary without the exclamation that it begins with.
-fn plainly(summary: &str) -> &str {
-    match summary.split_once("! ") {
-        Some((cry, rest)) if cry.split_whitespace().count() <= 3 && !rest.trim().is_empty() => rest.trim_start(),
-        _ => summary,
-    }
+    let asks = words.ends_with('?') && !words.trim_end_matches('?').contains(['.', '?', '!', '\n']);
+    told || (words.split_whitespace().count() >= 4 && !asks)
 }
 
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
@@ -115,31 +131,21 @@ fn code(command: &str) -> String {
     truncate(&clean(command).replace('`', "'"), 90).into_owned()
 }
 
-/// One or two sentences of what to do.
+/// What to do, in the words of those who asked for it.
 fn intent(draft: &Draft<'_>) -> Option<String> {
-    if let Some(subagent) = draft.subagent {
-        let summary = subagent.summary.as_deref().map(|text| plainly(&clean(&strip_links(text))).to_owned());
-        let task = subagent
-            .task
-            .as_deref()
-            .and_then(|task| request::request(task, MAX_WORDS))
-            .filter(|task| !same(task, &draft.title));
-        return match (task, summary.filter(|text| !text.is_empty())) {
-            (Some(task), Some(summary)) => {
-                Some(format!("{}. Gave: {}", task.trim_end_matches('.'), truncate(&summary, MAX_WORDS)))
-            }
-            (None, Some(summary)) => Some(format!("Gave: {}", truncate(&summary, MAX_WORDS))),
-            (task, None) => task,
-        };
-    }
-    let asked = draft.requests.iter().find(|user| !request::is_talk(&user.words));
-    if let Some(user) = asked {
-        return Some(spoken(user, MAX_WORDS)).filter(|words| !words.is_empty() && !same(words, &draft.title));
-    }
-    let prose = draft.intent.filter(|_| draft.said.is_empty());
-    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
-    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-    request::request(&strip_links(paragraph), MAX_WORDS).filter(|words| !same(words, &draft.title))
+    let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+    let asked = opening(draft).filter(|_| draft.subagent.is_none());
+    let words = match (asked, task) {
+        (Some(user), _) => Some(spoken(user, MAX_WORDS)),
+        (None, Some(task)) => request::request(task, MAX_WORDS),
+        (None, None) => {
+            let prose = draft.intent.filter(|_| draft.said.is_empty());
+            let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+            let paragraph = prose.split("\n\n").next().unwrap_or(prose);
+            request::request(&strip_links(paragraph), MAX_FURTHER)
+        }
+    };
+    words.filter(|words| !words.is_empty() && !same(words, &draft.title))
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.
@@ -175,13 +181,13 @@ fn gate(title: &str, body: &str) -> Gate {
             lines.push("…".into());
             break;
         }
-        lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_WORDS)));
+        lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', ' ']), MAX_FURTHER)));
     }
     Gate { title, body: lines.join("\n"), span: Span::default() }
 }
 
 /// How people's words in a step begin.
-struct Said(Vec<String>);
+pub(super) struct Said(Vec<String>);
 
 impl Said {
     fn of(draft: &Draft<'_>) -> Self {
@@ -189,7 +195,7 @@ impl Said {
     }
 
     /// Whether `text` is what a person said: then it is the refusal of a call, not something that went wrong.
-    fn has(&self, text: &str) -> bool {
+    pub(super) fn has(&self, text: &str) -> bool {
         let text = clean(head(text.trim_end_matches('…'), SEEN / 2));
         text.len() > 8 && self.0.iter().any(|words| words.starts_with(&text))
     }
@@ -240,118 +246,4 @@ fn strip_links(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// The commands worth repeating: what ended well and did more than look, each once, in order.
-fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
-    let mut order: Vec<&Deed<'_>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for deed in
-        deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit && deed.succeeded() && !deed.core.is_empty())
-    {
-        if let Some(&at) = places.get(deed.core.as_str()) {
-            order[at] = deed;
-        } else {
-            places.insert(&deed.core, order.len());
-            order.push(deed);
-        }
-    }
-    // Of checks of one kind the last tells most; of many commands the more telling kinds stay.
-    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, deed) in order.iter().enumerate().filter(|(_, deed)| deed.kind == Kind::Check) {
-        last.insert(deed.key(), at);
-    }
-    let keep: HashSet<usize> = last.values().copied().collect();
-    let mut places: Vec<usize> =
-        (0..order.len()).filter(|at| order[*at].kind != Kind::Check || keep.contains(at)).collect();
-    let total = places.len();
-    // Code that was typed once to find something out, and does not fit a line, cannot be run again as it is shown.
-    let inline = |deed: &Deed<'_>| {
-        let cut = deed.core.lines().next().is_some_and(|line| line.chars().count() > MAX_COMMAND);
-        cut && deed.kind == Kind::Run && [" -e ", " -c ", " --eval "].iter().any(|option| deed.core.contains(option))
-    };
-    if places.iter().any(|&at| !inline(order[at])) {
-        places.retain(|&at| !inline(order[at]));
-    }
-    places.sort_by_key(|&at| (std::cmp::Reverse(order[at].kind), at));
-    places.truncate(MAX_COMMANDS);
-    places.sort_unstable();
-    let shown = places.len();
-    let mut parts: Vec<Part> = places.into_iter().filter_map(|at| command(order[at], data)).collect();
-    if total > shown {
-        let text = format!("and {} in the session", crate::base::text::plural((total - shown) as u64, "more command"));
-        parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
-    }
-    parts
-}
-
-/// A script with the texts in it cut to their first lines: what is done with them stands behind them.
-fn without_documents<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    let mut short = Vec::with_capacity(lines.len());
-    let mut rest = lines.iter().copied();
-    while let Some(line) = rest.next() {
-        short.push(line);
-        let Some(mark) = line.split_once("<<").and_then(|(_, after)| shell::here_mark(after)) else { continue };
-        for (at, line) in rest.by_ref().enumerate() {
-            let ends = line.strip_prefix(mark.as_str()).is_some_and(|after| !after.starts_with(char::is_alphanumeric));
-            match at {
-                _ if ends => short.push(line),
-                0 | 1 => short.push(line),
-                2 => short.push("…"),
-                _ => {}
-            }
-            if ends {
-                break;
-            }
-        }
-    }
-    short
-}
-
-/// `None` where nothing readable is left of it.
-fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
-    let core = data.named(&crate::base::text::sanitise(&deed.core));
-    let mut lines: Vec<&str> = core.lines().map(str::trim_end).collect();
-    if lines.len() > MAX_SCRIPT_LINES {
-        lines = without_documents(&lines);
-    }
-    if lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES {
-        return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
-    }
-    let first = lines.first().copied().unwrap_or("");
-    let mut text = truncate(&clean(first), MAX_COMMAND).into_owned();
-    if text.is_empty() {
-        return None;
-    }
-    if lines.len() > 1 && !text.ends_with('…') {
-        text.push_str(" …");
-    }
-    let note = (deed.kind == Kind::Check).then(|| outcome::verdict(deed));
-    Some(Part::Command(Command { command: text, note, span: Span::default() }))
-}
-
-/// Commands that failed and did not end well later in the step, with what they said.
-/// That which is told as trouble already, or was refused by a person, is left out.
-fn failures<'a>(draft: &'a Draft<'_>, said: &Said) -> Vec<(&'a Deed<'a>, String)> {
-    let deeds = &draft.deeds;
-    let told: HashSet<&str> =
-        draft.errors.iter().flat_map(|error| &error.steps).filter_map(|link| link.block.as_deref()).collect();
-    let fine: HashSet<&str> = deeds.iter().filter(|deed| deed.succeeded()).map(Deed::key).collect();
-    let mut seen = HashSet::new();
-    let mut ends: Vec<(&Deed<'_>, String)> = deeds
-        .iter()
-        .rev()
-        .filter(|deed| deed.shell && deed.tells() && deed.failed())
-        .filter(|deed| !deed.step.id.as_deref().is_some_and(|id| told.contains(id)))
-        .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| said.has(result)))
-        .filter(|deed| !fine.contains(deed.key()) && seen.insert(deed.key()))
-        .map(|deed| {
-            let words = |text: &String| text.chars().filter(|c| c.is_alphanumeric()).count() * 2 > text.chars().count();
-            let result = deed.step.result.as_deref().map(clean).filter(words);
-            (deed, result.unwrap_or_else(|| "failed".into()))
-        })
-        .take(3)
-        .collect();
-    ends.reverse();
-    ends
 }

@@ -10,6 +10,9 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
     let parts = split(command);
     let kinds: Vec<Kind> = parts.iter().map(|part| kind(part.text)).collect();
     let telling = kinds.iter().copied().max().unwrap_or(Kind::Look);
+    if telling > Kind::Look && parts.iter().any(|part| is_compound(part.text)) {
+        return (telling, compound(&parts, project));
+    }
     let mut out = String::new();
     let mut from = 0;
     while from < parts.len() {
@@ -28,7 +31,10 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
         // What follows the last telling part of a pipe only filters what is shown.
         let end = own.iter().rposition(|kind| *kind > Kind::Look).map_or(1, |last| last + 1);
         if !out.is_empty() {
+            // The mark that ends a here document stands alone on its line.
+            let document = out.contains("<<") && out.contains('\n');
             out.push_str(match pipeline[0].operator {
+                "" | ";" | "\n" if document => "\n",
                 "||" => " || ",
                 "&&" => " && ",
                 "&" => " & ",
@@ -42,6 +48,31 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
         out = fold_whitespace(command);
     }
     (telling, out)
+}
+
+/// Whether a loop or a condition begins here: what stands in it makes no sense without it.
+fn is_compound(part: &str) -> bool {
+    ["for ", "while ", "until ", "if ", "case "].iter().any(|word| part.starts_with(word))
+}
+
+/// A command with a loop or condition in it, whole but for the way to the project and messages kept away.
+fn compound(parts: &[Simple<'_>], project: Option<&str>) -> String {
+    let mut out = String::new();
+    for part in parts {
+        if out.is_empty() && project.is_some_and(|project| is_project(part.text, project)) {
+            continue;
+        }
+        if !out.is_empty() {
+            let operator = match part.operator {
+                "\n" => "\n".to_owned(),
+                ";" => "; ".to_owned(),
+                operator => format!(" {operator} "),
+            };
+            out.push_str(&operator);
+        }
+        out.push_str(&simple_core(part.text));
+    }
+    out
 }
 
 /// Whether a part that changes nothing makes ready what follows: a folder, an environment, a variable that is used.
@@ -147,6 +178,10 @@ mod tests {
         assert_eq!(
             core("X=$(cat v); git tag $X && cat a | ./load --fast | head", None).1,
             "X=$(cat v); git tag $X && cat a | ./load --fast"
+        );
+        assert_eq!(
+            core("cd ~/code/api && for f in *.c; do [ \"$f\" != x.c ] && mv $f old/ 2>/dev/null; done", project).1,
+            "for f in *.c; do [ \"$f\" != x.c ] && mv $f old/; done"
         );
         assert_eq!(core("git commit -q -F - <<'EOF'\nAdd x\n\nBody\nEOF", None).1, "git commit -q -m \"Add x\"");
     }

@@ -8,13 +8,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::deed::Deed;
 use super::file::{Groups, files, groups};
-use super::kind::Kind;
+use super::file_type;
 use super::value::{label, value_type, values};
-use super::{file_type, title};
 use crate::workflow::model::{Flow, Operand};
 
-const MAX_INPUTS: usize = 4;
-const MAX_OUTPUTS: usize = 5;
+const MAX_INPUTS: usize = 6;
+const MAX_OUTPUTS: usize = 6;
 
 /// What a step of the workflow touches, as far as the flow asks for it. No step's depends on another's.
 #[derive(Debug)]
@@ -157,7 +156,7 @@ impl<'a> Names<'a> {
     }
 
     /// What step `index` takes and gives; called in the order of the steps.
-    pub(super) fn data(&mut self, index: usize, title: &str, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Data {
+    pub(super) fn data(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Data {
         self.hear(&touched.heard);
         let carried = self.carried(index, deeds, touched);
         let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
@@ -181,9 +180,8 @@ impl<'a> Names<'a> {
         }
         data.outputs = self.name_all(&touched.written);
         if data.outputs.is_empty() && !data.inputs.is_empty() {
-            let checks = deeds.iter().any(|deed| deed.kind == Kind::Check);
-            let base = format!("{}-{}", title::short_name(title), if checks { "results" } else { "notes" });
-            data.outputs.push(Operand { name: self.fresh(base.trim_start_matches('-')), ..Operand::default() });
+            // What it found out, as the request is what it was asked.
+            data.outputs.push(Operand { name: self.fresh("result"), ..Operand::default() });
         }
         if data.inputs.is_empty() && !data.outputs.is_empty() {
             data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
@@ -277,7 +275,7 @@ mod tests {
         let mut names = Names::default();
         let mut lines = Vec::new();
         for (index, deeds) in deeds.iter().enumerate() {
-            let data = names.data(index, &format!("Step {index}"), deeds, &Touched::of(std::iter::empty(), deeds));
+            let data = names.data(index, deeds, &Touched::of(std::iter::empty(), deeds));
             lines.push(flow(&data).map_or(String::new(), |flow| write(&flow, "→")));
         }
         lines
@@ -294,7 +292,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "a.rs::Rust → step-0-notes",
+                "a.rs::Rust → result",
                 "a.rs::Rust → a.rs@2::Rust, b.md::Markdown",
                 "b.md::Markdown → c.rs::Rust",
                 "c.rs::Rust → c.rs@2::Rust",
@@ -328,11 +326,11 @@ mod tests {
         ];
         let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
         let mut names = Names::default();
-        let data = names.data(0, "Fetch", &deeds, &Touched::of(std::iter::once(words), &deeds));
+        let data = names.data(0, &deeds, &Touched::of(std::iter::once(words), &deeds));
         assert_eq!(write(&flow(&data).unwrap(), "→"), "url::URL, number::Number → raw.csv::CSV");
         assert_eq!(data.named("./close 4821733"), "./close <number>");
         // The same value goes by the same name later.
-        let data = names.data(1, "Again", &deeds[1..], &Touched::of(std::iter::empty(), &deeds[1..]));
+        let data = names.data(1, &deeds[1..], &Touched::of(std::iter::empty(), &deeds[1..]));
         assert_eq!(data.lifted[0].1.name, "number");
     }
 }

@@ -8,7 +8,8 @@ use super::core;
 use super::kind::{self, Kind};
 use super::path::{self, Path};
 use super::place::relative;
-use crate::session::{Item, Session, Step, StepStatus};
+use super::verdict::{self, Ended};
+use crate::session::{Item, Session, Step};
 
 /// From how many on they are read side by side.
 pub(super) const MANY: usize = 256;
@@ -26,6 +27,7 @@ pub(super) struct Deed<'a> {
     check: String,
     /// Whether it ran in a shell.
     pub shell: bool,
+    ended: Ended,
     /// Paths it read.
     pub reads: Vec<Cow<'a, str>>,
     /// Paths it wrote.
@@ -40,12 +42,12 @@ impl<'a> Deed<'a> {
 
     /// Whether it is known to have failed.
     pub(super) fn failed(&self) -> bool {
-        self.step.status == StepStatus::Failed || self.step.exit.is_some_and(|exit| exit != 0)
+        self.ended == Ended::Badly
     }
 
     /// Whether it ended well.
     pub(super) fn succeeded(&self) -> bool {
-        self.step.status == StepStatus::Complete && !self.failed()
+        self.ended == Ended::Well
     }
 
     /// What it has in common with another try of it: the kind of check, or the whole command.
@@ -133,6 +135,9 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     let (kind, core) = if shell {
         let (kind, core) = core::core(step.command.as_deref().unwrap_or(args), project);
         (kind, relative(&core, project).into_owned())
+    } else if let ("commit", Some((_, message))) = (tool.as_str(), args.split_once(' ')) {
+        // What a host committed by itself, told by hash and message.
+        (Kind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
     } else if EDITORS.contains(&tool.as_str()) {
         if writes.is_empty() && is_path(args) {
             writes.push(Cow::Borrowed(args));
@@ -150,7 +155,8 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
         (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
     };
     let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
-    Deed { step, kind, core, check, shell, reads, writes }
+    let ended = verdict::ended(step, kind, shell.then_some(core.as_str()));
+    Deed { step, kind, core, check, shell, ended, reads, writes }
 }
 
 fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {

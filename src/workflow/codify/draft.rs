@@ -26,10 +26,16 @@ pub(super) struct Draft<'a> {
     pub agent: Option<&'a Agent>,
     /// Channel of the leading phase.
     pub channel: Option<&'a str>,
-    /// What people asked for.
+    /// What people asked for: the words that opened its phases.
     pub requests: Vec<&'a User>,
+    /// Every request, in order: that of phases which did nothing only where it asks for something.
+    pub asked: Vec<&'a User>,
+    /// The task that a sub-agent's own session was given.
+    pub task: Option<&'a str>,
     /// The first prose: what it is about, where no person said so.
     pub intent: Option<&'a str>,
+    /// The last prose of the last phase that did something: what it came to.
+    pub closing: Option<&'a str>,
     /// Everything that people said.
     pub said: Vec<&'a User>,
     /// Corrections by people.
@@ -72,17 +78,32 @@ pub(super) fn drafts<'a>(
             draft.agent = digest.phase.agent.as_ref();
             draft.channel = digest.phase.channel.as_deref();
         }
-        // Questions on the way are not asked again, unless they are all that says what the work is.
+        // Questions on the way are not asked again, unless they are all that says what the work is. What was asked for
+        // and done a phase later is.
         let asked = |works: bool| -> Vec<&'a User> {
-            let digests = chapter.phases.iter().filter(|digest| digest.weight > 0 || !works);
-            digests.filter_map(|digest| chapter::prompt(digest.phase)).collect()
+            let prompts = chapter.phases.iter().filter_map(|digest| Some((digest, chapter::prompt(digest.phase)?)));
+            let counts = |(digest, user): &(&chapter::Digest<'_>, &'a User)| {
+                !works || digest.weight > 0 || request::asks(&user.words)
+            };
+            prompts.filter(counts).map(|(_, user)| user).collect()
         };
         draft.requests = asked(true);
         if draft.requests.iter().all(|user| request::is_talk(&user.words)) {
             draft.requests = asked(false);
         }
+        let works = |digest: &chapter::Digest<'_>| digest.weight > 0;
+        let any_works = chapter.phases.iter().any(works);
         for digest in &chapter.phases {
             draft.take(session, path, digest.index, of(digest.index), &mut below);
+            let items = path::items(session, path, digest.index);
+            let counts = works(digest) || !any_works;
+            if counts {
+                draft.closing = closing(items).or(draft.closing);
+            }
+            let asked = items.iter().filter_map(request_in);
+            draft
+                .asked
+                .extend(asked.filter(|user| counts || request::asks(&user.words) || request::states(&user.words)));
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
                 let mut nested = Draft { level: 3, parent: Some(top), ..Draft::default() };
                 let phase = &session.phases[child];
@@ -91,6 +112,9 @@ pub(super) fn drafts<'a>(
                 nested.requests = chapter::prompt(phase).into_iter().collect();
                 let mut deeper = Vec::new();
                 nested.take(session, path, child, of(child), &mut deeper);
+                let items = path::items(session, path, child);
+                nested.closing = closing(items);
+                nested.asked = items.iter().filter_map(request_in).collect();
                 nested.lead = Some((phase, true));
                 if !nested.is_empty() || !deeper.is_empty() {
                     // Its place among the drafts: after the parent and what is below already.
@@ -112,7 +136,8 @@ pub(super) fn drafts<'a>(
             drafts.push(sub);
         }
     }
-    let title = |draft: &Draft<'a>| draft.lead.map(|(phase, declared)| phase_title(draft, phase, declared));
+    let sole = Some(session).filter(|_| chapters.len() == 1);
+    let title = |draft: &Draft<'a>| draft.lead.map(|(phase, declared)| phase_title(draft, phase, declared, sole));
     let titles = threads::map(deed::are_many(drafts.iter().map(|draft| &draft.deeds)), &drafts, title);
     for (draft, title) in drafts.iter_mut().zip(titles) {
         draft.title = title.unwrap_or_else(|| std::mem::take(&mut draft.title));
@@ -168,6 +193,11 @@ impl<'a> Draft<'a> {
                 Item::Decision(decision) => self.decisions.push(decision),
                 Item::Error(error) => self.errors.push(error),
                 Item::Callout(callout) if callout.kind == "gate" => self.gates.push((&callout.title, &callout.body)),
+                Item::Callout(callout)
+                    if self.task.is_none() && callout.kind == "context" && callout.title == "Task" =>
+                {
+                    self.task = Some(&callout.body);
+                }
                 Item::Prose(prose) if self.intent.is_none() => self.intent = Some(&prose.text),
                 _ => {}
             }
@@ -222,6 +252,23 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// The prose with which a phase ends, if it leads to nothing more.
+fn closing(items: &[Item]) -> Option<&str> {
+    let prose = items.iter().rev().find_map(|item| match item {
+        Item::Prose(prose) => Some(prose.text.trim_end()),
+        _ => None,
+    });
+    prose.filter(|text| !text.ends_with(':'))
+}
+
+/// A person's words that ask for something and are no correction.
+fn request_in(item: &Item) -> Option<&User> {
+    match item {
+        Item::User(user) if !user.correction && !request::is_talk(&user.words) => Some(user),
+        _ => None,
+    }
+}
+
 /// Whether a decision is somebody's yes to a plan.
 fn is_approval(decision: &Decision) -> bool {
     let title = decision.callout.title.to_lowercase();
@@ -229,8 +276,18 @@ fn is_approval(decision: &Decision) -> bool {
     title.starts_with("plan:") || (title.contains("plan") && agreed)
 }
 
-/// What to call a step made of `phase`, which leads it.
-fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
+/// The title that a session has of its own, if it says what was done: a step that is all of it goes by that.
+fn session_topic(session: &Session) -> Option<String> {
+    let own = session.title().trim();
+    let whole = !own.ends_with('…') && !request::is_label(own) && !request::is_talk(own);
+    whole.then(|| request::topic(own)).flatten()
+}
+
+/// From how many commits on the message of one says little of the rest.
+const MANY_COMMITS: usize = 2;
+
+/// What to call a step made of `phase`, which leads it; `sole` is the session where the step is all of it.
+fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool, sole: Option<&Session>) -> String {
     let own = clean(&phase.title);
     let made = if declared && !own.is_empty() {
         // A heading in somebody's own words: shortened at most.
@@ -239,24 +296,29 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool) -> String {
         // The request of the phase in which most was done, else the first that says something.
         let lead = chapter::prompt(phase);
         let pasted = || lead.is_some_and(|user| request::is_mostly_pasted(&user.words));
-        let asked =
-            || lead.into_iter().chain(draft.requests.iter().copied()).filter(|user| !request::is_talk(&user.words));
+        let words = || {
+            let people = lead.into_iter().chain(draft.requests.iter().copied()).map(|user| user.words.as_str());
+            people.chain(draft.task).filter(|words| !request::is_talk(words))
+        };
         // What a commit says of the work tells more than the log that asked for it.
-        let committed = || title::commit(&draft.deeds);
+        let committed = || title::commit(&draft.deeds).filter(|_| title::commits(&draft.deeds) <= MANY_COMMITS);
         let decided =
             || draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))));
         Some(committed)
             .filter(|_| pasted())
             .and_then(|committed| committed())
-            .or_else(|| asked().find_map(|user| request::imperative(&user.words)))
+            .or_else(|| words().find_map(request::imperative))
             .or_else(committed)
             .or_else(|| request::statement(&own).filter(|_| !pasted()))
-            .or_else(decided)
-            .or_else(|| title::from_deeds(&draft.deeds))
+            .or_else(|| words().find_map(request::topic).filter(|_| !pasted()))
+            .or_else(|| sole.and_then(session_topic))
+            .or_else(|| title::from_files(&draft.deeds))
             .or_else(|| {
-                let words = asked().filter_map(|user| request::request(&user.words, title::MAX_TITLE));
+                let words = words().filter_map(|words| request::request(words, title::MAX_TITLE));
                 words.into_iter().find(|words| request::reads_well(words))
             })
+            .or_else(|| title::from_commands(&draft.deeds))
+            .or_else(decided)
     };
     let short = || Some(truncate(&own, title::MAX_TITLE).into_owned()).filter(|own| request::reads_well(own));
     let made = clean(&made.filter(|made| !made.is_empty()).or_else(short).unwrap_or_default());
@@ -309,7 +371,7 @@ pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {
-        flows.push(names.data(index, &draft.title, &draft.deeds, touched));
+        flows.push(names.data(index, &draft.deeds, touched));
     }
     // Who printed a value learns only later that somebody used it.
     let carried: Vec<data::Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();

@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::deed::Deed;
-use super::kind;
+use super::{kind, shell};
 
 /// Folders below which nothing is told apart, so that depth costs nothing.
 const MAX_DEPTH: usize = 12;
 
-/// Paths read before they were written, and paths written, in order of appearance, of deeds that ended well.
+/// Paths read before they were written, and paths written that lasted, in order of appearance, of deeds that ended well.
 pub(super) fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     let (mut read, mut written) = (HashSet::new(), HashSet::new());
+    // What was committed stays, whatever is restored later.
+    let mut committed = 0;
     for deed in deeds.iter().filter(|deed| deed.succeeded()) {
         for path in deed.reads.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
             if !written.contains(path) && read.insert(path) {
@@ -24,8 +26,66 @@ pub(super) fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
                 writes.push(path);
             }
         }
+        if deed.shell && restores_all(deed.command()) {
+            for path in writes.drain(committed..) {
+                written.remove(path);
+            }
+        } else if deed.shell && !writes.is_empty() && takes_back(deed.command()) {
+            take_back(deed.command(), committed, &mut writes, &mut written);
+        }
+        if deed.shell && memchr::memmem::find(deed.command().as_bytes(), b"git commit").is_some() {
+            committed = writes.len();
+        }
     }
     (reads, writes)
+}
+
+/// Whether a command puts every file back to what was committed.
+pub(super) fn restores_all(command: &str) -> bool {
+    memchr::memmem::find(command.as_bytes(), b"git ").is_some()
+        && shell::split(command).iter().any(|part| {
+            matches!(
+                shell::words(part.text).as_slice(),
+                ["git", "checkout", "--", "."]
+                    | ["git", "checkout" | "restore", "."]
+                    | ["git", "reset", "--hard"]
+                    | ["git", "reset", "--hard", "HEAD"]
+            )
+        })
+}
+
+/// Whether a command may delete files or restore what they were; most do not.
+fn takes_back(command: &str) -> bool {
+    ["rm ", "git checkout ", "git restore "]
+        .iter()
+        .any(|verb| memchr::memmem::find(command.as_bytes(), verb.as_bytes()).is_some())
+}
+
+/// Forgets the writes that `command` deletes, or restores unless they are among the first `committed`.
+fn take_back<'a>(command: &str, committed: usize, writes: &mut Vec<&'a str>, written: &mut HashSet<&'a str>) {
+    for part in shell::split(command) {
+        let words = shell::words(part.text);
+        let (from, named) = match words.as_slice() {
+            ["rm", named @ ..] | ["git", "rm", named @ ..] => (0, named),
+            ["git", "checkout" | "restore", named @ ..] => (committed, named),
+            _ => continue,
+        };
+        let named: Vec<&str> = named.iter().map(|word| word.trim_matches(['"', '\''])).collect();
+        let mut at = 0;
+        writes.retain(|path| {
+            // A command may name it from within a folder.
+            let whole = |word: &&str| {
+                !word.starts_with('-')
+                    && path.strip_suffix(*word).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+            };
+            let gone = at >= from && named.iter().any(whole);
+            at += 1;
+            if gone {
+                written.remove(path);
+            }
+            !gone
+        });
+    }
 }
 
 /// Files of nobody's interest: temporary ones, the agent's own.
@@ -87,6 +147,29 @@ fn folder(path: &str, depth: usize) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_did_not_last_is_no_output() {
+        let step = |tool: &str, args: &str| crate::session::Step {
+            tool: tool.into(),
+            args: args.into(),
+            ..Default::default()
+        };
+        let write = |path| step("Write", path);
+        let steps = [
+            write("src/a.c"),
+            step("Bash", "git commit -am 'Add a'"),
+            write("b.c"),
+            write("docs/c.md"),
+            step("Bash", "git checkout -- src/a.c b.c && rm docs/c.md"),
+            write("d.c"),
+        ];
+        let deeds: Vec<_> = steps.iter().map(|step| super::super::deed::deed(step, None)).collect();
+        assert_eq!(files(&deeds).1, ["src/a.c", "d.c"]);
+        let steps = [write("a.c"), step("Bash", "git commit -am a"), write("b.c"), step("Bash", "git checkout -- .")];
+        let deeds: Vec<_> = steps.iter().map(|step| super::super::deed::deed(step, None)).collect();
+        assert_eq!(files(&deeds).1, ["a.c"]);
+    }
 
     fn bases(paths: &[&str], limit: usize) -> Vec<(String, usize)> {
         groups(paths, limit).into_iter().map(|(base, members)| (base, members.len())).collect()

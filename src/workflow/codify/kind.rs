@@ -49,6 +49,9 @@ pub(super) fn kind(simple: &str) -> Kind {
     if matches!(*program, "curl" | "wget") && words.iter().any(|word| SENDING.contains(word)) {
         return Kind::Run;
     }
+    if words.starts_with(&["gh", "api"]) && (changes_by_api(simple, &words)) {
+        return Kind::Change;
+    }
     let best = known(&words);
     if let Some((_, Kind::Look)) = best
         && writes_file(simple)
@@ -58,6 +61,16 @@ pub(super) fn kind(simple: &str) -> Kind {
     // What programs call it when they only show something.
     let shows = || matches!(words.get(1), Some(&("status" | "list" | "ls" | "show" | "logs" | "info" | "whoami")));
     best.map_or_else(|| if shows() { Kind::Look } else { Kind::Run }, |(_, kind)| kind)
+}
+
+/// Whether a call of GitHub's API sends something to be kept; a query of GraphQL is sent too.
+fn changes_by_api(simple: &str, words: &[&str]) -> bool {
+    const SENDING: &[&str] = &["-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"];
+    if words.contains(&"graphql") {
+        return simple.contains("mutation");
+    }
+    let get = words.windows(2).any(|pair| matches!(pair, ["-X" | "--method", "GET"]));
+    !get && words.iter().any(|word| SENDING.contains(word))
 }
 
 /// A row of the table: its place there, its kind, and all its words.
@@ -196,6 +209,9 @@ mod tests {
             ("cat > /tmp/notes.md", Kind::Look),
             ("rm -rf /tmp/x", Kind::Look),
             ("rm -rf build", Kind::Change),
+            ("gh api repos/a/b/pulls/1/merge -X PUT -f merge_method=squash", Kind::Change),
+            ("gh api repos/a/b/pulls --jq .", Kind::Look),
+            ("gh api graphql -f query='{ viewer }'", Kind::Look),
             ("go version", Kind::Look),
             ("command -v tool", Kind::Look),
             ("tool status", Kind::Look),

@@ -2,10 +2,11 @@
 //!
 //! The final path is cut into chapters ([`chapter`]), each a step; sub-phases and sub-agents are steps below it. Titles
 //! come from people's words ([`request`]) or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
-//! step from [`body`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
+//! step from [`body`] and [`commands`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
 
 mod body;
 mod chapter;
+mod commands;
 mod core;
 mod data;
 mod deed;
@@ -24,6 +25,7 @@ mod shell;
 mod tests;
 mod title;
 mod value;
+mod verdict;
 
 use std::collections::HashSet;
 
@@ -92,6 +94,7 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     let own = session.title().trim();
     let cut = own.ends_with('…')
         || request::is_label(own)
+        || request::forbids(own)
         || (session.meta.host.is_some() && (request::is_talk(own) || !request::reads_well(own)));
     if !cut && let Some(title) = request::imperative(own) {
         return title;

@@ -76,6 +76,17 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
         };
         outcomes.push(Outcome { need, status });
     }
+    // Where a session broke off, so did its last step.
+    let broke = match session.meta.status {
+        Some(Status::Failed) => Some("failed"),
+        Some(Status::Abandoned) => Some("abandoned"),
+        _ => None,
+    };
+    if let (Some(status), Some(last)) = (broke, outcomes.iter_mut().zip(drafts).rfind(|(_, draft)| draft.level == 2))
+        && last.0.status == "success"
+    {
+        last.0.status = status;
+    }
     outcomes
 }
 
@@ -101,10 +112,12 @@ fn failed_words(summary: Option<&str>) -> bool {
     summary.is_some_and(|text| text.trim_start().to_lowercase().starts_with("failed"))
 }
 
-/// The checks whose last run passed, in the order of that run.
+/// The checks whose last run passed, in the order of that run. One that passed before anything was changed proves
+/// nothing of the work; it is a step of it.
 pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Vec<Check> {
     let mut last: BTreeMap<&str, (usize, &Deed<'_>)> = BTreeMap::new();
-    let deeds = drafts.iter().flat_map(|draft| &draft.deeds);
+    let changes = |deed: &Deed<'_>| matches!(deed.kind, Kind::Run | Kind::Change | Kind::Edit) && !deed.failed();
+    let deeds = drafts.iter().flat_map(|draft| &draft.deeds).skip_while(|deed| !changes(deed));
     for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == Kind::Check).enumerate() {
         if deed.failed() || deed.succeeded() {
             last.insert(deed.key(), (at, deed));

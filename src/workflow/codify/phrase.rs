@@ -18,35 +18,38 @@ pub(super) const OPENERS: &[&str] = &[
     "continue to", "to", "again", "instead", "quickly", "directly", "carefully", "us to", "is it possible to",
     "do you mind to", "would it be possible to", "we'll need to", "we will need to",
     "you'll need to", "you will need to", "do we need to", "do we have to",
-    "do you think you could", "do you think you can", "do you think we could", "do you think we should", "should i", "for now", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right",
+    "do you think you could", "do you think you can", "do you think we could", "do you think we should", "should i", "for now", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right", "wow", "jesus",
 ];
 
 /// Verbs that open an imperative.
 #[rustfmt::skip]
 pub(super) const VERBS: &[&str] = &[
-    "add", "adapt", "adjust", "align", "allow", "analyse", "analyze", "apply", "archive", "ask", "assess",
-    "assign", "audit", "automate", "bring", "build", "bump", "call", "cancel", "change", "check",
-    "choose", "clean", "clear", "clone", "close", "collect", "combine", "commit", "compare", "compile", "complete",
-    "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy", "correct", "cover", "create",
-    "cut", "debug", "decide", "define", "delete", "deploy", "describe", "design", "detect", "determine", "develop",
-    "diagnose", "disable", "display", "do", "document", "download", "draft", "draw", "drop", "edit", "enable", "encode",
+    "adapt", "add", "address", "adjust", "align", "allow", "analyse", "analyze", "apply", "archive", "ask",
+    "assess", "assign", "audit", "automate", "bring", "build", "bump", "call", "cancel", "change", "check",
+    "choose", "clarify", "clean", "cleanup", "clear", "clone", "close", "collect", "combine", "commit", "compare",
+    "compile", "complete", "compute", "configure", "confirm", "connect", "consolidate", "convert", "copy",
+    "correct", "cover", "crawl", "create", "cut", "debug", "decide", "deduplicate", "define", "delete", "deploy",
+    "describe", "design", "detect", "determine", "develop", "diagnose", "disable", "discuss", "display", "do",
+    "document", "download", "draft", "draw", "drop", "edit", "elaborate", "eliminate", "enable", "encode",
     "enforce", "enhance", "ensure", "establish", "estimate", "evaluate", "examine", "execute", "expand", "explain",
     "explore", "export", "expose", "extend", "extract", "fetch", "figure", "fill", "filter", "find", "finish",
-    "fix", "fold", "format", "gather", "generate", "get", "give", "group", "handle", "hide", "identify",
-    "implement", "import", "improve", "include", "increase", "inline", "insert", "inspect", "install", "integrate",
-    "introduce", "investigate", "join", "keep", "launch", "lint", "list", "load", "log", "look", "make", "map",
-    "mark", "measure", "mention", "merge", "migrate", "mock", "modify", "monitor", "move", "normalize", "open", "optimise",
-    "optimize", "organise", "organize", "parse", "patch", "perform", "pick", "plan", "polish", "port", "prepare",
-    "print", "process", "produce", "propose", "prove", "publish", "pull", "push", "put", "query", "read", "rebase",
-    "rebuild", "record", "redesign", "reduce", "refactor", "refine", "regenerate", "register", "release", "reload",
-    "remove", "rename", "render", "reorder", "reorganize", "repair", "replace", "reply", "report", "reproduce",
-    "require", "research", "reset", "resolve", "respond", "restart", "restore", "restructure", "rethink", "return",
-    "reuse", "revert", "review", "revise", "rework", "rewrite", "run", "save", "scan", "search", "select", "send",
-    "separate", "set", "setup", "share", "ship", "show", "simplify", "skip", "sort", "specify", "split", "stage",
-    "start", "stop", "store", "streamline", "study", "submit", "suggest", "summarise", "summarize", "support",
-    "switch", "sync", "take", "tag", "tell", "test", "tidy", "trace", "track", "translate", "trim", "tune", "turn",
-    "tweak", "undo", "unify", "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wire",
-    "wrap", "write",
+    "fix", "focus", "fold", "format", "freeze", "gather", "generate", "get", "give", "group", "handle", "hide",
+    "hook", "identify", "implement", "import", "improve", "include", "increase", "inject", "inline", "insert",
+    "inspect", "install", "instrument", "integrate", "introduce", "investigate", "join", "keep", "launch", "lint",
+    "list", "load", "log", "look", "lower", "make", "map", "mark", "measure", "mention", "merge", "migrate", "mock",
+    "modify", "monitor", "move", "normalize", "open", "optimise", "optimize", "order", "organise", "organize",
+    "package", "parse", "patch", "perform", "pick", "plan", "point", "polish", "port", "prefer", "prepare",
+    "prevent", "print", "process", "produce", "promote", "propose", "prove", "provide", "publish", "pull", "push",
+    "put", "query", "raise", "read", "rebase", "rebuild", "record", "recreate", "redesign", "redo", "reduce",
+    "refactor", "refine", "regenerate", "register", "release", "reload", "remove", "rename", "render", "reorder",
+    "reorganize", "repair", "replace", "reply", "report", "reproduce", "require", "rerun", "research", "reset",
+    "resolve", "respond", "restart", "restore", "restructure", "rethink", "return", "reuse", "revert", "review",
+    "revise", "reword", "rework", "rewrite", "run", "save", "scaffold", "scan", "search", "select", "send",
+    "separate", "set", "setup", "share", "ship", "shorten", "show", "simplify", "skip", "solve", "sort", "specify",
+    "split", "squash", "stage", "start", "stop", "store", "streamline", "study", "submit", "suggest", "summarise",
+    "summarize", "support", "surface", "swap", "switch", "sync", "tackle", "tag", "take", "tell", "test", "tidy",
+    "trace", "track", "transform", "translate", "trim", "tune", "turn", "tweak", "undo", "unify", "uninstall",
+    "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wire", "wrap", "write",
 ];
 
 /// Requests that only keep the work going.
@@ -57,7 +60,8 @@ pub(super) const TALK: &[&str] = &[
     "try again", "retry", "again", "done", "commit", "commit this", "commit it", "commit and push", "push",
     "push it", "looks good", "lgtm", "ship it", "yes please", "please continue", "continue please", "fix it",
     "fix this", "fix them", "status", "hello", "hi", "test", "implement it", "implement", "start", "go",
-    "approved", "approve", "correct", "right", "no", "stop", "wait", "check again", "you decide",
+    "approved", "approve", "correct", "right", "no", "stop", "wait", "check again", "you decide", "wow", "it works",
+    "works", "amazing", "awesome", "cool", "can leave it", "leave it",
 ];
 
 /// Words a cut title does not end with.
@@ -66,7 +70,7 @@ pub(super) const DANGLING: &[&str] = &[
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "is", "it", "its", "of", "on",
     "or", "our", "so", "that", "the", "their", "this", "to", "we", "when", "where", "which", "while", "with",
     "you", "your", "my", "are", "be", "would", "should", "could", "can", "will", "how", "there", "like", "then", "use",
-    "using", "via", "all", "any", "not", "those", "these",
+    "using", "via", "all", "any", "not", "those", "these", "don't", "doesn't", "won't", "can't", "isn't", "specifies",
 ];
 
 /// Words that name nothing.
@@ -93,4 +97,10 @@ pub(super) const ADVERBS: &[&str] = &[
 pub(super) const SPEAKING: &[&str] = &[
     "i", "im", "we", "you", "me", "my", "your", "our", "us", "it", "its", "he", "she", "they", "this", "that", "what", "why",
     "how", "ok", "yes", "no", "hmm", "wait", "still", "thanks", "seems", "think",
+];
+
+/// First words of a sentence that says nothing without what stands before it.
+#[rustfmt::skip]
+pub(super) const ASIDES: &[&str] = &[
+    "any", "if", "is", "are", "was", "hint", "continue", "there", "not", "nope", "one", "use", "same", "maybe", "because", "since",
 ];

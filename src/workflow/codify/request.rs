@@ -4,8 +4,8 @@
 //! does not begin like a request is none.
 
 use super::head;
-use super::phrase::{DANGLING, OPENERS, SPEAKING, TALK, VAGUE, VERBS};
-use super::title::{capitalise, cut, shorten_paths, title};
+use super::phrase::{ASIDES, DANGLING, OPENERS, SPEAKING, TALK, VAGUE, VERBS};
+use super::title::{MAX_TITLE, capitalise, cut, cut_at_sentence, shorten_paths, title};
 use crate::base::text::{fold_whitespace, sanitise};
 
 /// Bytes of somebody's words that are looked at: what stands further down was pasted.
@@ -21,13 +21,29 @@ pub(super) fn is_talk(words: &str) -> bool {
     }
     let plain = words.trim_end_matches(['.', '!', '?', ',']).to_lowercase();
     let plain = fold_whitespace(&plain);
-    TALK.contains(&plain.as_str()) || TALK.contains(&strip_openers(&plain).trim())
+    // A command of the host, or one that it hands to the shell.
+    let command = plain.starts_with('/') && !plain.contains([' ', '.']) && plain.matches('/').count() == 1;
+    command || plain.starts_with('!') || TALK.contains(&plain.as_str()) || TALK.contains(&strip_openers(&plain).trim())
+}
+
+/// Whether words ask for something, in any of their first sentences.
+pub(super) fn asks(words: &str) -> bool {
+    let clean = sanitise(head(unwrapped(words), SEEN));
+    let mut lines =
+        operative(&clean).lines().map(plain_line).filter(|line| !line.is_empty() && !is_pasted(line)).take(6);
+    lines.any(|line| sentences(line).take(6).any(|sentence| opens_with_verb(strip_openers(sentence))))
+}
+
+/// Whether words state something at some length, and ask nothing.
+pub(super) fn states(words: &str) -> bool {
+    words.split_whitespace().nth(6).is_some() && !words.trim_end().ends_with('?')
 }
 
 /// `words` as a request of at most `max` characters: openers and politeness off, long paths shortened, first letter
 /// upper case. `None` where nothing is left.
 pub(super) fn request(words: &str, max: usize) -> Option<String> {
     let clean = sanitise(head(unwrapped(words), SEEN));
+    let clean = operative(&clean);
     let mut text = String::new();
     // The first lines that say something; what looks like pasted matter ends it.
     for line in clean.lines().map(plain_line).filter(|line| !line.is_empty()) {
@@ -48,9 +64,13 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
             break;
         }
     }
-    let text = shorten_paths(&fold_whitespace(&text));
-    let text = strip_openers(&text);
-    let text = cut(text, max);
+    let text = fold_whitespace(&text);
+    // What is to be done is told in full; a name has room for the end of a path.
+    let text = if max > MAX_TITLE {
+        cut_at_sentence(strip_openers(&text), max)
+    } else {
+        cut(strip_openers(&shorten_paths(&text)), max)
+    };
     let question = if opens_with_verb(&text) { '?' } else { '.' };
     let text = text.trim_end_matches(['.', ',', ':', ';', ' ', question]);
     (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
@@ -60,10 +80,10 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
 /// stands further down is often pasted.
 pub(super) fn imperative(words: &str) -> Option<String> {
     let clean = sanitise(head(unwrapped(words), SEEN));
-    let lines = clean.lines().map(plain_line).filter(|line| !line.is_empty());
+    let lines = operative(&clean).lines().map(plain_line).filter(|line| !line.is_empty());
     for line in lines.take_while(|line| !is_pasted(line)).take(3) {
         let line = shorten_paths(&fold_whitespace(line));
-        for sentence in sentences(&line).take(4) {
+        for sentence in sentences(&line).take(4).filter(|sentence| !sentence.contains(", but ")) {
             let mut text = strip_openers(sentence);
             // What it builds on may stand first: "based on x, can you …".
             for asking in [" can you ", " could you ", " can we ", " could we ", " please "] {
@@ -118,6 +138,69 @@ pub(super) fn statement(heading: &str) -> Option<String> {
         .then(|| title(heading))
 }
 
+/// A title from words that ask for nothing in so many words: the first sentence that says what they are about, whole or
+/// up to where a clause ends.
+pub(super) fn topic(words: &str) -> Option<String> {
+    let clean = sanitise(head(unwrapped(words), SEEN));
+    let lines = operative(&clean).lines().map(plain_line).filter(|line| !line.is_empty());
+    for line in lines.take_while(|line| !is_pasted(line)).take(3) {
+        let line = shorten_paths(&fold_whitespace(line));
+        for sentence in sentences(&line).take(4) {
+            let text = strip_openers(sentence).trim_end_matches(['.', ',', ':', ';', ' ', '?', '!']);
+            let made = title(text);
+            let told = made.split_whitespace().count() >= 3 && !cut(text, MAX_TITLE).ends_with('…');
+            let first = made.split_whitespace().next().unwrap_or("").to_lowercase();
+            let first = first.split(['\'', '’', ':']).next().unwrap_or("");
+            let talks = SPEAKING.contains(&first) || ASIDES.contains(&first) || forbids(&made);
+            if told && reads_well(&made) && !made.contains("://") && !talks && !is_vague(&made) {
+                return Some(made);
+            }
+        }
+    }
+    None
+}
+
+/// Whether words only say what not to do.
+pub(super) fn forbids(words: &str) -> bool {
+    let head: String = words.chars().take(8).collect::<String>().to_lowercase().replace('’', "'");
+    ["do not ", "don't ", "dont "].iter().any(|not| head.starts_with(not))
+}
+
+/// The words from where they ask for something on: what stands before the heading of a task, and paragraphs that say who
+/// an agent is, are left out.
+fn operative(words: &str) -> &str {
+    const TASKS: &[&str] =
+        &["your task", "task", "the task", "objective", "your goal", "goal", "instructions", "what to do"];
+    const PERSONAS: &[&str] = &["you are ", "you're ", "your name is ", "act as "];
+    let mut at = 0;
+    for line in words.split_inclusive('\n') {
+        at += line.len();
+        let heads = line.starts_with('#') || line.trim_end().ends_with([':', '*']);
+        let label = line.trim().trim_matches(['#', '*', ' ', ':']).to_lowercase();
+        let label = label.split(" (").next().unwrap_or("");
+        if heads
+            && (TASKS.contains(&label) || label.ends_with(" task"))
+            && words[at..].split_whitespace().nth(3).is_some()
+        {
+            return &words[at..];
+        }
+    }
+    // What a shell shows before the cursor was taken along with the words.
+    let mut rest = words.trim_start().trim_start_matches("❯ ");
+    while let Some((paragraph, after)) = rest.split_once("\n\n") {
+        let label = plain_line(paragraph.lines().next().unwrap_or("")).to_lowercase();
+        let context = paragraph.lines().count() == 1
+            && matches!(label.trim_matches(['*', ':']), "context" | "background" | "role");
+        if after.trim().is_empty()
+            || !(context || PERSONAS.iter().any(|persona| label.trim_start_matches("- ").starts_with(persona)))
+        {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
 /// The request within what some hosts put around it: a heading that says only that it is one, and a fence.
 fn unwrapped(words: &str) -> &str {
     let text = words.trim_start();
@@ -170,9 +253,25 @@ fn is_pasted(line: &str) -> bool {
     let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
         .iter()
         .any(|mark| line.starts_with(mark));
+    // A line of code, or a place in it.
+    let code = line.ends_with(';') || line.ends_with('}') || (line.starts_with("at ") && line.contains(':'));
+    let place = line.split_whitespace().count() == 1
+        && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
+        && line.contains(':')
+        && !line.contains("://");
     let data = line.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
     let prompt = ["$ ", "% ", "➜ ", "❯ ", "PS ", ">>> "].iter().any(|mark| line.starts_with(mark));
-    fence || log || data || prompt || line.starts_with(['<', '{', '|', '[']) || told * 4 < line.chars().count() * 3
+    // What a shell shows before the cursor: `~/code/api (main)`.
+    let shell = line.starts_with("~/") && line.ends_with(')') && line.split_whitespace().count() <= 2;
+    fence
+        || log
+        || code
+        || place
+        || data
+        || prompt
+        || shell
+        || line.starts_with(['<', '{', '|', '['])
+        || told * 4 < line.chars().count() * 3
 }
 
 /// Whether the first word is a verb that asks for something. A question or a prohibition begins with one too: "do we",
@@ -199,6 +298,10 @@ fn is_vague(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
     words.skip(1).all(|word| {
         let word = word.to_lowercase();
+        // An option of the agent's: "do B".
+        if word.chars().count() == 1 && word.is_ascii() {
+            return true;
+        }
         DANGLING.contains(&word.as_str()) || VAGUE.contains(&word.as_str())
     })
 }
@@ -290,8 +393,52 @@ mod tests {
     }
 
     #[test]
+    fn requests_are_whole() {
+        let long = "Move the pump to the cellar. ".repeat(50);
+        let made = request(&long, 200).unwrap();
+        assert!(made.ends_with("cellar. …") && made.chars().count() <= 200, "{made}");
+        let is = |words, expected: &str| assert_eq!(request(words, 400).as_deref(), Some(expected), "{words}");
+        is("❯ is this right? look at the pump", "Is this right? look at the pump");
+        is("~/code/api (main)\nat Object.open (fs.js:3:1)\nnode:fs:443\nreturn x;\nMend the path", "Mend the path");
+        is("You are **ann**, a helper.\n\nMend the path of the pump", "Mend the path of the pump");
+        is(
+            "You are ann.\n\n## Context\n\nA cellar.\n\n## Round 2 task\n\nMend the pump for good",
+            "Mend the pump for good",
+        );
+        is("Task:", "Task");
+    }
+
+    #[test]
+    fn topics_say_what_words_are_about() {
+        let is = |words, expected| assert_eq!(topic(words), expected, "{words}");
+        is("Main branch tests failing - why? https://example.org/1", Some("Main branch tests failing".to_owned()));
+        is(
+            "Analise o projeto e veja o que pode ser modularizado",
+            Some("Analise o projeto e veja o que pode ser modularizado".to_owned()),
+        );
+        is("I think it is slow", None);
+        is("any ideas here?", None);
+        is("Do NOT use a subagent", None);
+    }
+
+    #[test]
+    fn asking_is_told_from_telling() {
+        assert!(asks("ok, merged. can we tag it please?") && asks("Thanks. Then write the guide"));
+        assert!(!asks("what is this?") && !asks("Great work"));
+    }
+
+    #[test]
     fn talk_is_known() {
-        for words in ["Continue.", "yes, please continue", "ok", "Commit this", "go ahead!"] {
+        for words in [
+            "Continue.",
+            "yes, please continue",
+            "ok",
+            "Commit this",
+            "go ahead!",
+            "/undo",
+            "!gh pr list",
+            "Wow, it works",
+        ] {
             assert!(is_talk(words), "{words}");
         }
         assert!(!is_talk("continue with the migration of users"));

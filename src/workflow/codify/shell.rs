@@ -46,6 +46,15 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
             continue;
         }
         if let Some(open) = quote {
+            // A message from a here document within quotes: the quotes in it close nothing.
+            if byte == b'$'
+                && open == b'"'
+                && let Some(after) = command[at..].strip_prefix("$(cat <<")
+                && let (Some(mark), Some(line)) = (here_mark(after), after.find('\n'))
+            {
+                at = here_end(command, at + (command.len() - at - after.len()) + line + 1, &mark);
+                continue;
+            }
             if byte == open {
                 quote = None;
             }
@@ -187,6 +196,10 @@ mod tests {
         assert_eq!(
             texts("git commit -m \"$(cat <<'EOF'\na; b\nEOF\n)\""),
             ["git commit -m \"$(cat <<'EOF'\na; b\nEOF\n)\""]
+        );
+        assert_eq!(
+            texts("git commit -m \"$(cat <<'EOF'\nSay \"no\"; b\nEOF\n)\" && git push"),
+            ["git commit -m \"$(cat <<'EOF'\nSay \"no\"; b\nEOF\n)\"", "git push"]
         );
         assert_eq!(texts("x=$(ls; pwd) && y"), ["x=$(ls; pwd)", "y"]);
         assert_eq!(texts("\\"), ["\\"]);

@@ -182,7 +182,7 @@ fn a_feature_with_an_approved_plan() {
 
     Add refresh tokens to the API
 
-    src/auth.rs::Rust, docs/auth.md::Markdown → plan-token-store-notes
+    src/auth.rs::Rust, docs/auth.md::Markdown → result
 
     > [!gate] Plan: rotate refresh tokens
     > 1. Store hashes of tokens ⇒ table
@@ -204,7 +204,7 @@ fn a_feature_with_an_approved_plan() {
 
     ## Open a pull request @coder #dev
 
-    src/token.rs::Rust, commit::Commit → open-pull-request-notes
+    src/token.rs::Rust, commit::Commit → result@2
 
     - Uses: commit, printed by “Build the rotation of tokens in src/token.rs, with tests” (4f1c2ab in the session)
     - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens"`
@@ -219,9 +219,9 @@ fn a_feature_with_an_approved_plan() {
 
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
-      Plan the token store,planner,dev,src/auth.rs,plan-token-store-notes,"",success,2026-11-20-refresh-tokens#^p-01
+      Plan the token store,planner,dev,src/auth.rs,result,"",success,2026-11-20-refresh-tokens#^p-01
       "Build the rotation of tokens in src/token.rs, with tests",coder,dev,src/auth.rs,src/token.rs,"",success,2026-11-20-refresh-tokens#^p-02
-      Open a pull request,coder,dev,src/token.rs,open-pull-request-notes,"",success,2026-11-20-refresh-tokens#^p-03
+      Open a pull request,coder,dev,src/token.rs,result@2,"",success,2026-11-20-refresh-tokens#^p-03
     ```
     "#);
 }
@@ -289,7 +289,7 @@ fn a_debugging_session() {
 
     ## The build is broken since yesterday @claude-code #dev !
 
-    src/clock.rs::Rust → build-broken-since-yesterday-results
+    src/clock.rs::Rust → result
 
     - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix src/clock.rs instead so that the build and the tests pass”
 
@@ -322,7 +322,7 @@ fn a_debugging_session() {
 
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
-      The build is broken since yesterday,claude-code,dev,src/clock.rs,build-broken-since-yesterday-results,"",failed,x#^p-01
+      The build is broken since yesterday,claude-code,dev,src/clock.rs,result,"",failed,x#^p-01
       Fix src/clock.rs instead so that the build and the tests pass,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
       Publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
@@ -371,7 +371,7 @@ fn sub_agents_and_sub_phases() {
 
     ### Review src/token.rs for races @reviewer
 
-    Gave: two findings, both fixed
+    - Result: two findings, both fixed
 
     From [[2026-11-22-review-reviewer]].
 
@@ -523,4 +523,74 @@ proptest! {
         session.preface.push(Item::Tasks(Tasks { tasks, ..Tasks::default() }));
         made(&session);
     }
+}
+
+/// What the agent said last, of the last phase that did something; what led to more is not it.
+#[test]
+fn a_step_tells_what_it_came_to() {
+    let prose = |text: &str| Item::Prose(crate::session::Prose { text: text.into(), ..Default::default() });
+    let closing = "Done. Here is what changed:\n\n- `Valve` opens first\n- the log → says so\n\nWant me to commit?";
+    let phases = vec![
+        phase(
+            "Mend the pump",
+            "claude-code",
+            vec![said("Mend the pump"), prose("Let me look:"), ran("make pump", "ok"), prose(closing)],
+        ),
+        phase(
+            "why is it loud?",
+            "claude-code",
+            vec![said("why is it loud?"), ran("cat pump.log", "loud"), prose("It is old.")],
+        ),
+        phase(
+            "Paint it",
+            "claude-code",
+            vec![said("Paint the pump house"), ran("make paint", "ok"), prose("Now the door:")],
+        ),
+    ];
+    let workflow = codify(&session("x", "Y", phases), &Options::default()).0;
+    let results = |step: &crate::workflow::Step| -> Vec<String> {
+        let of = |part: &Part| match part {
+            Part::Remark(it) if it.kind == crate::workflow::RemarkKind::Result => Some(it.text.clone()),
+            _ => None,
+        };
+        step.parts.iter().filter_map(of).collect()
+    };
+    assert_eq!(results(&workflow.steps[0]), ["`Valve` opens first; the log ⇒ says so"]);
+    assert!(workflow.steps[1..].iter().all(|step| results(step).is_empty()));
+}
+
+/// A sub-agent's own session has no person in it: its task is the request.
+#[test]
+fn a_task_is_a_request() {
+    let task = Item::Callout(Callout {
+        kind: "context".into(),
+        title: "Task".into(),
+        body: "You are ann.\n\n## Task\n\nCompare the two pumps. Do not push, and do not merge.".into(),
+        ..Callout::default()
+    });
+    let phases = vec![phase("Round 2", "ann", vec![task, wrote("pumps.md")])];
+    let mut meta = session("x", "Y", phases);
+    meta.phases[0].title = "Continue".into();
+    let workflow = codify(&meta, &Options::default()).0;
+    assert_eq!(workflow.steps[0].title, "Compare the two pumps");
+    let Some(Part::Prose(prose)) = workflow.steps[0].parts.first() else { panic!("{:?}", workflow.steps[0].parts) };
+    assert_eq!(prose.markdown, "Compare the two pumps. Do not push, and do not merge");
+}
+
+/// What a person broke off did not go well.
+#[test]
+fn a_session_that_was_broken_off_ends_so() {
+    let mut session = session("x", "Y", vec![phase("Mend", "a", vec![said("Mend the pump"), wrote("pump.c")])]);
+    session.meta.status = Some(Status::Abandoned);
+    let text = render(&codify(&session, &Options::default()).0);
+    assert!(text.contains(",abandoned,x#^p-01"), "{text}");
+}
+
+/// A check that passed before anything was changed says nothing of the work.
+#[test]
+fn checks_come_after_the_work() {
+    let items = vec![said("Mend the pump"), ran("cargo test", "ok"), wrote("pump.rs"), ran("cargo clippy", "ok")];
+    let workflow = codify(&session("x", "Y", vec![phase("Mend", "a", items)]), &Options::default()).0;
+    let checks: Vec<_> = workflow.checks.iter().filter_map(|check| check.command.as_deref()).collect();
+    assert_eq!(checks, ["cargo clippy"]);
 }

@@ -23,7 +23,27 @@ pub(super) fn title(text: &str) -> String {
         }
     }
     let cut = cut(&text, MAX_TITLE);
-    capitalise(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']))
+    let cut = without_dangling(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']));
+    capitalise(cut.trim_end_matches([',', ':', ';', ' ']))
+}
+
+/// At most `max` characters of whole sentences, with `…` where something was left out; where a sentence alone is longer,
+/// cut as [`cut`] does.
+pub(super) fn cut_at_sentence(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max.saturating_sub(2)).map_or(text.len(), |(at, _)| at);
+    let head = &text[..end];
+    let sentence = [". ", "? ", "! ", "。", "？", "！"]
+        .iter()
+        .filter_map(|mark| Some(head.rfind(mark)? + mark.trim_end().len()))
+        .max();
+    if let Some(at) = sentence.filter(|&at| head[..at].chars().count() * 5 >= max * 2) {
+        return format!("{} …", &head[..at]);
+    }
+    let cut = cut(text, max);
+    if cut.ends_with('…') { cut } else { format!("{cut} …") }
 }
 
 /// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
@@ -43,7 +63,6 @@ pub(super) fn cut(text: &str, max: usize) -> String {
         " which ",
         " (",
         " such that ",
-        " that ",
         " when ",
         " while ",
         " as well as ",
@@ -142,6 +161,13 @@ pub(super) fn from_deeds(deeds: &[Deed<'_>]) -> Option<String> {
     commit(deeds).or_else(|| from_files(deeds)).or_else(|| from_commands(deeds))
 }
 
+/// How many commits were made.
+pub(super) fn commits(deeds: &[Deed<'_>]) -> usize {
+    let commits =
+        |deed: &&Deed<'_>| deed.succeeded() && memchr::memmem::find(deed.core.as_bytes(), b"git commit").is_some();
+    deeds.iter().filter(commits).count()
+}
+
 /// The message of the last commit or pull request, its conventional prefix off.
 pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
     deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
@@ -172,7 +198,8 @@ pub(super) fn file_name(path: &str) -> &str {
     path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or("")
 }
 
-fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
+/// A title from the files that were written.
+pub(super) fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
     let mut paths: Vec<&str> = Vec::new();
     let mut created = false;
     for deed in deeds.iter().filter(|deed| deed.succeeded()) {
@@ -193,7 +220,8 @@ fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
     .map(|text| crate::base::text::truncate(&text, MAX_TITLE).into_owned())
 }
 
-fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
+/// A title from the most telling command.
+pub(super) fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
     let best = best.rev().max_by_key(|deed| deed.kind)?;
     // Of several commands in a row the one that does most; setting a variable says nothing.

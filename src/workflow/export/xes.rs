@@ -37,7 +37,7 @@ pub fn export(traces: &[Trace]) -> String {
             out.push_str("    <event>\n");
             string(&mut out, 6, "concept:name", &run.step);
             let transition = match run.status.as_str() {
-                "failed" | "timeout" => "ate_abort",
+                "failed" | "timeout" | "abandoned" => "ate_abort",
                 "skipped" => "manualskip",
                 _ => "complete",
             };

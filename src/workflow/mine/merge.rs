@@ -84,8 +84,8 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut Names, lift
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
-            // Values of one session say nothing of the others.
-            Part::Remark(it) if it.kind == RemarkKind::Uses => {}
+            // Values of one session, and what it came to, say nothing of the others.
+            Part::Remark(it) if matches!(it.kind, RemarkKind::Uses | RemarkKind::Result) => {}
             other => step.parts.push(other.clone()),
         }
     }

@@ -1,0 +1,295 @@
+//! What closing words say, in a line: an agent's last message has a list, a heading and an offer where a step has room
+//! for two sentences.
+//!
+//! Nothing is understood. Marks of markdown, code and tables are taken off, and what an agent says to itself before the
+//! matter and to the person after it; then whole sentences and items are kept as far as there is room.
+
+use super::text::{fold_whitespace, sanitise};
+
+/// Bytes that are looked at: more than any room that is asked for needs.
+const SEEN: usize = 12_000;
+
+/// How a sentence begins that only leads to the matter.
+#[rustfmt::skip]
+const LEADS: &[&str] = &[
+    "let me ", "now let me ", "now i have ", "i now have ", "i have everything", "i have enough", "now i'll ", "i'll now ",
+    "i'll compile", "i'll write", "here is the ", "here's the ", "here is my ", "here's my ", "here is a ", "here's a ",
+    "here's what ", "here is what ", "based on my ", "report below", "all checks complete", "there it is", "love this", "wait",
+    "methodology note", "i've got everything", "i have the full", "let me know", "summary of changes", "now i have",
+];
+
+/// How a paragraph begins that speaks to the person about what may come.
+#[rustfmt::skip]
+const OFFERS: &[&str] = &[
+    "if you want", "if you'd like", "if you like", "let me know", "want me to", "would you like", "ready for", "ready to",
+    "feel free", "shall i", "should i", "do you want", "next i can", "happy to", "what would you like", "anything else",
+];
+
+/// `text` as one line of at most `max` characters, with `…` where something was left out. Empty where nothing is said.
+pub fn gist(text: &str, max: usize) -> String {
+    let seen = super::lines::floor_char_boundary(text, SEEN);
+    let pieces = pieces(&sanitise(&text[..seen]));
+    let mut line = String::new();
+    let mut room = max.saturating_sub(2);
+    let mut left_out = text.len() > seen;
+    let mut before: Option<&Piece> = None;
+    for (at, piece) in pieces.iter().enumerate() {
+        // A heading or a sentence with a colon says nothing without what it leads to.
+        let needed = piece.text.chars().count() + if piece.leads() { 24 } else { 2 };
+        if needed > room {
+            left_out = true;
+            // What there is room for says more than a heading.
+            if line.chars().count() * 2 < max {
+                let more = sentences_within(&piece.text, room);
+                if !line.is_empty() && !more.is_empty() {
+                    line.push_str(if line.ends_with(['.', '!', '?', ':', '…']) { " " } else { ". " });
+                }
+                line.push_str(&more);
+            }
+            break;
+        }
+        if piece.leads() && pieces.get(at + 1).is_none_or(Piece::is_heading) {
+            continue;
+        }
+        if let Some(before) = before {
+            let ends = line.ends_with(['.', '!', '?', ':', '…']);
+            line.push_str(match (before.item, piece.item) {
+                _ if ends => " ",
+                (true, true) => "; ",
+                _ => ". ",
+            });
+        }
+        line.push_str(piece.text.trim_end_matches(if piece.item { &['.', ';', ','][..] } else { &[';', ','][..] }));
+        if piece.is_heading() {
+            line.push(':');
+        }
+        room = max.saturating_sub(2 + line.chars().count());
+        before = Some(piece);
+    }
+    let said = line.trim_end_matches([':', ';', ' ']).to_owned();
+    if left_out && !said.is_empty() && !said.ends_with('…') { format!("{said} …") } else { said }
+}
+
+/// A paragraph, an item of a list or a heading, on one line and without marks.
+#[derive(Debug, PartialEq)]
+struct Piece {
+    text: String,
+    item: bool,
+    heading: bool,
+}
+
+impl Piece {
+    fn is_heading(&self) -> bool {
+        self.heading
+    }
+
+    /// Whether it only leads to what follows.
+    fn leads(&self) -> bool {
+        self.heading || self.text.ends_with(':')
+    }
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut open = false;
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let trimmed = line.trim().trim_start_matches("> ");
+        if let Some(mark) = fence {
+            if trimmed.starts_with(mark) {
+                fence = None;
+            }
+            continue;
+        }
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            (fence, open) = (Some(mark), false);
+            continue;
+        }
+        let rule = !trimmed.is_empty() && trimmed.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | ' '));
+        if trimmed.is_empty()
+            || rule
+            || trimmed.starts_with(['|', '<'])
+            || (trimmed.starts_with('[') && trimmed.ends_with(']'))
+        {
+            open = false;
+            continue;
+        }
+        let heading = trimmed.starts_with('#');
+        let item = item(trimmed);
+        let words = plain(item.unwrap_or_else(|| trimmed.trim_start_matches('#').trim_start()));
+        match pieces.last_mut() {
+            // A wrapped line goes on.
+            Some(last) if open && item.is_none() && !heading => {
+                last.text.push(' ');
+                last.text.push_str(&words);
+            }
+            _ => pieces.push(Piece { text: words, item: item.is_some(), heading }),
+        }
+        open = !heading;
+    }
+    pieces.retain(|piece| piece.text.contains(char::is_alphanumeric));
+    while pieces.last().is_some_and(|piece| begins(&piece.text, OFFERS)) {
+        pieces.pop();
+    }
+    pieces.retain(|piece| piece.item || !begins(&piece.text, OFFERS));
+    strip_leads(&mut pieces);
+    pieces
+}
+
+/// The words of an item, if the line is one.
+fn item(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = (rest.len() < line.len()).then(|| rest.strip_prefix(". ").or(rest.strip_prefix(") "))).flatten();
+    let item = ["- ", "* ", "+ ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).or(numbered)?;
+    Some(["[x] ", "[ ] ", "[X] "].iter().find_map(|mark| item.strip_prefix(mark)).unwrap_or(item))
+}
+
+/// Without emphasis, and with the words of links for the links.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("](") {
+        let Some(from) = rest[..at].rfind('[').filter(|from| !rest[..*from].ends_with('!')) else { break };
+        let Some(end) = rest[at..].find(')') else { break };
+        out.push_str(&rest[..from]);
+        out.push_str(&rest[from + 1..at]);
+        rest = &rest[at + end + 1..];
+    }
+    out.push_str(rest);
+    let bare = fold_whitespace(&out.replace("**", "").replace("__", ""));
+    let emphasis = bare.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')).filter(|rest| !rest.contains('*'));
+    emphasis.map_or(bare.clone(), str::to_owned)
+}
+
+/// Takes off what the agent says to itself before the matter: the sentences up to the last one that leads to it, among
+/// the first few.
+fn strip_leads(pieces: &mut Vec<Piece>) {
+    let lead =
+        pieces.iter().take(4).rposition(|piece| !piece.heading && !piece.item && last_lead(&piece.text).is_some());
+    // Where nothing would be left, what there is says more than nothing.
+    if let Some(at) = lead
+        && let Some(end) = last_lead(&pieces[at].text)
+    {
+        let rest = pieces[at].text[end..].trim_start().to_owned();
+        if !rest.is_empty() || pieces.len() > at + 1 {
+            pieces.drain(..at);
+            pieces[0].text = rest;
+        }
+    }
+    if let Some(first) = pieces.first_mut() {
+        // A cry says nothing: "Done.", "Perfect!".
+        while let Some((cry, rest)) = first.text.split_once(['.', '!']) {
+            if cry.split_whitespace().count() > 2 || !rest.starts_with(' ') || rest.trim().is_empty() {
+                break;
+            }
+            first.text = rest.trim_start().to_owned();
+        }
+    }
+    let cry = |piece: &Piece| !piece.item && !piece.heading && piece.text.split_whitespace().count() <= 2;
+    while pieces.len() > 1 && (pieces[0].text.is_empty() || (cry(&pieces[0]) && !pieces[0].text.ends_with(':'))) {
+        pieces.remove(0);
+    }
+}
+
+/// Where the last sentence that only leads to the matter ends.
+fn last_lead(text: &str) -> Option<usize> {
+    let mut end = None;
+    let mut at = 0;
+    for sentence in sentences(text) {
+        at += sentence.len();
+        if begins(sentence, LEADS) || sentence.trim_end().ends_with("below.") || sentence.trim_end().ends_with("below:")
+        {
+            end = Some(at);
+        }
+    }
+    end
+}
+
+fn begins(text: &str, words: &[&str]) -> bool {
+    let head: String = text.trim_start().chars().take(24).map(|c| if c == '’' { '\'' } else { c }).collect();
+    let head = head.to_lowercase();
+    words.iter().any(|words| head.starts_with(words))
+}
+
+/// The sentences of a line, with the blank behind each.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let ends = [". ", "! ", "? ", ": "].iter().filter_map(|mark| Some(rest.find(mark)? + mark.len())).min();
+        let (sentence, after) = rest.split_at(ends.unwrap_or(rest.len()));
+        rest = after;
+        Some(sentence)
+    })
+}
+
+/// The first sentences that fit, else the first words.
+fn sentences_within(text: &str, max: usize) -> String {
+    if max < 12 {
+        return String::new();
+    }
+    let mut line = String::new();
+    for sentence in sentences(text) {
+        if line.chars().count() + sentence.chars().count() > max {
+            break;
+        }
+        line.push_str(sentence);
+    }
+    if line.chars().count() * 3 < max {
+        line = text.chars().take(max).collect();
+        line.truncate(line.rfind(' ').unwrap_or(line.len()));
+        // A code span that the cut left open.
+        if line.matches('`').count() % 2 == 1 {
+            line.truncate(line.rfind('`').unwrap_or(line.len()));
+        }
+        return format!("{}…", line.trim_end());
+    }
+    line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_words_become_a_line() {
+        let text = "Done. Here's what changed in the pump:\n\n##### Store\n- **`Valve`** opens first.\n- adds a [guide](x.md)\n\n\
+                    ```rust\nfn x() {}\n```\n\n| a | b |\n|---|---|\n\nAll 12 tests pass.\n\nWant me to commit?";
+        assert_eq!(gist(text, 400), "Store: `Valve` opens first; adds a guide. All 12 tests pass.");
+        assert_eq!(gist(text, 40), "Store: `Valve` opens first …");
+    }
+
+    #[test]
+    fn thoughts_before_the_matter_go() {
+        let text = "`Issuer()` is exported. Minor gap. Now I have the full picture. Let me compose my analysis.\n\n## Findings\n\n1. The cache is never cleared.";
+        assert_eq!(gist(text, 200), "Findings: The cache is never cleared");
+        assert_eq!(gist("Wait — that is odd.", 200), "Wait — that is odd.");
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_at_a_sentence() {
+        let text =
+            "The clock was read twice. The second reading came after the sleep, so the test failed on slow machines.";
+        assert_eq!(gist(text, 60), "The clock was read twice. …");
+        assert_eq!(gist("one two three four five six seven", 20), "one two three…");
+        assert_eq!(gist("see `a very long command line` here", 16), "see…");
+        assert_eq!(gist("*Interrupted by the user.*", 60), "Interrupted by the user.");
+    }
+
+    #[test]
+    fn nothing_said_is_nothing() {
+        for text in ["", "```\nx\n```", "| a |", "---", "#"] {
+            assert_eq!(gist(text, 100), "", "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_line_within_its_room(text in "([ a-z`*#|:.\\n-]|Let me |\\[x\\]\\(y\\)|…|é){0,60}", max in 8_usize..200) {
+            let line = gist(&text, max);
+            proptest::prop_assert!(line.chars().count() <= max && !line.contains('\n'), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether a step went well: what its output says counts before the exit code, which is that of the last program of a pipe.
+
+use super::kind::Kind;
+use super::shell;
+use crate::session::{Step, StepStatus};
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It did what it should.
+    Well,
+    /// It failed.
+    Badly,
+    /// Nobody knows.
+    Open,
+}
+
+/// How an output begins, or a line of it, that tells of a failure whatever the exit code says.
+const BEGINS: &[&str] = &["fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent"];
+/// What stands in an output that tells the same.
+const HOLDS: &[&str] =
+    &["command not found", "unknown flag", "unknown option", "is not mergeable", "error TS", "error[E0"];
+/// Programs that end with 1 where they found nothing.
+const SEARCHING: &[&str] = &["grep", "rg", "egrep", "diff", "findstr"];
+
+/// How `step` ended, which is of `kind`; `core` is its command where it ran in a shell.
+pub(super) fn ended(step: &Step, kind: Kind, core: Option<&str>) -> Ended {
+    let result = step.result.as_deref().unwrap_or("").trim_start();
+    let code = step.exit.unwrap_or(0);
+    if step.status == StepStatus::Failed || code != 0 {
+        let silent = matches!(result, "" | "no output" | "failed, no output" | "exit 1" | "failed" | "exit code 1");
+        let found_nothing = silent && code <= 1 && step.command.as_deref().or(core).is_some_and(ends_in_search);
+        return if core.is_some() && found_nothing { Ended::Well } else { Ended::Badly };
+    }
+    if step.status != StepStatus::Complete {
+        return Ended::Open;
+    }
+    // An edit that a host shows and does not say it made.
+    if result.starts_with("not recorded as applied") {
+        return Ended::Open;
+    }
+    let tells = core.is_some() && kind > Kind::Look;
+    let says = BEGINS.iter().any(|words| result.starts_with(words))
+        || HOLDS.iter().any(|words| memchr::memmem::find(result.as_bytes(), words.as_bytes()).is_some());
+    if tells && says { Ended::Badly } else { Ended::Well }
+}
+
+/// Whether the exit code is that of a search.
+fn ends_in_search(command: &str) -> bool {
+    let parts = shell::split(command);
+    parts.last().and_then(|part| shell::words(part.text).first().copied()).is_some_and(|word| SEARCHING.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(command: &str, result: &str, exit: Option<i32>) -> Ended {
+        let status = if exit.unwrap_or(0) == 0 { StepStatus::Complete } else { StepStatus::Failed };
+        let step = Step { args: command.into(), result: Some(result.into()), exit, status, ..Step::default() };
+        ended(&step, Kind::Check, Some(command))
+    }
+
+    #[test]
+    fn outputs_count_before_exit_codes() {
+        assert_eq!(of("go test ./... | tail -3", "zsh: command not found: go", None), Ended::Badly);
+        assert_eq!(of("tsc | head", "a.ts:1:1 - error TS2344: no", None), Ended::Badly);
+        assert_eq!(of("cargo test", "0 errors", Some(0)), Ended::Well);
+        assert_eq!(of("cargo test", "exit 1", Some(1)), Ended::Badly);
+        assert_eq!(of("tsc | grep -i pump", "no output", Some(1)), Ended::Well);
+        assert_eq!(of("tsc | grep -i pump", "pump.ts: no", Some(1)), Ended::Badly);
+        assert_eq!(of("tsc | grep -i pump", "", Some(2)), Ended::Badly);
+    }
+
+    #[test]
+    fn what_a_host_only_shows_is_open() {
+        let step = Step { result: Some("not recorded as applied (+0 −2)".into()), ..Step::default() };
+        assert_eq!(ended(&step, Kind::Edit, None), Ended::Open);
+    }
+}
