@@ -29,6 +29,14 @@ const OFFERS: &[&str] = &[
 pub fn gist(text: &str, max: usize) -> String {
     let seen = super::lines::floor_char_boundary(text, SEEN);
     let pieces = pieces(&sanitise(&text[..seen]));
+    // The last words often say what is still open: where not all fits, there is room for them.
+    let all: usize = pieces.iter().map(|piece| piece.text.chars().count() + 2).sum();
+    let end = pieces.last().filter(|piece| all > max && pieces.len() > 2 && !piece.leads());
+    let end = end.map(|piece| piece.text.as_str()).filter(|text| text.chars().count() * 3 < max);
+    let mut max = max;
+    if let Some(end) = end {
+        max -= end.chars().count() + 1;
+    }
     let mut line = String::new();
     let mut room = max.saturating_sub(2);
     let mut left_out = text.len() > seen;
@@ -59,15 +67,22 @@ pub fn gist(text: &str, max: usize) -> String {
                 _ => ". ",
             });
         }
-        line.push_str(piece.text.trim_end_matches(if piece.item { &['.', ';', ','][..] } else { &[';', ','][..] }));
+        let said = if piece.is_heading() { piece.text.trim_end_matches(':') } else { piece.text.as_str() };
+        line.push_str(said.trim_end_matches(if piece.item { &['.', ';', ','][..] } else { &[';', ','][..] }));
         if piece.is_heading() {
             line.push(':');
         }
         room = max.saturating_sub(2 + line.chars().count());
         before = Some(piece);
     }
-    let said = line.trim_end_matches([':', ';', ' ']).to_owned();
-    if left_out && !said.is_empty() && !said.ends_with('…') { format!("{said} …") } else { said }
+    let mut told = line.trim_end_matches([':', ';', ' ']).to_owned();
+    if left_out && !told.is_empty() && !told.ends_with('…') {
+        told.push_str(" …");
+    }
+    match end {
+        Some(end) if left_out => format!("{told} {end}"),
+        _ => told,
+    }
 }
 
 /// A paragraph, an item of a list or a heading, on one line and without marks.
@@ -132,6 +147,13 @@ fn pieces(text: &str) -> Vec<Piece> {
         pieces.pop();
     }
     pieces.retain(|piece| piece.item || !begins(&piece.text, OFFERS));
+    // An offer may stand behind the last words.
+    if let Some(last) = pieces.last_mut().filter(|last| !last.item && !last.heading) {
+        let offer = sentences(&last.text).last().filter(|sentence| begins(sentence, OFFERS)).map(str::len);
+        let end = last.text.len() - offer.unwrap_or(0);
+        last.text.truncate(last.text[..end].trim_end().len());
+    }
+    pieces.retain(|piece| !piece.text.is_empty());
     strip_leads(&mut pieces);
     pieces
 }
@@ -259,6 +281,10 @@ mod tests {
                     ```rust\nfn x() {}\n```\n\n| a | b |\n|---|---|\n\nAll 12 tests pass.\n\nWant me to commit?";
         assert_eq!(gist(text, 400), "Store: `Valve` opens first; adds a guide. All 12 tests pass.");
         assert_eq!(gist(text, 40), "Store: `Valve` opens first …");
+        assert_eq!(
+            gist("### Found:\n\nThe cache is old. Let me know if you want more.", 200),
+            "Found: The cache is old."
+        );
     }
 
     #[test]
@@ -276,6 +302,15 @@ mod tests {
         assert_eq!(gist("one two three four five six seven", 20), "one two three…");
         assert_eq!(gist("see `a very long command line` here", 16), "see…");
         assert_eq!(gist("*Interrupted by the user.*", 60), "Interrupted by the user.");
+    }
+
+    #[test]
+    fn the_last_words_have_room() {
+        let text = "The pump was dry. It is filled now, up to the mark on the glass.\n\n- the first valve is open\n- the second valve is shut\n\nNot tested on a cold day.";
+        assert_eq!(
+            gist(text, 110),
+            "The pump was dry. It is filled now, up to the mark on the glass. … Not tested on a cold day."
+        );
     }
 
     #[test]

@@ -61,6 +61,11 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// In lower case, with straight apostrophes: what is compared with words that are known.
+pub fn lowered(text: &str) -> String {
+    text.to_lowercase().replace('’', "'")
+}
+
 /// [`sanitise`]d and on one line.
 pub fn one_line(text: &str) -> String {
     sanitise(text).replace(['\n', '\t'], " ")

@@ -3,6 +3,7 @@
 use super::deed;
 use super::entry::{Entry, Told};
 use super::news;
+use crate::base::text::lowered;
 use crate::session::attempt::Attempt;
 
 /// Words by which an agent turns round what it has just said, in lower case.
@@ -30,27 +31,27 @@ const OBJECTIONS: &[&str] =
 
 /// Whether an answer grants a fault, argues it away again, changes nothing and asks.
 pub(super) fn argues_away(done: &[Entry]) -> bool {
-    let words = || done.iter().filter_map(prose);
+    let words = || done.iter().filter_map(Entry::prose);
     let changes = done.iter().any(|entry| deed::attempt(entry) == Some(Attempt::Edit));
     let turns = || {
-        let text = words().collect::<Vec<_>>().join("\n").to_lowercase().replace('’', "'");
+        let text = lowered(&words().collect::<Vec<_>>().join("\n"));
         REVERSALS.iter().map(|turn| text.matches(turn).count()).sum::<usize>()
     };
     words().next().is_some_and(news::concedes)
         && !changes
-        && matches!(done.last().and_then(prose), Some(text) if text.trim_end().ends_with('?'))
+        && matches!(done.last().and_then(Entry::prose), Some(text) if text.trim_end().ends_with('?'))
         && turns() >= 2
 }
 
 /// Whether an answer denies without a look what the person's next words show to be so.
 pub(super) fn denies_blindly(done: &[Entry], next: &str) -> bool {
-    let next = next.trim_start().to_lowercase().replace('’', "'");
+    let next = lowered(next.trim_start());
     let denies = |text: &str| {
-        let text = text.to_lowercase().replace('’', "'");
+        let text = lowered(text);
         DENIALS.iter().any(|denial| text.contains(denial))
     };
     !done.iter().any(Entry::is_step)
-        && done.iter().filter_map(prose).any(denies)
+        && done.iter().filter_map(Entry::prose).any(denies)
         && (OBJECTIONS.iter().any(|objection| next.starts_with(objection)) || next.contains("i was able to"))
 }
 
@@ -61,7 +62,7 @@ pub(super) fn skips_checks(words: &str, done: &[Entry]) -> bool {
         return false;
     }
     let run: Vec<String> = done.iter().filter_map(deed::command_of).collect();
-    let said = done.last().and_then(prose).unwrap_or_default();
+    let said = done.last().and_then(Entry::prose).unwrap_or_default();
     wanted.iter().any(|check| !run.iter().any(|command| command.contains(check)) && !said.contains(check))
 }
 
@@ -127,7 +128,7 @@ pub(super) fn tells_of_picture<'a>(done: &'a [Entry], before: impl Iterator<Item
         let text = text.to_lowercase();
         PICTURES.iter().any(|phrase| text.contains(phrase))
     };
-    done.iter().filter_map(prose).any(tells) && !done.iter().chain(before).any(opens)
+    done.iter().filter_map(Entry::prose).any(tells) && !done.iter().chain(before).any(opens)
 }
 
 /// Words of an order to record or publish the work, and those that may stand between them.
@@ -151,13 +152,6 @@ pub(super) fn ignores_order(words: &str, done: &[Entry]) -> bool {
         })
     };
     orders && parts().all(|word| ORDERS.contains(&word) || BETWEEN.contains(&word)) && !done.iter().any(git)
-}
-
-fn prose(entry: &Entry) -> Option<&str> {
-    match &entry.told {
-        Told::Prose(text) => Some(text),
-        Told::Step { .. } | Told::Remark(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::argument::{COMMANDS, FILES, NEW, OLD};
 use super::entry::{Entry, Told};
+use super::patch::{self, Line};
 use crate::session::attempt::{self, Attempt, is_shell};
 
 /// What an edit does to one file.
@@ -21,21 +23,6 @@ pub(super) struct Change<'a> {
     /// The lines that stand there after it.
     pub(super) new: Vec<&'a str>,
 }
-
-/// Arguments that name a file.
-const PATHS: &[&str] = &["file_path", "path", "filePath", "target_file", "notebook_path", "filename"];
-
-/// Arguments that hold all of a file.
-const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source"];
-
-/// Arguments that hold a command.
-const COMMANDS: &[&str] = &["command", "cmd", "script"];
-
-/// Lines of a patch before its first file are none of a file.
-const NOWHERE: &str = "\0";
-
-/// How a patch begins.
-const PATCH: &str = "*** Begin Patch";
 
 /// The command that a call runs; a list of words as one line.
 pub(super) fn command(arguments: &Map<String, Value>) -> Option<String> {
@@ -134,7 +121,7 @@ fn line_of(entry: &Entry) -> Option<(&str, &str)> {
 /// What a call changes, file by file.
 pub(super) fn changes(arguments: &Map<String, Value>) -> Vec<Change<'_>> {
     let mut changes = Vec::new();
-    let path = PATHS.iter().find_map(|name| arguments.get(*name)?.as_str()).unwrap_or_default();
+    let path = FILES.iter().find_map(|name| arguments.get(*name)?.as_str()).unwrap_or_default();
     of_edit(path, arguments, &mut changes);
     for edit in arguments.get("edits").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
         of_edit(path, edit, &mut changes);
@@ -152,10 +139,10 @@ pub(super) fn changes(arguments: &Map<String, Value>) -> Vec<Change<'_>> {
 fn of_edit<'a>(path: &'a str, arguments: &'a Map<String, Value>, changes: &mut Vec<Change<'a>>) {
     let mut change = Change { path, ..Change::default() };
     for (name, value) in arguments {
-        let Some(text) = value.as_str().filter(|text| !text.contains(PATCH)) else { continue };
-        if name.starts_with("old") {
+        let Some(text) = value.as_str().filter(|text| !patch::is_patch(text)) else { continue };
+        if OLD.contains(&name.as_str()) {
             change.old.extend(text.lines());
-        } else if name.starts_with("new") || CONTENTS.contains(&name.as_str()) {
+        } else if NEW.contains(&name.as_str()) {
             change.new.extend(text.lines());
         }
     }
@@ -165,25 +152,23 @@ fn of_edit<'a>(path: &'a str, arguments: &'a Map<String, Value>, changes: &mut V
 }
 
 fn of_patch<'a>(text: &'a str, changes: &mut Vec<Change<'a>>) {
-    let Some((_, patch)) = text.split_once(PATCH) else { return };
-    let mut change = Change { path: NOWHERE, ..Change::default() };
-    for line in patch.lines() {
-        let file = ["*** Update File: ", "*** Add File: ", "*** Delete File: "].iter();
-        if let Some(path) = file.clone().find_map(|mark| line.strip_prefix(*mark)) {
-            changes.push(std::mem::replace(&mut change, Change { path: path.trim(), ..Change::default() }));
-        } else if line.starts_with("***") || line.starts_with("@@") {
-        } else if let Some(line) = line.strip_prefix('+') {
-            change.new.push(line);
-        } else if let Some(line) = line.strip_prefix('-') {
-            change.old.push(line);
-        } else {
-            let line = line.strip_prefix(' ').unwrap_or(line);
-            change.old.push(line);
-            change.new.push(line);
+    // Lines of a patch before its first file are none of a file.
+    let mut change: Option<Change<'a>> = None;
+    for line in patch::lines(text) {
+        match (line, &mut change) {
+            (Line::File(path) | Line::New(path), _) => {
+                changes.extend(change.replace(Change { path, ..Change::default() }));
+            }
+            (Line::In(line), Some(change)) => change.new.push(line),
+            (Line::Out(line), Some(change)) => change.old.push(line),
+            (Line::Kept(line), Some(change)) => {
+                change.old.push(line);
+                change.new.push(line);
+            }
+            (Line::Break, _) | (_, None) => {}
         }
     }
-    changes.push(change);
-    changes.retain(|change| change.path != NOWHERE);
+    changes.extend(change);
 }
 
 impl<'a> Change<'a> {

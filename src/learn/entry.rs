@@ -47,6 +47,14 @@ pub enum Told {
 }
 
 impl Entry {
+    /// What is said, if it is prose.
+    pub(super) fn prose(&self) -> Option<&str> {
+        match &self.told {
+            Told::Prose(text) => Some(text),
+            Told::Step { .. } | Told::Remark(_) => None,
+        }
+    }
+
     /// The entry as text.
     pub fn text(&self) -> String {
         match &self.told {

@@ -11,6 +11,7 @@ use super::entry::{self, Entry};
 use super::harvest::Reason;
 use super::need::Need;
 use super::{shown, tokens};
+use crate::base::text::lowered;
 
 /// Something to learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,7 +244,7 @@ fn without_agreement(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let Some(end) = rest.find(['.', '!', '\n', '—', ':']) else { return rest };
-        let sentence = rest[..end].to_lowercase().replace('’', "'");
+        let sentence = lowered(&rest[..end]);
         let after = rest[end..].trim_start_matches(['.', '!', '—', ':']).trim_start();
         if after.is_empty() || !AGREEMENTS.contains(&sentence.trim()) {
             return rest;

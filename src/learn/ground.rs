@@ -33,6 +33,18 @@ pub(super) struct Ground {
     names: Vec<(u64, u32)>,
 }
 
+/// What is there anyway when a call is looked at.
+struct Known<'a> {
+    /// The number of the text that the answer follows.
+    before: u32,
+    /// Texts that are kept.
+    kept: &'a [Range<u32>],
+    /// What the answer has seen or written itself.
+    seen: &'a Seen,
+    /// What of it it has written.
+    written: &'a Seen,
+}
+
 /// What an answer needs of what came before.
 #[derive(Debug, Default)]
 pub(super) struct Needed {
@@ -73,9 +85,10 @@ impl Ground {
         for entry in answer {
             if let Some(call) = entry.whole() {
                 let quotes = quote::of(&call.arguments);
-                self.quoted(&quotes, before, kept, (&seen, &written), &mut needed);
-                self.taken(&quotes, before, kept, (&seen, &written), &mut needed);
-                self.named(&quotes, before, kept, &seen, &mut needed);
+                let known = Known { before, kept, seen: &seen, written: &written };
+                self.quoted(&quotes, &known, &mut needed);
+                self.taken(&quotes, &known, &mut needed);
+                self.named(&quotes, &known, &mut needed);
                 call.arguments.values().for_each(|value| texts_of(value, &mut |text| written.add(text)));
             }
             texts(entry, &mut |text| seen.add(text));
@@ -84,14 +97,8 @@ impl Ground {
     }
 
     /// The texts that hold the pieces of files that a call quotes.
-    fn quoted(
-        &self,
-        quotes: &Quotes<'_>,
-        before: u32,
-        kept: &[Range<u32>],
-        (seen, written): (&Seen, &Seen),
-        needed: &mut Needed,
-    ) {
+    fn quoted(&self, quotes: &Quotes<'_>, known: &Known<'_>, needed: &mut Needed) {
+        let Known { before, seen, written, .. } = *known;
         for piece in &quotes.old {
             let mut lines = telling(piece);
             lines.retain(|line| !written.lines.contains(line));
@@ -99,25 +106,19 @@ impl Ground {
             lines.retain(|line| !seen.lines.contains(line));
             // An edit may begin and end in the middle of a line.
             for line in piece.first().into_iter().chain(piece.last()).filter(|line| trace::says_something(line)) {
-                let known = trace::key(line)
+                let stood = trace::key(line)
                     .is_none_or(|key| !lines.contains(&key) || last_before(&self.lines, key, before).is_some());
-                if !known && needed.wants.parts.len() < PARTS {
+                if !stood && needed.wants.parts.len() < PARTS {
                     needed.wants.parts.insert(trace::squashed(line));
                 }
             }
-            Self::take(&self.lines, lines, before, kept, (1, HOLDERS), needed);
+            Self::take(&self.lines, lines, known, (1, HOLDERS), needed);
         }
     }
 
     /// The texts from which a call takes lines that it writes: a few lines in one text before are no chance.
-    fn taken(
-        &self,
-        quotes: &Quotes<'_>,
-        before: u32,
-        kept: &[Range<u32>],
-        (seen, written): (&Seen, &Seen),
-        needed: &mut Needed,
-    ) {
+    fn taken(&self, quotes: &Quotes<'_>, known: &Known<'_>, needed: &mut Needed) {
+        let Known { before, seen, written, .. } = *known;
         let quoted: HashSet<u64> = quotes.old.iter().flatten().filter_map(|line| trace::key(line)).collect();
         let lines = quotes.new.iter().filter(|line| trace::says_something(line)).filter_map(|line| trace::key(line));
         let lines: BTreeSet<u64> =
@@ -134,15 +135,15 @@ impl Ground {
             };
             needed.recall(&held);
         }
-        Self::take(&self.lines, unseen, before, kept, (TAKEN, HOLDERS), needed);
+        Self::take(&self.lines, unseen, known, (TAKEN, HOLDERS), needed);
     }
 
     /// The texts that first told of files that a call opens or changes.
-    fn named(&self, quotes: &Quotes<'_>, before: u32, kept: &[Range<u32>], seen: &Seen, needed: &mut Needed) {
+    fn named(&self, quotes: &Quotes<'_>, known: &Known<'_>, needed: &mut Needed) {
         let names: Vec<u64> = quotes.names.iter().flat_map(|text| trace::names(text)).collect();
-        for name in names.into_iter().filter(|name| !seen.names.contains(name)) {
+        for name in names.into_iter().filter(|name| !known.seen.names.contains(name)) {
             needed.wants.names.insert(name);
-            Self::take(&self.names, vec![name], before, kept, (1, 1), needed);
+            Self::take(&self.names, vec![name], known, (1, 1), needed);
         }
     }
 
@@ -150,8 +151,7 @@ impl Ground {
     fn take(
         list: &[(u64, u32)],
         mut keys: Vec<u64>,
-        before: u32,
-        kept: &[Range<u32>],
+        &Known { before, kept, .. }: &Known<'_>,
         (least, most): (usize, usize),
         needed: &mut Needed,
     ) {

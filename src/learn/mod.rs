@@ -6,6 +6,7 @@
 //! which texts wait for what is only known at the end.
 
 mod aftermath;
+mod argument;
 mod budget;
 pub mod card;
 pub mod case;
@@ -36,6 +37,7 @@ mod need;
 mod news;
 mod origin;
 mod pair;
+mod patch;
 pub mod personal;
 mod pile;
 mod promptfoo;

@@ -4,7 +4,7 @@
 //! what is merely left out may be done elsewhere.
 
 use super::deed;
-use super::entry::{Entry, Told};
+use super::entry::Entry;
 
 /// Letters that two names must share at their beginning.
 const SHARED: usize = 5;
@@ -18,11 +18,7 @@ pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
     let Some(last) = done.iter().rposition(|entry| wrote(&entry)) else { return false };
     let lines = written(done);
     // Who says that it is another one has not swapped it.
-    let said = done[last..].iter().filter_map(|entry| match &entry.told {
-        Told::Prose(text) => Some(text.as_str()),
-        _ => None,
-    });
-    let said = said.collect::<Vec<_>>().join("\n");
+    let said = done[last..].iter().filter_map(Entry::prose).collect::<Vec<_>>().join("\n");
     let given = |name: &str| lines.contains(name) || said.contains(name);
     let other = versions(words).take(NAMES).filter(|name| !given(name)).any(|name| {
         versions(&lines).any(|other| shared(name, other) >= SHARED && other != name && !words.contains(other))
@@ -132,6 +128,7 @@ mod tests {
 
     use super::*;
     use crate::learn::Call;
+    use crate::learn::entry::Told;
 
     fn swapped(words: &str, wrote: &str, said: &str) -> bool {
         let call = Call::new("Write", json!({ "file_path": "pump.ts", "content": wrote }), Some("done")).unwrap();

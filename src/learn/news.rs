@@ -2,6 +2,8 @@
 //!
 //! An answer that holds such words cannot have been found without them. Words that stand in any text are none of them.
 
+use crate::base::text::lowered;
+
 use std::collections::HashSet;
 
 /// Letters of a word that says something by itself.
@@ -226,7 +228,7 @@ const OUTCOMES: &[&str] = &[
 
 /// Whether a correction tells how it turned out or what is new: nobody could know that before.
 pub(super) fn tells_outcome(correction: &str) -> bool {
-    let words = correction.to_lowercase().replace('’', "'");
+    let words = lowered(correction);
     OUTCOMES.iter().any(|phrase| words.contains(phrase))
 }
 
@@ -259,7 +261,7 @@ const AGREEING: &[&str] =
 
 /// Whether an answer speaks of what was said or done in the meantime.
 pub(super) fn refers_back(answer: &str) -> bool {
-    let answer = answer.to_lowercase().replace('’', "'");
+    let answer = lowered(answer);
     AGREEING.iter().any(|opening| answer.trim_start().starts_with(opening))
         || BACK.iter().any(|phrase| answer.contains(phrase))
 }
@@ -282,7 +284,7 @@ const CONCESSIONS: &[&str] = &[
 
 /// Whether an answer opens by granting that.
 pub(super) fn concedes(answer: &str) -> bool {
-    let answer = answer.trim_start().to_lowercase().replace('’', "'");
+    let answer = lowered(answer.trim_start());
     CONCESSIONS.iter().any(|opening| answer.starts_with(opening))
 }
 

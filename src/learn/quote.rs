@@ -5,17 +5,8 @@
 
 use serde_json::{Map, Value};
 
-/// Names of arguments that hold a text as it stands in a file.
-const OLD: &[&str] = &["old_string", "oldText", "old_str", "old_text", "oldString"];
-
-/// Names of arguments that hold a text as it shall stand in a file.
-const NEW: &[&str] = &["new_string", "newText", "new_str", "new_text", "newString", "content", "file_text", "contents"];
-
-/// Names of arguments that name a file.
-const FILES: &[&str] = &["file_path", "path", "filePath", "filename", "notebook_path", "file"];
-
-/// Names of arguments that hold a command line.
-const COMMANDS: &[&str] = &["command", "cmd"];
+use super::argument::{COMMANDS, FILES, NEW, OLD};
+use super::patch::{self, Line};
 
 /// What a call quotes, writes and names.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,7 +35,7 @@ impl<'a> Quotes<'a> {
             Value::String(text) if OLD.contains(&name) => self.old.push(text.lines().collect()),
             Value::String(text) if NEW.contains(&name) => self.new.extend(text.lines()),
             Value::String(text) if FILES.contains(&name) => self.names.push(text),
-            Value::String(text) if is_patch(text) => self.patch(text),
+            Value::String(text) if patch::is_patch(text) => self.patch(text),
             Value::String(text) if COMMANDS.contains(&name) && !text.contains('\n') => self.names.push(text),
             Value::Array(items) => items.iter().for_each(|item| self.take(name, item)),
             Value::Object(map) => map.iter().for_each(|(name, value)| self.take(name, value)),
@@ -55,32 +46,25 @@ impl<'a> Quotes<'a> {
     /// The pieces of a patch: what it takes out and what it keeps was there, the rest is new.
     fn patch(&mut self, text: &'a str) {
         let mut piece = Vec::new();
-        let mut inside = false;
-        for line in text.lines() {
-            let heads = ["*** ", "@@", "--- ", "+++ ", "diff "].iter().any(|head| line.starts_with(head));
-            if heads || !(line.is_empty() || line.starts_with([' ', '+', '-'])) {
-                if !piece.is_empty() {
-                    self.old.push(std::mem::take(&mut piece));
+        let end = |old: &mut Vec<Vec<&'a str>>, piece: &mut Vec<&'a str>| {
+            if !piece.is_empty() {
+                old.push(std::mem::take(piece));
+            }
+        };
+        for line in patch::lines(text) {
+            match line {
+                Line::File(path) => {
+                    end(&mut self.old, &mut piece);
+                    self.names.push(path);
                 }
-                inside = heads;
-                if ["*** Update File: ", "*** Delete File: ", "--- a/"].iter().any(|head| line.starts_with(head)) {
-                    self.names.push(line);
-                }
-            } else if let Some(new) = line.strip_prefix('+').filter(|_| inside) {
-                self.new.push(new);
-            } else if inside && !line.is_empty() {
-                piece.push(&line[1..]);
+                Line::New(_) | Line::Break => end(&mut self.old, &mut piece),
+                Line::In(line) => self.new.push(line),
+                Line::Out(line) | Line::Kept(line) if !line.is_empty() => piece.push(line),
+                Line::Out(_) | Line::Kept(_) => {}
             }
         }
-        if !piece.is_empty() {
-            self.old.push(piece);
-        }
+        end(&mut self.old, &mut piece);
     }
-}
-
-/// Whether a text is a patch, or a command that holds one.
-fn is_patch(text: &str) -> bool {
-    text.contains("*** Begin Patch") || (text.contains("\n+++ ") && text.contains("\n@@ "))
 }
 
 #[cfg(test)]
@@ -111,6 +95,6 @@ mod tests {
         let (old, new, names) = quotes(&patch);
         assert_eq!(old, [vec!["mast".to_owned(), "sail".into()], vec!["row".into()]]);
         assert_eq!(new, ["oar", "new"]);
-        assert_eq!(names, ["bash", "-lc", "*** Update File: ship.rs"]);
+        assert_eq!(names, ["bash", "-lc", "ship.rs"]);
     }
 }

@@ -6,6 +6,7 @@
 
 use super::entry::Told;
 use super::trail::Beat;
+use crate::base::text::lowered;
 use crate::session::Item;
 
 /// Words by which an agent offers something to do in a question, in lower case.
@@ -43,7 +44,7 @@ const CHOICES: &[&str] = &["yes", "yeah", "yep", "yup", "sure", "ja", "oui", "sÃ
 pub(super) fn offers(beat: &Beat<'_>) -> bool {
     let Told::Prose(text) = &beat.entry.told else { return false };
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '`'));
-    let last = text.lines().next_back().unwrap_or_default().to_lowercase().replace('â€™', "'");
+    let last = lowered(text.lines().next_back().unwrap_or_default());
     let start = [". ", "! ", ": "].iter().filter_map(|end| last.rfind(end)).max().unwrap_or_default();
     let sentence = &last[start..];
     (text.ends_with('?') && OFFERS.iter().any(|offer| sentence.contains(offer)))

@@ -8,6 +8,7 @@ use super::deed;
 use super::entry::{Entry, Told};
 use super::harvest::Reason;
 use super::reply;
+use crate::base::text::lowered;
 use crate::session::attempt::{self, Attempt};
 
 /// Commands that last, by program and subcommand.
@@ -174,7 +175,7 @@ fn holds_on(words: &str) -> bool {
 
 /// Whether words ask for such an act.
 fn asks(words: &str) -> bool {
-    let words = words.to_lowercase().replace('’', "'");
+    let words = lowered(words);
     let all: Vec<&str> = words.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|w| !w.is_empty()).collect();
     all.iter().enumerate().any(|(at, word)| {
         let named = ASKS.iter().any(|ask| word.starts_with(ask)) || ASKS_WHOLE.contains(word);

@@ -3,6 +3,7 @@
 //! Reading is total and linear: any bytes give a [`Note`], and what is odd becomes a diagnostic.
 
 pub mod block;
+mod builder;
 pub mod edit;
 pub mod frontmatter;
 pub mod heading;

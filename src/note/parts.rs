@@ -8,8 +8,9 @@
 use rayon::prelude::*;
 
 use super::block::BlockKind;
+use super::builder;
 use super::prescan;
-use super::tree::{self, Tree};
+use super::tree::Tree;
 use crate::base::{Span, threads};
 
 /// About how long a part is: short enough that the next one is read in the memory that this one leaves.
@@ -73,7 +74,7 @@ fn part(text: &str, span: Span) -> Part {
     let text = &text[..span.end];
     let scan = prescan::scan(text, span.start);
     let open = scan.open;
-    let tree = tree::build(text, span.start, scan);
+    let tree = builder::build(text, span.start, scan);
     // The scan knows what it takes the lines for, and this is what the parser took them for.
     let ends_open = tree.blocks.last().is_some_and(|block| match block.kind {
         BlockKind::Fence { closed, .. } => !closed,

@@ -322,7 +322,7 @@ fn work(text: &str) -> (usize, usize) {
     let scan = prescan::scan(text, body);
     let view = scan.view.as_deref().unwrap_or(&text[body..]);
     assert_eq!(view.len(), text.len() - body);
-    tree::work(view)
+    builder::work(view)
 }
 
 fn split_start(text: &str) -> usize {

@@ -1,5 +1,7 @@
 //! What a prompt follows: an interruption, a refusal, a question.
 
+use crate::base::text::lowered;
+
 /// The turn of the talk just before a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts, each a row of a rule")]
@@ -60,7 +62,7 @@ const INVITATIONS: &[&str] = &[
 ];
 
 fn invites(line: &str) -> bool {
-    let line = line.replace('’', "'").to_lowercase();
+    let line = lowered(line);
     INVITATIONS.iter().any(|row| line.contains(row))
 }
 

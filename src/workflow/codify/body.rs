@@ -50,12 +50,12 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
         }
         remark(RemarkKind::Decided, text);
     }
-    let asking = |user: &User| draft.requests.iter().any(|asked| std::ptr::eq(*asked, user));
-    for user in draft.corrections.iter().filter(|user| !asking(user) && corrects(user)).take(8) {
+    let opening = opening(draft);
+    let opens = |user: &User| opening.is_some_and(|opening| std::ptr::eq(opening, user));
+    for user in draft.corrections.iter().filter(|user| !opens(user) && corrects(user)).take(8) {
         remark(RemarkKind::Mind, spoken(user, MAX_FURTHER));
     }
-    let opening = opening(draft);
-    let further = draft.asked.iter().filter(|user| !opening.is_some_and(|opening| std::ptr::eq(opening, **user)));
+    let further = draft.asked.iter().filter(|user| !opens(user));
     for user in further.take(8) {
         let then = request::request(&user.words, MAX_FURTHER).unwrap_or_default();
         if !same(&then, &draft.title) {
@@ -118,12 +118,12 @@ fn is_of_work(error: &Error) -> bool {
         || !HOST.iter().any(|word| told.contains(word))
 }
 
-/// Whether a correction says what to mind: a question or an exclamation alone does not.
+/// Whether a correction says what to mind: an exclamation or a short question does not.
 fn corrects(user: &User) -> bool {
     let words = user.words.trim();
     let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
     let asks = words.ends_with('?') && !words.trim_end_matches('?').contains(['.', '?', '!', '\n']);
-    told || (words.split_whitespace().count() >= 4 && !asks)
+    told || words.split_whitespace().count() >= if asks { 6 } else { 4 }
 }
 
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.

@@ -46,7 +46,7 @@ pub(super) fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
             places.insert(&deed.core, order.len());
             order.push(deed);
         }
-        if deed.core.contains("git commit") {
+        if deed.kind == Kind::Change && deed.core.contains("git commit") {
             pending = order.len();
         }
     }
@@ -93,7 +93,7 @@ fn did_nothing(deed: &Deed<'_>) -> bool {
     const NOTHING: &[&str] =
         &["Already up to date", "Already up-to-date", "Everything up-to-date", "nothing to commit"];
     let result = deed.step.result.as_deref().unwrap_or("");
-    deed.core.contains("git ") && NOTHING.iter().any(|told| result.trim_start().starts_with(told))
+    NOTHING.iter().any(|told| result.trim_start().starts_with(told)) && deed.core.contains("git ")
 }
 
 /// Whether it looks at what no file of the project holds: an issue, a log of a build, an address.
@@ -176,14 +176,17 @@ fn within(command: &str, max: usize) -> String {
 fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
     let core = data.named(&crate::base::text::sanitise(&deed.core));
     let mut lines: Vec<&str> = core.lines().map(str::trim_end).collect();
+    let whole = lines.len();
     if lines.len() > MAX_SCRIPT_LINES {
         lines = without_documents(&lines);
     }
+    // What was cut is not shown as if it could be run.
+    let cut = lines.len() < whole;
     // What does not fit a line is shown whole, so that it can be run.
     let long = lines.len() == 1
         && (MAX_COMMAND + 1..=MAX_LONG).contains(&lines[0].chars().count())
         && deed.kind != Kind::Check;
-    if long || (lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES) {
+    if long || (lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES && !cut) {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
     let first = lines.first().copied().unwrap_or("");

@@ -10,11 +10,12 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
     let parts = split(command);
     let kinds: Vec<Kind> = parts.iter().map(|part| kind(part.text)).collect();
     let telling = kinds.iter().copied().max().unwrap_or(Kind::Look);
-    if telling > Kind::Look && parts.iter().any(|part| is_compound(part.text)) {
+    let defines = memchr::memmem::find(command.as_bytes(), b"()").is_some();
+    if telling > Kind::Look && parts.iter().any(|part| is_compound(part.text, defines)) {
         return (telling, compound(&parts, project));
     }
     let mut out = String::new();
-    let mut from = 0;
+    let (mut from, mut dropped) = (0, false);
     while from < parts.len() {
         let len = 1 + parts[from + 1..].iter().take_while(|part| part.operator == "|").count();
         let (pipeline, own) = (&parts[from..from + len], &kinds[from..from + len]);
@@ -22,15 +23,22 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
         from += len;
         let kind = own.iter().copied().max().unwrap_or(Kind::Look);
         let home = project.is_some_and(|project| is_project(pipeline[0].text, project));
-        if home
-            || pipeline[0].text.starts_with('#')
-            || (telling > kind && kind == Kind::Look && !prepares(&pipeline[0], rest))
-        {
+        // What runs only where a look fails is no more than the look.
+        let fallback = pipeline[0].operator == "||" && dropped;
+        let looks = telling > kind && kind == Kind::Look && !prepares(&pipeline[0], rest);
+        dropped = home || pipeline[0].text.starts_with('#') || looks || fallback;
+        if dropped {
+            // What runs in the background does so whatever follows.
+            if pipeline[0].operator == "&" && !out.is_empty() && !out.ends_with('&') {
+                out.push_str(" &");
+            }
             continue;
         }
         // What follows the last telling part of a pipe only filters what is shown.
         let end = own.iter().rposition(|kind| *kind > Kind::Look).map_or(1, |last| last + 1);
-        if !out.is_empty() {
+        if out.ends_with('&') {
+            out.push(' ');
+        } else if !out.is_empty() {
             // The mark that ends a here document stands alone on its line.
             let document = out.contains("<<") && out.contains('\n');
             out.push_str(match pipeline[0].operator {
@@ -46,13 +54,16 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
     }
     if out.is_empty() {
         out = fold_whitespace(command);
+    } else if command.trim_end().ends_with('&') && !command.trim_end().ends_with("&&") && !out.ends_with('&') {
+        out.push_str(" &");
     }
     (telling, out)
 }
 
-/// Whether a loop or a condition begins here: what stands in it makes no sense without it.
-fn is_compound(part: &str) -> bool {
-    ["for ", "while ", "until ", "if ", "case "].iter().any(|word| part.starts_with(word))
+/// Whether a loop, a condition or a function begins here: what stands in it makes no sense without it.
+fn is_compound(part: &str, defines: bool) -> bool {
+    ["for ", "while ", "until ", "if ", "case ", "function ", "{ "].iter().any(|word| part.starts_with(word))
+        || (defines && (part.contains("(){") || part.contains("() {")))
 }
 
 /// A command with a loop or condition in it, whole but for the way to the project and messages kept away.
@@ -182,6 +193,13 @@ mod tests {
         assert_eq!(
             core("cd ~/code/api && for f in *.c; do [ \"$f\" != x.c ] && mv $f old/ 2>/dev/null; done", project).1,
             "for f in *.c; do [ \"$f\" != x.c ] && mv $f old/; done"
+        );
+        assert_eq!(core("make serve & sleep 3; curl -s localhost:80 | head", None).1, "make serve &");
+        assert_eq!(core("make serve &", None).1, "make serve &");
+        assert_eq!(core("cat v || ./config check; make all", None).1, "make all");
+        assert_eq!(
+            core("dump(){ sqlite3 x \"$1\" | xxd -r -p; }; dump 1 > out.bin; ./read out.bin", None).1,
+            "dump(){ sqlite3 x \"$1\" | xxd -r -p; }; dump 1 > out.bin; ./read out.bin"
         );
         assert_eq!(core("git commit -q -F - <<'EOF'\nAdd x\n\nBody\nEOF", None).1, "git commit -q -m \"Add x\"");
     }

@@ -1,8 +1,8 @@
 //! Data flow between steps: files that one writes and another reads, and values that one prints and another uses.
 //!
 //! A name stands for one state of a thing: where a step changes a file that stood in the workflow before, the new state
-//! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step edits in
-//! place, and nobody named before, is only its result.
+//! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step reads and
+//! then changes goes in as `path` and comes out as `path@2`; one that it writes without a look is only its result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -162,21 +162,25 @@ impl<'a> Names<'a> {
         let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
         let changed: HashSet<&str> = touched.writes.iter().copied().collect();
         let mut named: HashSet<usize> = HashSet::new();
-        let mut outside: Vec<&'a str> = Vec::new();
+        let (mut edited, mut outside): (Vec<&'a str>, Vec<&'a str>) = (Vec::new(), Vec::new());
         for &path in &touched.reads {
             match self.current.get(path) {
                 Some(&operand) if data.inputs.len() < MAX_INPUTS && named.insert(operand) => {
                     data.inputs.extend(self.operands.get(operand).cloned());
                 }
-                None if !changed.contains(path) => outside.push(path),
-                _ => {}
+                None if changed.contains(path) => edited.push(path),
+                None => outside.push(path),
+                Some(_) => {}
             }
         }
         data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
         data.inputs.extend(data.lifted.iter().map(|(_, operand)| operand.clone()));
-        let room = MAX_INPUTS.saturating_sub(data.inputs.len());
-        if room > 0 {
-            data.inputs.extend(self.name_all(&groups(&outside, room)));
+        // What is changed matters more than what was only looked at.
+        for paths in [&edited, &outside] {
+            let room = MAX_INPUTS.saturating_sub(data.inputs.len());
+            if room > 0 && !paths.is_empty() {
+                data.inputs.extend(self.name_all(&groups(paths, room)));
+            }
         }
         data.outputs = self.name_all(&touched.written);
         if data.outputs.is_empty() && !data.inputs.is_empty() {
@@ -294,8 +298,8 @@ mod tests {
             [
                 "a.rs::Rust → result",
                 "a.rs::Rust → a.rs@2::Rust, b.md::Markdown",
-                "b.md::Markdown → c.rs::Rust",
-                "c.rs::Rust → c.rs@2::Rust",
+                "b.md::Markdown, c.rs::Rust → c.rs@2::Rust",
+                "c.rs@2::Rust → c.rs@3::Rust",
             ]
         );
     }

@@ -42,7 +42,10 @@ pub(super) fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
 
 /// Whether a command puts every file back to what was committed.
 pub(super) fn restores_all(command: &str) -> bool {
-    memchr::memmem::find(command.as_bytes(), b"git ").is_some()
+    let holds = |part: &str| memchr::memmem::find(command.as_bytes(), part.as_bytes()).is_some();
+    // Nearly every command is another; to cut one into words takes long.
+    holds("git ")
+        && ["git checkout", "git restore", "git reset --hard"].into_iter().any(holds)
         && shell::split(command).iter().any(|part| {
             matches!(
                 shell::words(part.text).as_slice(),

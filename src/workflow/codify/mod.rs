@@ -31,7 +31,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::model::{Goal, Part, Prose, Workflow};
+use super::model::{Goal, Part, Prose, Remark, RemarkKind, Workflow};
 use super::text;
 use crate::base::text::{fold_whitespace, sanitise, truncate};
 use crate::base::{Diagnostic, Span};
@@ -70,6 +70,10 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         let mut step = draft.step(session, *options);
         step.need = outcomes[index].need;
         step.parts = body::parts(index, &drafts, &flows[index], &passes);
+        if outcomes[index].status == outcome::BROKEN_OFF {
+            let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
+            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+        }
         step
     };
     if deed::are_many(drafts.iter().map(|draft| &draft.deeds)) {

@@ -13,6 +13,8 @@ use crate::base::{Diagnostic, Span};
 use crate::session::{Session, Status};
 use crate::workflow::model::{Check, Need, Operand, Part, Record, Step};
 
+/// Word of the record for the last step of a session that was abandoned.
+pub(super) const BROKEN_OFF: &str = "abandoned";
 /// Checks listed at most.
 const MAX_CHECKS: usize = 10;
 /// Columns of the record.
@@ -79,7 +81,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
     // Where a session broke off, so did its last step.
     let broke = match session.meta.status {
         Some(Status::Failed) => Some("failed"),
-        Some(Status::Abandoned) => Some("abandoned"),
+        Some(Status::Abandoned) => Some(BROKEN_OFF),
         _ => None,
     };
     if let (Some(status), Some(last)) = (broke, outcomes.iter_mut().zip(drafts).rfind(|(_, draft)| draft.level == 2))

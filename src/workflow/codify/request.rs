@@ -6,7 +6,7 @@
 use super::head;
 use super::phrase::{ASIDES, DANGLING, OPENERS, SPEAKING, TALK, VAGUE, VERBS};
 use super::title::{MAX_TITLE, capitalise, cut, cut_at_sentence, shorten_paths, title};
-use crate::base::text::{fold_whitespace, sanitise};
+use crate::base::text::{fold_whitespace, lowered, sanitise};
 
 /// Bytes of somebody's words that are looked at: what stands further down was pasted.
 pub(super) const SEEN: usize = 8_000;
@@ -162,7 +162,7 @@ pub(super) fn topic(words: &str) -> Option<String> {
 
 /// Whether words only say what not to do.
 pub(super) fn forbids(words: &str) -> bool {
-    let head: String = words.chars().take(8).collect::<String>().to_lowercase().replace('’', "'");
+    let head = lowered(&words.chars().take(8).collect::<String>());
     ["do not ", "don't ", "dont "].iter().any(|not| head.starts_with(not))
 }
 
@@ -210,7 +210,11 @@ fn unwrapped(words: &str) -> &str {
     }
     let rest = rest.trim_start();
     match rest.strip_prefix("```").and_then(|fence| fence.split_once('\n')) {
-        Some((_, body)) => body.split_once("\n```").map_or(body, |(body, _)| body),
+        // Nothing in it: what the host adds says what to do.
+        Some((_, body)) => match body.split_once("```") {
+            Some((own, after)) if own.trim().is_empty() => after,
+            _ => body.split_once("\n```").map_or(body, |(body, _)| body),
+        },
         None if rest.is_empty() => words,
         None => rest,
     }
@@ -250,6 +254,7 @@ fn plain_line(line: &str) -> &str {
 fn is_pasted(line: &str) -> bool {
     let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
     let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || line.ends_with(mark));
+    let diff = ["diff --git ", "index ", "+++ ", "--- ", "@@ "].iter().any(|mark| line.starts_with(mark));
     let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
         .iter()
         .any(|mark| line.starts_with(mark));
@@ -264,6 +269,7 @@ fn is_pasted(line: &str) -> bool {
     // What a shell shows before the cursor: `~/code/api (main)`.
     let shell = line.starts_with("~/") && line.ends_with(')') && line.split_whitespace().count() <= 2;
     fence
+        || diff
         || log
         || code
         || place
@@ -406,6 +412,8 @@ mod tests {
             "Mend the pump for good",
         );
         is("Task:", "Task");
+        is("## User Input\n\n```text\n\n```\n\nMend the pump for good", "Mend the pump for good");
+        is("diff --git a/x b/x\nindex 1a..2b 100644\n+++ b/x\nMend the path", "Mend the path");
     }
 
     #[test]

@@ -297,7 +297,7 @@ fn a_debugging_session() {
 
     ## Fix src/clock.rs instead so that the build and the tests pass @claude-code #dev !
 
-    src/clock.rs::Rust → src/clock.rs@2::Rust, tests/token.rs::Rust
+    src/clock.rs::Rust, tests/token.rs::Rust → src/clock.rs@2::Rust, tests/token.rs@2::Rust
 
     - Trouble: Flaky clock in the token test — inject a clock.
     - `cargo build` — passes
@@ -365,7 +365,7 @@ fn sub_agents_and_sub_phases() {
 
     ## Review @lead #dev
 
-    request → src/token.rs::Rust
+    src/token.rs::Rust → src/token.rs@2::Rust
 
     From [[2026-11-22-review#^p-01]].
 
@@ -401,7 +401,7 @@ fn sub_agents_and_sub_phases() {
 
     ```session-toon
     execution[5]{phase,agent,channel,input,output,duration_ms,status,source}:
-      Review,lead,dev,request,src/token.rs,"",success,2026-11-22-review#^p-01
+      Review,lead,dev,src/token.rs,src/token.rs@2,"",success,2026-11-22-review#^p-01
       Review src/token.rs for races,reviewer,"","","","",success,2026-11-22-review-reviewer
       Measure #1 @ noon,bench,dev,request,results.csv,"",success,2026-11-22-review#^p-02
       Let runner work,runner,"","","","",success,2026-11-22-review#^p-02
@@ -583,7 +583,10 @@ fn a_session_that_was_broken_off_ends_so() {
     let mut session = session("x", "Y", vec![phase("Mend", "a", vec![said("Mend the pump"), wrote("pump.c")])]);
     session.meta.status = Some(Status::Abandoned);
     let text = render(&codify(&session, &Options::default()).0);
-    assert!(text.contains(",abandoned,x#^p-01"), "{text}");
+    assert!(
+        text.contains(",abandoned,x#^p-01") && text.contains("- Trouble: the session was broken off here"),
+        "{text}"
+    );
 }
 
 /// A check that passed before anything was changed says nothing of the work.

@@ -1,5 +1,9 @@
 //! Whether a step went well: what its output says counts before the exit code, which is that of the last program of a pipe.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::kind::Kind;
 use super::shell;
 use crate::session::{Step, StepStatus};
@@ -16,10 +20,23 @@ pub(super) enum Ended {
 }
 
 /// How an output begins, or a line of it, that tells of a failure whatever the exit code says.
-const BEGINS: &[&str] = &["fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent"];
+#[rustfmt::skip]
+const BEGINS: &[&str] = &[
+    "fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent", "FAILED", "FAIL ", "--- FAIL",
+];
 /// What stands in an output that tells the same.
-const HOLDS: &[&str] =
-    &["command not found", "unknown flag", "unknown option", "is not mergeable", "error TS", "error[E0"];
+const HOLDS: &[&str] = &[
+    "command not found",
+    "unknown flag",
+    "unknown option",
+    "is not mergeable",
+    "error TS",
+    "error[E0",
+    "test result: FAILED",
+];
+/// The same, made ready once.
+static HOLDING: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| HOLDS.iter().map(|words| Finder::new(words.as_bytes())).collect());
 /// Programs that end with 1 where they found nothing.
 const SEARCHING: &[&str] = &["grep", "rg", "egrep", "diff", "findstr"];
 
@@ -40,9 +57,24 @@ pub(super) fn ended(step: &Step, kind: Kind, core: Option<&str>) -> Ended {
         return Ended::Open;
     }
     let tells = core.is_some() && kind > Kind::Look;
-    let says = BEGINS.iter().any(|words| result.starts_with(words))
-        || HOLDS.iter().any(|words| memchr::memmem::find(result.as_bytes(), words.as_bytes()).is_some());
-    if tells && says { Ended::Badly } else { Ended::Well }
+    let says = || {
+        BEGINS.iter().any(|words| result.starts_with(words))
+            || HOLDING.iter().any(|finder| finder.find(result.as_bytes()).is_some())
+    };
+    if tells && (says() || (kind == Kind::Check && counts_failures(result))) { Ended::Badly } else { Ended::Well }
+}
+
+/// Whether a check counts what failed, and not to nothing: `5 failed, 6 passed`.
+fn counts_failures(result: &str) -> bool {
+    if memchr::memmem::find(result.as_bytes(), b" fail").is_none() {
+        return false;
+    }
+    let mut before = "";
+    result.split([' ', ',', ':', '(', ')', '\n']).filter(|word| !word.is_empty()).any(|word| {
+        let counted = before.bytes().all(|byte| byte.is_ascii_digit()) && before.bytes().any(|byte| byte != b'0');
+        before = word;
+        counted && matches!(word, "failed" | "failing" | "failures")
+    })
 }
 
 /// Whether the exit code is that of a search.
@@ -66,6 +98,8 @@ mod tests {
         assert_eq!(of("go test ./... | tail -3", "zsh: command not found: go", None), Ended::Badly);
         assert_eq!(of("tsc | head", "a.ts:1:1 - error TS2344: no", None), Ended::Badly);
         assert_eq!(of("cargo test", "0 errors", Some(0)), Ended::Well);
+        assert_eq!(of("pytest | tail -1", "==== 5 failed, 6 passed in 1.2s ====", None), Ended::Badly);
+        assert_eq!(of("pytest | tail -1", "0 failed, 6 passed", None), Ended::Well);
         assert_eq!(of("cargo test", "exit 1", Some(1)), Ended::Badly);
         assert_eq!(of("tsc | grep -i pump", "no output", Some(1)), Ended::Well);
         assert_eq!(of("tsc | grep -i pump", "pump.ts: no", Some(1)), Ended::Badly);
