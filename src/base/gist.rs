@@ -4,7 +4,7 @@
 //! Nothing is understood. Marks of markdown, code and tables are taken off, and what an agent says to itself before the
 //! matter and to the person after it; then whole sentences and items are kept as far as there is room.
 
-use super::text::{fold_whitespace, sanitise};
+use super::text::{fold_whitespace, lowered, sanitise};
 
 /// Bytes that are looked at: more than any room that is asked for needs.
 const SEEN: usize = 12_000;
@@ -228,9 +228,14 @@ fn last_lead(text: &str) -> Option<usize> {
 }
 
 fn begins(text: &str, words: &[&str]) -> bool {
-    let head: String = text.trim_start().chars().take(24).map(|c| if c == '’' { '\'' } else { c }).collect();
-    let head = head.to_lowercase();
-    words.iter().any(|words| head.starts_with(words))
+    let text = text.trim_start();
+    let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    let mut likely = words.iter().filter(|words| words.bytes().next() == first).peekable();
+    if likely.peek().is_none() {
+        return false;
+    }
+    let head = lowered(&text.chars().take(24).collect::<String>());
+    likely.any(|words| head.starts_with(words))
 }
 
 /// The sentences of a line, with the blank behind each.
@@ -240,8 +245,9 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let ends = [". ", "! ", "? ", ": "].iter().filter_map(|mark| Some(rest.find(mark)? + mark.len())).min();
-        let (sentence, after) = rest.split_at(ends.unwrap_or(rest.len()));
+        // All of them are one byte each, so that no character is cut.
+        let end = rest.as_bytes().windows(2).position(|pair| matches!(pair, [b'.' | b'!' | b'?' | b':', b' ']));
+        let (sentence, after) = rest.split_at(end.map_or(rest.len(), |at| at + 2));
         rest = after;
         Some(sentence)
     })

@@ -195,7 +195,12 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
 
 /// One line of foreign text as markdown, without an arrow that would be read as a flow.
 fn inline(words: &str) -> String {
-    text::escape(&clean(words).replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
+    let words = clean(words);
+    let arrow = |mark: &str| memchr::memmem::find(words.as_bytes(), mark.as_bytes()).is_some();
+    if !["→", "->", "â†’"].into_iter().any(arrow) {
+        return text::escape(&words);
+    }
+    text::escape(&words.replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
 }
 
 /// Foreign text as one paragraph of markdown that opens no structure.

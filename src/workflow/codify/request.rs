@@ -60,7 +60,7 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
             text.push_str(if goes_on { " " } else { ". " });
         }
         text.push_str(line);
-        if text.chars().count() > max {
+        if text.len() > max && text.chars().count() > max {
             break;
         }
     }
@@ -176,12 +176,12 @@ fn operative(words: &str) -> &str {
     for line in words.split_inclusive('\n') {
         at += line.len();
         let heads = line.starts_with('#') || line.trim_end().ends_with([':', '*']);
+        if !heads || line.len() > 80 {
+            continue;
+        }
         let label = line.trim().trim_matches(['#', '*', ' ', ':']).to_lowercase();
         let label = label.split(" (").next().unwrap_or("");
-        if heads
-            && (TASKS.contains(&label) || label.ends_with(" task"))
-            && words[at..].split_whitespace().nth(3).is_some()
-        {
+        if (TASKS.contains(&label) || label.ends_with(" task")) && words[at..].split_whitespace().nth(3).is_some() {
             return &words[at..];
         }
     }
@@ -320,10 +320,13 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
         if text.is_empty() {
             return None;
         }
-        let end = [". ", "? ", "! ", "; ", ": ", " - ", " — "]
-            .iter()
-            .filter_map(|mark| Some(text.find(mark)? + mark.len()))
-            .min();
+        // A sentence ends at a mark and a blank, or at a dash between blanks.
+        let end = text.match_indices(' ').find_map(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at..]);
+            let ends = before.ends_with(['.', '?', '!', ';', ':']);
+            let dash = [" - ", " — "].iter().find(|dash| after.starts_with(*dash));
+            if ends { Some(at + 1) } else { dash.map(|dash| at + dash.len()) }
+        });
         let end = end.unwrap_or(text.len());
         rest = &text[end..];
         Some(text[..end].trim_end_matches([' ', '-', '—', ':', ';']))
