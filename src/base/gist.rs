@@ -178,9 +178,13 @@ fn plain(text: &str) -> String {
         rest = &rest[at + end + 1..];
     }
     out.push_str(rest);
-    let bare = fold_whitespace(&out.replace("**", "").replace("__", ""));
+    let marked = ["**", "__"].into_iter().any(|mark| memchr::memmem::find(out.as_bytes(), mark.as_bytes()).is_some());
+    let bare = fold_whitespace(&if marked { out.replace("**", "").replace("__", "") } else { out });
     let emphasis = bare.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')).filter(|rest| !rest.contains('*'));
-    emphasis.map_or(bare.clone(), str::to_owned)
+    match emphasis {
+        Some(words) => words.to_owned(),
+        None => bare,
+    }
 }
 
 /// Takes off what the agent says to itself before the matter: the sentences up to the last one that leads to it, among

@@ -99,7 +99,10 @@ fn result(draft: &Draft<'_>) -> Option<String> {
         Some(subagent) => subagent.summary.as_deref()?,
         None => draft.closing?,
     };
-    let text = clean(&gist(&strip_links(said), MAX_RESULT)).replace(['→', '⟶'], "⇒");
+    let mut text = clean(&gist(&strip_links(said), MAX_RESULT));
+    if !text.is_ascii() {
+        text = text.replace(['→', '⟶'], "⇒");
+    }
     // Where an agent only says what it will do, nothing came of it yet.
     let intends = ["Let me ", "I'll ", "I will ", "I’ll "].iter().any(|words| text.starts_with(words));
     (text.split_whitespace().count() > 2 && !intends).then_some(text)

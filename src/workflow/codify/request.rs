@@ -10,6 +10,8 @@ use crate::base::text::{fold_whitespace, lowered, sanitise};
 
 /// Bytes of somebody's words that are looked at: what stands further down was pasted.
 pub(super) const SEEN: usize = 8_000;
+/// Bytes of a line that tell whether it was pasted.
+const TELLING: usize = 400;
 /// Bytes of the longest words that only keep the work going.
 const MAX_TALK: usize = 240;
 
@@ -252,19 +254,24 @@ fn plain_line(line: &str) -> &str {
 
 /// Whether a line looks like the output of a program, code or data rather than words.
 fn is_pasted(line: &str) -> bool {
+    // A line of words can be as long as all that somebody said; its beginning tells.
+    let long = line.len() > TELLING;
+    let whole = line;
+    let line = head(line, TELLING);
     let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
-    let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || line.ends_with(mark));
+    let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || whole.ends_with(mark));
     let diff = ["diff --git ", "index ", "+++ ", "--- ", "@@ "].iter().any(|mark| line.starts_with(mark));
     let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
         .iter()
         .any(|mark| line.starts_with(mark));
     // A line of code, or a place in it.
-    let code = line.ends_with(';') || line.ends_with('}') || (line.starts_with("at ") && line.contains(':'));
-    let place = line.split_whitespace().count() == 1
+    let code = whole.ends_with([';', '}']) || (line.starts_with("at ") && line.contains(':'));
+    let place = !long
+        && line.split_whitespace().count() == 1
         && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
         && line.contains(':')
         && !line.contains("://");
-    let data = line.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
+    let data = whole.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
     let prompt = ["$ ", "% ", "➜ ", "❯ ", "PS ", ">>> "].iter().any(|mark| line.starts_with(mark));
     // What a shell shows before the cursor: `~/code/api (main)`.
     let shell = line.starts_with("~/") && line.ends_with(')') && line.split_whitespace().count() <= 2;
