@@ -8,6 +8,7 @@ use super::core;
 use super::kind::{self, Kind};
 use super::path::{self, Path};
 use super::place::relative;
+use super::shell;
 use super::verdict::{self, Ended};
 use crate::session::{Item, Session, Step};
 
@@ -155,6 +156,9 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
         (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
     };
     let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
+    if shell && writes.is_empty() && kind == Kind::Change {
+        writes.extend(edited_in_place(&core).map(|path| Cow::Owned(path.to_owned())));
+    }
     let ended = verdict::ended(step, kind, shell.then_some(core.as_str()));
     Deed { step, kind, core, check, shell, ended, reads, writes }
 }
@@ -176,6 +180,14 @@ fn paths<'a>(files: &'a [crate::session::FileRef], project: Option<&str>) -> Vec
 fn is_plain(path: &str) -> bool {
     let printable = path.bytes().all(|byte| byte.is_ascii_graphic());
     !path.is_empty() && (printable || super::clean(path) == path)
+}
+
+/// The file that a `sed -i` edits, where it is all of the command.
+fn edited_in_place(core: &str) -> Option<&str> {
+    let rest = core.strip_prefix("sed -i")?;
+    let path = rest.split_whitespace().next_back()?.trim_matches(['"', '\'']);
+    let one = !rest.contains([';', '&', '|', '\n']) || shell::split(core).len() == 1;
+    (one && is_path(path) && path.contains('.') && !path.contains(['*', '$', '(', '{', '<'])).then_some(path)
 }
 
 /// Whether the argument of a file tool is one path and nothing else.
@@ -211,5 +223,8 @@ mod tests {
         assert_eq!(deed(&step("Write", "src/a.rs"), None).writes, ["src/a.rs"]);
         assert_eq!(deed(&step("Read", "src/a.rs"), None).reads, ["src/a.rs"]);
         assert!(deed(&step("Edit", "two words"), None).writes.is_empty());
+        assert_eq!(deed(&step("Bash", "sed -i '' '7s/a|b;/c/' src/a.rs"), None).writes, ["src/a.rs"]);
+        assert!(deed(&step("Bash", "sed -i s/a/b/ *.rs"), None).writes.is_empty());
+        assert!(deed(&step("Bash", "sed -i s/a/b/ a.rs && ./run b.rs"), None).writes.is_empty());
     }
 }

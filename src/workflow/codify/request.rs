@@ -47,8 +47,16 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     let clean = sanitise(head(unwrapped(words), SEEN));
     let clean = operative(&clean);
     let mut text = String::new();
-    // The first lines that say something; what looks like pasted matter ends it.
+    let mut fenced = false;
+    // The first lines that say something; what looks like pasted matter ends it, code between words is left out.
     for line in clean.lines().map(plain_line).filter(|line| !line.is_empty()) {
+        if !text.is_empty() && (line.starts_with("```") || line.starts_with("~~~")) {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced {
+            continue;
+        }
         let short = text.is_empty() && line.chars().filter(|c| c.is_alphanumeric()).count() < 3;
         if short || is_pasted(line) {
             if text.is_empty() {
@@ -266,6 +274,8 @@ fn is_pasted(line: &str) -> bool {
         .any(|mark| line.starts_with(mark));
     // A line of code, or a place in it.
     let code = whole.ends_with([';', '}']) || (line.starts_with("at ") && line.contains(':'));
+    // A line of a log: `01:12:38 Cloning`.
+    let clock = matches!(line.as_bytes(), [b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', b'0'..=b'9', b':', ..]);
     let place = !long
         && line.split_whitespace().count() == 1
         && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
@@ -280,6 +290,7 @@ fn is_pasted(line: &str) -> bool {
         || log
         || code
         || place
+        || clock
         || data
         || prompt
         || shell
@@ -421,6 +432,11 @@ mod tests {
             "You are ann.\n\n## Context\n\nA cellar.\n\n## Round 2 task\n\nMend the pump for good",
             "Mend the pump for good",
         );
+        is(
+            "Merge main into your branch:\n```\ngit merge main\n```\nThen push",
+            "Merge main into your branch: Then push",
+        );
+        is("Use the https address\n01:12:38.208 Cloning into x\nfailed", "Use the https address");
         is("Task:", "Task");
         is("## User Input\n\n```text\n\n```\n\nMend the pump for good", "Mend the pump for good");
         is("diff --git a/x b/x\nindex 1a..2b 100644\n+++ b/x\nMend the path", "Mend the path");
