@@ -7,7 +7,7 @@ use super::data::Data;
 use super::deed::Deed;
 use super::draft::Draft;
 use super::kind::Kind;
-use super::{clean, file, outcome, shell};
+use super::{clean, file, outcome};
 use crate::base::Span;
 use crate::base::text::truncate;
 use crate::workflow::model::{Command, Part, Remark, RemarkKind, Script};
@@ -125,29 +125,6 @@ fn was_resolved(deeds: &[Deed<'_>], deed: &Deed<'_>) -> bool {
         && deeds.iter().skip_while(|other| !std::ptr::eq(*other, deed)).skip(1).any(|later| goes_on(&later))
 }
 
-/// A script with the texts in it cut to their first lines: what is done with them stands behind them.
-fn without_documents<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    let mut short = Vec::with_capacity(lines.len());
-    let mut rest = lines.iter().copied();
-    while let Some(line) = rest.next() {
-        short.push(line);
-        let Some(mark) = line.split_once("<<").and_then(|(_, after)| shell::here_mark(after)) else { continue };
-        for (at, line) in rest.by_ref().enumerate() {
-            let ends = line.strip_prefix(mark.as_str()).is_some_and(|after| !after.starts_with(char::is_alphanumeric));
-            match at {
-                _ if ends => short.push(line),
-                0 | 1 => short.push(line),
-                2 => short.push("…"),
-                _ => {}
-            }
-            if ends {
-                break;
-            }
-        }
-    }
-    short
-}
-
 /// A command of at most `max` characters where its longest quoted texts can be cut to that: what follows a long message is
 /// as much of the command as what stands before it.
 fn within(command: &str, max: usize) -> String {
@@ -175,18 +152,12 @@ fn within(command: &str, max: usize) -> String {
 /// `None` where nothing readable is left of it.
 fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
     let core = data.named(&crate::base::text::sanitise(&deed.core));
-    let mut lines: Vec<&str> = core.lines().map(str::trim_end).collect();
-    let whole = lines.len();
-    if lines.len() > MAX_SCRIPT_LINES {
-        lines = without_documents(&lines);
-    }
-    // What was cut is not shown as if it could be run.
-    let cut = lines.len() < whole;
+    let lines: Vec<&str> = core.lines().map(str::trim_end).collect();
     // What does not fit a line is shown whole, so that it can be run.
     let long = lines.len() == 1
         && (MAX_COMMAND + 1..=MAX_LONG).contains(&lines[0].chars().count())
         && deed.kind != Kind::Check;
-    if long || (lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES && !cut) {
+    if long || (lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES) {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
     let first = lines.first().copied().unwrap_or("");
