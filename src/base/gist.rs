@@ -14,8 +14,8 @@ const SEEN: usize = 12_000;
 const LEADS: &[&str] = &[
     "let me ", "now let me ", "now i have ", "i now have ", "i have everything", "i have enough", "now i'll ", "i'll now ",
     "i'll compile", "i'll write", "here is the ", "here's the ", "here is my ", "here's my ", "here is a ", "here's a ",
-    "here's what ", "here is what ", "based on my ", "report below", "all checks complete", "there it is", "love this", "wait",
-    "methodology note", "i've got everything", "i have the full", "let me know", "summary of changes", "now i have",
+    "here's what ", "here is what ", "based on my ", "report below", "wait", "i've got everything", "i have the full",
+    "summary of changes",
 ];
 
 /// How a paragraph begins that speaks to the person about what may come.
@@ -31,15 +31,16 @@ pub fn gist(text: &str, max: usize) -> String {
     let pieces = pieces(&sanitise(&text[..seen]));
     // The last words often say what is still open: where not all fits, there is room for them.
     let all: usize = pieces.iter().map(|piece| piece.text.chars().count() + 2).sum();
-    let end = pieces.last().filter(|piece| all > max && pieces.len() > 2 && !piece.leads());
+    let whole = text.len() == seen;
+    let end = pieces.last().filter(|piece| whole && all > max && pieces.len() > 2 && !piece.leads());
     let end = end.map(|piece| piece.text.as_str()).filter(|text| text.chars().count() * 3 < max);
-    let mut max = max;
-    if let Some(end) = end {
-        max -= end.chars().count() + 1;
-    }
+    let (pieces, max) = match end {
+        Some(end) => (&pieces[..pieces.len() - 1], max - end.chars().count() - 2),
+        None => (&pieces[..], max),
+    };
     let mut line = String::new();
     let mut room = max.saturating_sub(2);
-    let mut left_out = text.len() > seen;
+    let mut left_out = !whole;
     let mut before: Option<&Piece> = None;
     for (at, piece) in pieces.iter().enumerate() {
         // A heading or a sentence with a colon says nothing without what it leads to.
@@ -56,7 +57,7 @@ pub fn gist(text: &str, max: usize) -> String {
             }
             break;
         }
-        if piece.leads() && pieces.get(at + 1).is_none_or(Piece::is_heading) {
+        if piece.leads() && pieces.get(at + 1).is_none_or(|next| next.heading) {
             continue;
         }
         if let Some(before) = before {
@@ -67,9 +68,9 @@ pub fn gist(text: &str, max: usize) -> String {
                 _ => ". ",
             });
         }
-        let said = if piece.is_heading() { piece.text.trim_end_matches(':') } else { piece.text.as_str() };
+        let said = if piece.heading { piece.text.trim_end_matches(':') } else { piece.text.as_str() };
         line.push_str(said.trim_end_matches(if piece.item { &['.', ';', ','][..] } else { &[';', ','][..] }));
-        if piece.is_heading() {
+        if piece.heading {
             line.push(':');
         }
         room = max.saturating_sub(2 + line.chars().count());
@@ -80,8 +81,9 @@ pub fn gist(text: &str, max: usize) -> String {
         told.push_str(" …");
     }
     match end {
-        Some(end) if left_out => format!("{told} {end}"),
-        _ => told,
+        Some(end) if told.ends_with(['…', '.', '!', '?']) => format!("{told} {end}"),
+        Some(end) => format!("{told}. {end}"),
+        None => told,
     }
 }
 
@@ -94,10 +96,6 @@ struct Piece {
 }
 
 impl Piece {
-    fn is_heading(&self) -> bool {
-        self.heading
-    }
-
     /// Whether it only leads to what follows.
     fn leads(&self) -> bool {
         self.heading || self.text.ends_with(':')
@@ -321,6 +319,10 @@ mod tests {
             gist(text, 110),
             "The pump was dry. It is filled now, up to the mark on the glass. … Not tested on a cold day."
         );
+        // They are told once, even where they are the only thing that does not fit.
+        let text = "The pump was dry.\n\nIt is filled.\n\nNot tested.";
+        assert_eq!(gist(text, 50), "The pump was dry. It is filled. Not tested.");
+        assert_eq!(gist(text, 43), "The pump was dry. … Not tested.");
     }
 
     #[test]
