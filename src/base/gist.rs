@@ -49,7 +49,8 @@ pub fn gist(text: &str, max: usize) -> String {
             left_out = true;
             // What there is room for says more than a heading.
             if line.chars().count() * 2 < max {
-                let more = sentences_within(&piece.text, room);
+                let between = if line.is_empty() { 0 } else { 2 };
+                let more = sentences_within(&piece.text, room.saturating_sub(between));
                 if !line.is_empty() && !more.is_empty() {
                     line.push_str(if line.ends_with(['.', '!', '?', ':', '…']) { " " } else { ". " });
                 }
@@ -268,7 +269,7 @@ fn sentences_within(text: &str, max: usize) -> String {
         line.push_str(sentence);
     }
     if line.chars().count() * 3 < max {
-        line = text.chars().take(max).collect();
+        line = text.chars().take(max - 1).collect();
         line.truncate(line.rfind(' ').unwrap_or(line.len()));
         // A code span that the cut left open.
         if line.matches('`').count() % 2 == 1 {
