@@ -7,7 +7,12 @@ pub const LONG: usize = 256 << 10;
 
 /// What both give: side by side where the work on `bytes` bytes is worth it, else one after the other.
 pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-    if bytes > LONG { rayon::join(a, b) } else { (a(), b()) }
+    join_if(bytes > LONG, a, b)
+}
+
+/// What both give: side by side where there are `many`, else one after the other.
+pub fn join_if<A: Send, B: Send>(many: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    if many { rayon::join(a, b) } else { (a(), b()) }
 }
 
 /// What `of` gives for each item: side by side where there are `many`, whatever that is in their case.

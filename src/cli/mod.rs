@@ -8,6 +8,7 @@ mod pager;
 mod spawn;
 mod terminal;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ pub fn main() -> ExitCode {
     match cli.command.run(&context) {
         Ok(output) => {
             let code = output.exit_code();
-            match print(output.as_ref(), cli.global.format, choice, &env) {
+            let ended = match print(output.as_ref(), cli.global.format, choice, &env) {
                 Ok(()) => match output.handover() {
                     Some(program) => launch::run(&program).unwrap_or_else(|error| fail(&ui, &error)),
                     None => ExitCode::from(code),
@@ -53,7 +54,10 @@ pub fn main() -> ExitCode {
                 // The reader has gone (`cru … | head`): that is its right.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
                 Err(error) => fail(&ui, &Error::io("write", "the output", error)),
-            }
+            };
+            // The process ends here, and its memory with it.
+            std::mem::forget(output);
+            ended
         }
         Err(error) => fail(&ui, &error),
     }
@@ -85,24 +89,24 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             return written.and_then(|()| stream.flush());
         }
     }
-    let text = match format {
+    let text: Cow<'_, str> = match format {
         Format::Json => {
             let mut json = serde_json::to_string_pretty(&output.json()?)?;
             json.push('\n');
-            json
+            json.into()
         }
-        Format::Toon => crate::commands::output::toon(output)?,
-        Format::Text => output.text(&view(terminal, env)),
+        Format::Toon => crate::commands::output::toon(output)?.into(),
+        Format::Text => output.ready().map_or_else(|| output.text(&view(terminal, env)).into(), Cow::Borrowed),
         // `Command::run` refuses these formats where there is nothing to export.
         Format::Jsonl | Format::Csv | Format::Mermaid | Format::Dot | Format::Canvas => {
-            output.export(format).unwrap_or_default()
+            output.export(format).unwrap_or_default().into()
         }
     };
     if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
         return Ok(());
     }
     let mut stdout = stdout.lock();
-    if text.bytes().all(is_plain) {
+    if is_plain(&text) {
         stdout.write_all(text.as_bytes())?;
         return stdout.flush();
     }
@@ -111,9 +115,11 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
     stream.flush()
 }
 
-/// Whether a byte is text and no part of an escape sequence: there is nothing to strip where all are.
-fn is_plain(byte: u8) -> bool {
-    !byte.is_ascii_control() || matches!(byte, b'\n' | b'\t')
+/// Whether all of it is text and no part of an escape sequence: then there is nothing to strip.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: u8| !byte.is_ascii_control() || matches!(byte, b'\n' | b'\t');
+    // Many at once, without asking after each.
+    text.as_bytes().chunks(4096).all(|chunk| chunk.iter().fold(true, |all, byte| all & plain(*byte)))
 }
 
 fn view(terminal: bool, env: &Env) -> View {

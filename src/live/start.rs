@@ -151,7 +151,7 @@ fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Met
         let Some(path) = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md"))) else { break };
         let meta = Meta { session_id: Some(id.clone()), ..meta.clone() };
         let session = Session { heading: meta.title.clone(), meta, ..Session::default() };
-        let text = template.frame(&render::note(&session), &id)?;
+        let text = template.frame(render::note(&session), &id)?;
         if files::create(&vault.file(&path), text.as_bytes())? {
             return Ok(Started { target: Target { path, id, meta: session.meta }, created: true });
         }

@@ -9,7 +9,6 @@ use super::entry::{self, Entry};
 use super::log::{Flushed, Log, Target};
 use super::open::Open;
 use crate::base::{Error, Result, files};
-use crate::note::Note;
 use crate::session::{self, Item, Meta, Session, Status};
 
 /// Minutes without an event after which a session is paused, where nobody says.
@@ -75,7 +74,7 @@ pub fn pause_if_due(
         return Ok(None);
     }
     let bytes = files::read(&log.vault.file(&target.path))?;
-    let session = session::read::content(&Note::parse(bytes));
+    let session = session::read::content_of(bytes);
     let last = newest(&session);
     if !is_due(&session.meta, last) || !is_due(&session.meta, last.max(told()?)) {
         return Ok(None);

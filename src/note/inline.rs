@@ -12,7 +12,7 @@ use super::block::{Inline, InlineKind};
 use super::tree::Tree;
 use super::{comment, leaf, tag};
 use crate::base::lines::floor_char_boundary;
-use crate::base::{Span, threads};
+use crate::base::Span;
 
 /// The longest key of an inline field, in bytes.
 const LONGEST_KEY: usize = 80;
@@ -33,7 +33,7 @@ pub(super) fn scan(text: &str, tree: &Tree) -> Vec<Inline> {
         }
         scan.found
     };
-    let mut found: Vec<Inline> = if text.len() > threads::LONG {
+    let mut found: Vec<Inline> = if tree.texts.len() > TEXTS {
         tree.texts.par_chunks(TEXTS).map(all).flatten_iter().collect()
     } else {
         all(&tree.texts)

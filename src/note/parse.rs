@@ -1,6 +1,6 @@
 //! A note, read: its bytes, where its frontmatter and blocks stand, and what is odd about it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::block::{Block, BlockKind, Inline};
 use super::frontmatter::{Bounds, Split, split};
@@ -12,9 +12,9 @@ use crate::base::{Diagnostic, Lines, Span};
 /// A note, read. All ranges are byte ranges of the file.
 #[derive(Debug)]
 pub struct Note {
-    text: String,
+    text: Arc<String>,
     /// The bytes of the file, where they are not the text.
-    raw: Option<Vec<u8>>,
+    raw: Option<Arc<Vec<u8>>>,
     split: Split,
     tree: Tree,
     inlines: OnceLock<Vec<Inline>>,
@@ -24,20 +24,39 @@ pub struct Note {
 impl Note {
     /// Reads any bytes, in linear time.
     pub fn parse(bytes: impl Into<Vec<u8>>) -> Self {
-        let (text, raw, odd) = decode(bytes.into());
+        let (mut note, odd) = Self::unread(bytes.into());
+        let mut tree = parts::read(&note.text, note.split.body_start);
+        let found = std::mem::take(&mut tree.diagnostics);
+        tree.diagnostics = odd.into_iter().chain(note.split.diagnostics.iter().cloned()).chain(found).collect();
+        note.tree = tree;
+        note
+    }
+
+    /// What `of` makes of each part of a note, in order: all of a short one, about 64 KiB from one phase to another of a
+    /// long one. A part comes as a note of the whole text that has the part's blocks alone (the first part has the number
+    /// 0), and is let go when `of` is done with it: the next one is read in the same memory, and nothing waits until all
+    /// are read. Parts are read side by side, and one may be read again, so `of` only looks.
+    pub fn in_parts<T: Send>(bytes: impl Into<Vec<u8>>, of: impl Fn(usize, &Self) -> T + Sync) -> Vec<T> {
+        let (whole, _) = Self::unread(bytes.into());
+        parts::map(&whole.text, whole.split.body_start, |number, tree| {
+            let (text, raw, split) = (Arc::clone(&whole.text), whole.raw.clone(), whole.split.clone());
+            of(number, &Self { text, raw, split, tree, inlines: OnceLock::new(), lines: OnceLock::new() })
+        })
+    }
+
+    /// A note whose blocks are still to be read, and what is odd about its bytes.
+    fn unread(bytes: Vec<u8>) -> (Self, Vec<Diagnostic>) {
+        let (text, raw, odd) = decode(bytes);
         #[cfg(test)]
         counted::READ.set(counted::READ.get() + text.len());
         let split = split(&text);
-        let body = split.body_start;
-        let mut tree = parts::read(&text, body);
-        let found = std::mem::take(&mut tree.diagnostics);
-        tree.diagnostics = odd.into_iter().chain(split.diagnostics.iter().cloned()).chain(found).collect();
-        Self { text, raw, split, tree, inlines: OnceLock::new(), lines: OnceLock::new() }
+        let (text, raw) = (Arc::new(text), raw.map(Arc::new));
+        (Self { text, raw, split, tree: Tree::default(), inlines: OnceLock::new(), lines: OnceLock::new() }, odd)
     }
 
     /// The file, byte for byte.
     pub fn bytes(&self) -> &[u8] {
-        self.raw.as_deref().unwrap_or(self.text.as_bytes())
+        self.raw.as_ref().map_or(self.text.as_bytes(), |raw| raw.as_slice())
     }
 
     /// The file as text of the same length: a byte that is not UTF-8 is shown as `?`.

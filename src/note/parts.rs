@@ -18,10 +18,16 @@ const PART: usize = 64 << 10;
 
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {
-    if text.len() - body < threads::LONG || rayon::current_num_threads() == 1 {
-        return part(text, Span::new(body, text.len())).tree;
+    let mut parts = map(text, body, |_, tree| tree);
+    if parts.len() == 1 { parts.swap_remove(0) } else { Tree::join(parts) }
+}
+
+/// What `of` makes of the parts of `text` from `body` on, in order, each with its number.
+pub(super) fn map<T: Send>(text: &str, body: usize, of: impl Fn(usize, Tree) -> T + Sync) -> Vec<T> {
+    if text.len() - body < threads::LONG {
+        return vec![of(0, part(text, Span::new(body, text.len())).tree)];
     }
-    joined(text, body, &cuts(text, body, (text.len() - body) / PART))
+    between(text, body, &cuts(text, body, (text.len() - body) / PART), of)
 }
 
 /// Where a note is cut into about `count` parts of one length.
@@ -43,24 +49,35 @@ fn headings(text: &str, from: usize) -> impl Iterator<Item = usize> {
     memchr::memmem::find_iter(rest, b"\n## ").map(move |at| from + at + 1).filter(is_behind_blank)
 }
 
-/// What the parts between `cuts` say together.
-fn joined(text: &str, body: usize, cuts: &[usize]) -> Tree {
+/// What `of` makes of the parts between `cuts`.
+fn between<T: Send>(text: &str, body: usize, cuts: &[usize], of: impl Fn(usize, Tree) -> T + Sync) -> Vec<T> {
     // Blank lines alone are no part: they belong to what follows them.
     let first = text.len() - text[body..].trim_ascii_start().len();
     let cuts = &cuts[cuts.partition_point(|at| *at <= first)..];
     let starts = std::iter::once(body).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain([text.len()]);
     let spans: Vec<Span> = starts.zip(ends).map(|(start, end)| Span::new(start, end)).collect();
-    let mut parts: Vec<Part> = spans.par_iter().map(|span| part(text, *span)).collect();
-    let last = parts.len() - 1;
-    if let Some(open) = parts[..last].iter().position(|part| part.open) {
-        parts.truncate(open);
-        parts.push(part(text, Span::new(spans[open].start, text.len())));
+    let read = |(number, span): (usize, &Span)| {
+        let Part { tree, open } = part(text, *span);
+        Made { open, defines: tree.defines, value: of(number, tree) }
+    };
+    let mut made: Vec<Made<T>> = spans.par_iter().enumerate().map(read).collect();
+    let last = made.len() - 1;
+    if let Some(open) = made[..last].iter().position(|part| part.open) {
+        made.truncate(open);
+        made.push(read((open, &Span::new(spans[open].start, text.len()))));
     }
-    if parts.iter().any(|part| part.tree.defines) {
-        return part(text, Span::new(body, text.len())).tree;
+    if made.iter().any(|part| part.defines) {
+        return vec![of(0, part(text, Span::new(body, text.len())).tree)];
     }
-    Tree::join(parts.into_iter().map(|part| part.tree).collect())
+    made.into_iter().map(|part| part.value).collect()
+}
+
+/// What was made of a part, and what it says about the parts around it.
+struct Made<T> {
+    open: bool,
+    defines: bool,
+    value: T,
 }
 
 /// A part by itself.
@@ -92,6 +109,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn joined(text: &str, body: usize, cuts: &[usize]) -> Tree {
+        Tree::join(between(text, body, cuts, |_, tree| tree))
+    }
 
     const LINES: &str = ";;;;text ^id;^id;- item;- item ^n-1;  more;    deep;1. one;> quote;>;> [!note] Title;> > in;```;\
                          ~~~;- ```;> ```;%%;%% a %%;a %%;> %%;- %%;<!-- -->;<!--;-->;- <!--;<div>;</div>;<script>;\

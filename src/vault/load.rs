@@ -46,7 +46,7 @@ impl Vault {
 
     /// What one note says, when nobody asks what is odd about it or what it points at: cheaper in a long note.
     pub fn session(&self, path: &VaultPath) -> Result<Session> {
-        Ok(session::read::content(&Note::parse(self.read(path)?)))
+        Ok(session::read::content_of(self.read(path)?))
     }
 
     /// Reads all sessions of `catalog`, in parallel, in the order of their paths; what could not be read is told.

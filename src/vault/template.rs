@@ -80,11 +80,11 @@ impl Template {
     ///
     /// The template is given `frontmatter` (with both `---` lines), `title`, `body` (all below the title) and `stem` (the
     /// file's name without `.md`). Error: it cannot be rendered, or the note does not say the same any more.
-    pub fn frame(&self, note: &str, stem: &str) -> Result<String> {
+    pub fn frame(&self, note: String, stem: &str) -> Result<String> {
         if !self.own {
-            return Ok(note.to_owned());
+            return Ok(note);
         }
-        let split = frontmatter::split(note);
+        let split = frontmatter::split(&note);
         let (head, rest) = note.split_at(split.body_start);
         let (title, body) = match rest.trim_start_matches('\n').strip_prefix("# ") {
             Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
@@ -97,7 +97,7 @@ impl Template {
         if !framed.ends_with('\n') {
             framed.push('\n');
         }
-        if said(&framed) != said(note) {
+        if said(&framed) != said(&note) {
             return Err(Error::usage(format!("the template {} changes what the note says", self.name)).with_hint(
                 "it must hold {{ frontmatter }} first and {{ body }} unchanged, and add no `##` headings above it",
             ));
@@ -147,7 +147,7 @@ mod tests {
         for (kind, file, text) in TABLE {
             if matches!(kind, Kind::Session | Kind::Subagent | Kind::Workflow) {
                 let template = Template { name: (*file).into(), text: (*text).into(), own: true };
-                assert_eq!(template.frame(NOTE, "a").unwrap(), NOTE, "{file}");
+                assert_eq!(template.frame(NOTE.to_owned(), "a").unwrap(), NOTE, "{file}");
             }
         }
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_frame_may_add() {
         let text = "{{ frontmatter }}# {{ title }}\n\nup: [[Home]]\n\n{{ body }}\n\n## My notes\n\n";
-        let framed = own(text).frame(NOTE, "a").unwrap();
+        let framed = own(text).frame(NOTE.to_owned(), "a").unwrap();
         assert!(framed.contains("# Title\n\nup: [[Home]]\n\n## Do @x #dev\n"), "{framed}");
         assert!(framed.ends_with("## My notes\n"), "{framed}");
     }
@@ -163,14 +163,14 @@ mod tests {
     #[test]
     fn a_frame_may_not_change() {
         for text in ["{{ frontmatter }}# {{ title }}\n", "{{ body }}", "{{ frontmatter }}```\n{{ body }}\n```\n"] {
-            let error = own(text).frame(NOTE, "a").unwrap_err();
+            let error = own(text).frame(NOTE.to_owned(), "a").unwrap_err();
             assert!(error.to_string().contains("changes what the note says"), "{text}: {error}");
         }
     }
 
     #[test]
     fn a_broken_one_says_where() {
-        let error = own("{{ frontmatter }}\n{% if %}\n").frame(NOTE, "a").unwrap_err();
+        let error = own("{{ frontmatter }}\n{% if %}\n").frame(NOTE.to_owned(), "a").unwrap_err();
         assert!(error.to_string().starts_with("could not use the template templates/session.md:2: "), "{error}");
     }
 }

@@ -49,8 +49,10 @@ fn needs_quotes(cell: &str) -> bool {
         || matches!(cell, "true" | "false" | "null")
         || cell.starts_with(['-', '#'])
         || looks_numeric(cell)
-        || cell.contains([':', '"', '\\', '[', ']', '{', '}', ',', '\t', '|'])
-        || cell.chars().any(char::is_control)
+        || cell.bytes().any(|byte| {
+            matches!(byte, b':' | b'"' | b'\\' | b'[' | b']' | b'{' | b'}' | b',' | b'|') || byte.is_ascii_control()
+        })
+        || (!cell.is_ascii() && cell.chars().any(char::is_control))
 }
 
 fn looks_numeric(cell: &str) -> bool {

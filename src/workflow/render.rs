@@ -29,10 +29,11 @@ pub fn render(workflow: &Workflow) -> String {
     // What stands after the last step (the record of runs) stands after the checks too.
     let last = workflow.step_flags().iter().rposition(|flag| *flag).map_or(0, |last| last + 1);
     let below = workflow.steps[last..].iter().take_while(|step| step.level > 2).count();
-    let (steps, rest) = workflow.steps.split_at(last + below);
-    page.steps(steps);
+    let texts = steps(&workflow.steps, Dialect::A);
+    let (above, below) = texts.split_at(last + below);
+    page.append(above);
     page.checks(workflow);
-    page.steps(rest);
+    page.append(below);
     page.text
 }
 
@@ -45,9 +46,19 @@ pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
     let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect };
     page.parts(&workflow.preface);
     page.goals(workflow);
-    page.steps(&workflow.steps);
+    page.append(&steps(&workflow.steps, dialect));
     page.checks(workflow);
     page.text
+}
+
+/// The text of each step, with the blank line before it. None depends on another.
+fn steps(steps: &[Step], dialect: Dialect) -> Vec<String> {
+    let step = |step| {
+        let mut page = Page { text: String::new(), begun: true, tight: false, dialect };
+        page.step(step);
+        page.text
+    };
+    threads::map(steps.len() >= MANY, steps, step)
 }
 
 fn links(links: &[Link]) -> String {
@@ -130,18 +141,12 @@ impl Page {
         }
     }
 
-    fn steps(&mut self, steps: &[Step]) {
-        let Some((first, rest)) = steps.split_first() else { return };
-        self.step(first);
-        // Behind something that stands already, no step depends on what stands before it.
-        let step = |step| {
-            let mut page = Page { text: String::new(), begun: true, tight: false, dialect: self.dialect };
-            page.step(step);
-            page
-        };
-        for page in threads::map(rest.len() >= MANY, rest, step) {
-            self.text.push_str(&page.text);
-            self.tight = page.tight;
+    /// Adds steps as [`steps`] gives them.
+    fn append(&mut self, steps: &[String]) {
+        self.text.reserve(steps.iter().map(String::len).sum());
+        for step in steps {
+            self.text.push_str(if self.begun { step } else { step.trim_start_matches('\n') });
+            (self.begun, self.tight) = (true, false);
         }
     }
 

@@ -69,9 +69,14 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// Whether a byte can be one that is to be hidden.
+const fn is_special(byte: u8) -> bool {
+    matches!(byte, b'`' | b'\\' | b'<' | b'%' | b'[' | b'#' | b'@' | b'^' | b'!' | b'?')
+}
+
 fn escape_plain(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.find(['`', '\\', '<', '%', '[', '#', '@', '^', '!', '?']) {
+    while let Some(at) = rest.bytes().position(is_special) {
         out.push_str(&rest[..at]);
         let mut chars = rest[at..].chars();
         // There is one at `at`.

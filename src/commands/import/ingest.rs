@@ -331,7 +331,7 @@ pub(super) fn write(
     let (session, subagent) = (Template::of(vault, Kind::Session)?, Template::of(vault, Kind::Subagent)?);
     let framed = |draft: &Draft| {
         let template = if draft.key.agent.is_some() { &subagent } else { &session };
-        template.frame(&render::note(&draft.session), draft.session.meta.session_id.as_deref().unwrap_or_default())
+        template.frame(render::note(&draft.session), draft.session.meta.session_id.as_deref().unwrap_or_default())
     };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {

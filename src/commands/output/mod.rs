@@ -75,6 +75,11 @@ pub trait Output {
     /// For people: text that may hold ANSI styles; `cli` takes them out where they are not wanted.
     fn text(&self, view: &View) -> String;
 
+    /// The same, where it stands ready whatever the view.
+    fn ready(&self) -> Option<&str> {
+        None
+    }
+
     /// For programs: one JSON value.
     fn json(&self) -> serde_json::Result<serde_json::Value>;
 
@@ -132,6 +137,10 @@ pub struct Raw {
 impl Output for Raw {
     fn text(&self, _: &View) -> String {
         self.text.clone()
+    }
+
+    fn ready(&self) -> Option<&str> {
+        Some(&self.text)
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {

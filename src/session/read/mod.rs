@@ -40,6 +40,18 @@ pub fn content(note: &Note) -> Session {
     Session { meta, ..section::read(note).0 }
 }
 
+/// What the bytes of a note say, when nobody asks for the note itself: cheaper still in a long one, of which no more than
+/// a few parts are in memory as blocks at any time.
+pub fn content_of(bytes: impl Into<Vec<u8>>) -> Session {
+    let parts = Note::in_parts(bytes, |number, note| {
+        let first = number == 0;
+        (section::part(note), first.then(|| meta::read(note.text(), note.split(), &mut Vec::new()).1))
+    });
+    let (sections, metas): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let meta = metas.into_iter().flatten().next().unwrap_or_default();
+    Session { meta, ..section::join(sections).0 }
+}
+
 /// The phases alone, with nothing in them.
 pub fn phases(note: &Note) -> Vec<Phase> {
     section::phases(note)

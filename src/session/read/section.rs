@@ -14,15 +14,32 @@ use super::{callout, link, list, tasks, text};
 
 /// Everything below the frontmatter, and what is odd about it.
 pub(super) fn read(note: &Note) -> (Session, Vec<Diagnostic>) {
-    walk(note, false)
+    if note.text().len() > threads::LONG {
+        // Every section asks for them, and they are found once.
+        note.inlines();
+    }
+    join([sections(note, false)])
 }
 
 /// The phases with nothing in them.
 pub(super) fn phases(note: &Note) -> Vec<Phase> {
-    walk(note, true).0.phases
+    join([sections(note, true)]).0.phases
 }
 
-fn walk(note: &Note, shallow: bool) -> (Session, Vec<Diagnostic>) {
+/// What stands below the frontmatter of a note or of a part of it.
+pub(super) fn part(note: &Note) -> Sections {
+    sections(note, false)
+}
+
+/// The sections of a note, or of a part of it that begins with a phase.
+pub(super) struct Sections {
+    /// The note's own heading.
+    heading: Option<String>,
+    preface: Section,
+    phases: Vec<Section>,
+}
+
+fn sections(note: &Note, shallow: bool) -> Sections {
     let blocks = note.blocks();
     let is_phase = |block: &Block| matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. });
     let starts: Vec<usize> = (0..blocks.len()).filter(|index| is_phase(&blocks[*index])).collect();
@@ -31,28 +48,36 @@ fn walk(note: &Note, shallow: bool) -> (Session, Vec<Diagnostic>) {
         let end = starts.get(place + 1).copied().unwrap_or(blocks.len());
         Section::read(note, &blocks[*start..end], shallow)
     };
-    let sections: Vec<Section> = if note.text().len() > threads::LONG {
-        // Every section asks for them, and they are found once.
-        note.inlines();
+    let bytes = blocks.last().zip(blocks.first()).map_or(0, |(last, first)| last.span.end - first.span.start);
+    let phases = if bytes > threads::LONG {
         starts.par_iter().enumerate().map(section).collect()
     } else {
         starts.iter().enumerate().map(section).collect()
     };
     let (heading, preface) = preface(note, &blocks[..first], shallow);
-    let mut session = Session { heading, preface: preface.items, ..Session::default() };
-    session.memory = preface.memory;
-    let mut diagnostics = preface.diagnostics;
-    let mut outer = None;
-    for (place, section) in sections.into_iter().enumerate() {
-        let Some(mut phase) = section.phase else { continue };
-        phase.items = section.items;
-        match phase.level {
-            2 => outer = Some(place),
-            _ => phase.parent = outer,
+    Sections { heading, preface, phases }
+}
+
+/// What the parts of a note say together, and what is odd about it.
+pub(super) fn join(parts: impl IntoIterator<Item = Sections>) -> (Session, Vec<Diagnostic>) {
+    let (mut session, mut diagnostics, mut outer) = (Session::default(), Vec::new(), None);
+    for Sections { heading, preface, phases } in parts {
+        session.heading = session.heading.or(heading);
+        session.preface.extend(preface.items);
+        session.memory.extend(preface.memory);
+        diagnostics.extend(preface.diagnostics);
+        session.phases.reserve(phases.len());
+        for section in phases {
+            let Some(mut phase) = section.phase else { continue };
+            phase.items = section.items;
+            match phase.level {
+                2 => outer = Some(session.phases.len()),
+                _ => phase.parent = outer,
+            }
+            session.phases.push(phase);
+            session.memory.extend(section.memory);
+            diagnostics.extend(section.diagnostics);
         }
-        session.phases.push(phase);
-        session.memory.extend(section.memory);
-        diagnostics.extend(section.diagnostics);
     }
     name_phases(&mut session.phases);
     (session, diagnostics)

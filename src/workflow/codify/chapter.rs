@@ -4,9 +4,10 @@
 //! prompts are put together: talk and looking around go to their neighbour, phases that change the same files become
 //! one, and where too many remain the lightest neighbours are joined.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::deed::{self, Deed};
+use super::deed::Deed;
 use super::kind::Kind;
 use super::path::{self, Path};
 use super::request;
@@ -40,9 +41,9 @@ pub(super) struct Digest<'a> {
     pub declared: bool,
     /// Whether the request says nothing by itself: "continue".
     pub talk: bool,
-    /// Files it wrote.
-    pub written: BTreeSet<String>,
-    /// Kinds of commands that it ran: `cargo test`.
+    /// Files it wrote, where its heading is nobody's own.
+    pub written: BTreeSet<Cow<'a, str>>,
+    /// Kinds of commands that it ran there: `cargo test`.
     pub ran: BTreeSet<String>,
     /// The phase.
     pub phase: &'a Phase,
@@ -71,9 +72,14 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(session: &'a Session, path: &Path, deeds: &[Vec<Deed<'_>>]) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(
+    session: &'a Session,
+    path: &Path,
+    deeds: &[Vec<Deed<'a>>],
+    many: bool,
+) -> Vec<Chapter<'a>> {
     let children = children(session);
-    let mut digests: Vec<Digest<'_>> = threads::map(deed::are_many(deeds.iter()), &path.tops, |&index| {
+    let mut digests: Vec<Digest<'_>> = threads::map(many, &path.tops, |&index| {
         digest(session, path, index, &children[index], deeds)
     });
     digests.retain(|digest| digest.weight > 0 || digest.looked);
@@ -177,7 +183,7 @@ fn digest<'a>(
     path: &Path,
     index: usize,
     children: &[usize],
-    deeds: &[Vec<Deed<'_>>],
+    deeds: &[Vec<Deed<'a>>],
 ) -> Digest<'a> {
     let phase = &session.phases[index];
     let words = prompt(phase);
@@ -197,11 +203,15 @@ fn digest<'a>(
         for deed in deeds.get(part).map_or(&[][..], Vec::as_slice) {
             digest.looked = true;
             digest.weight += weight(deed);
+            // Nothing goes on with a phase of somebody's own.
+            if digest.declared {
+                continue;
+            }
             if deed.shell && deed.tells() {
                 digest.ran.insert(deed.key().to_owned());
             }
             if deed.succeeded() {
-                digest.written.extend(deed.writes.iter().map(|path| path.as_ref().to_owned()));
+                digest.written.extend(deed.writes.iter().cloned());
             }
         }
         digest.weight += items
@@ -241,6 +251,11 @@ pub(super) fn prompt(phase: &Phase) -> Option<&User> {
 /// Letters and digits of the first `seen` characters, in lower case.
 fn letters(text: &str, seen: usize) -> String {
     let mut letters = String::with_capacity(text.len().min(seen));
+    if text.is_ascii() {
+        let bytes = text.bytes().take(seen).filter(u8::is_ascii_alphanumeric);
+        letters.extend(bytes.map(|byte| char::from(byte.to_ascii_lowercase())));
+        return letters;
+    }
     for c in text.chars().take(seen) {
         if c.is_ascii() {
             letters.extend(c.is_ascii_alphanumeric().then_some(c.to_ascii_lowercase()));
@@ -286,7 +301,7 @@ mod tests {
         let session = Session { phases, ..Session::default() };
         let path = path::path(&session);
         let deeds = crate::workflow::codify::deed::of_phases(&session, &path);
-        chapters(&session, &path, &deeds).iter().map(|chapter| chapter.phases.len()).collect()
+        chapters(&session, &path, &deeds, false).iter().map(|chapter| chapter.phases.len()).collect()
     }
 
     #[test]

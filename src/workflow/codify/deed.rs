@@ -113,8 +113,8 @@ pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a
 }
 
 /// Whether they are worth several threads.
-pub(super) fn are_many<'a>(parts: impl Iterator<Item = &'a Vec<Deed<'a>>>) -> bool {
-    parts.map(Vec::len).sum::<usize>() >= MANY
+pub(super) fn are_many(parts: &[Vec<Deed<'_>>]) -> bool {
+    parts.iter().map(Vec::len).sum::<usize>() >= MANY
 }
 
 /// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::chapter::{self, Chapter};
 use super::data::{self, Data, Names, Touched};
-use super::deed::{self, Deed, deeds};
+use super::deed::{Deed, deeds};
 use super::path::{self, Path};
 use super::{Options, clean, request, title};
 use crate::base::text::truncate;
@@ -68,7 +68,7 @@ pub(super) fn drafts<'a>(
     // Each phase is taken once, and its deeds with it.
     let mut of = |index: usize| deeds.get_mut(index).map(std::mem::take).unwrap_or_default();
     let children = chapter::children(session);
-    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    let mut drafts: Vec<Draft<'a>> = Vec::with_capacity(session.phases.len());
     for chapter in chapters {
         let top = drafts.len();
         let lead = chapter.lead();
@@ -136,14 +136,20 @@ pub(super) fn drafts<'a>(
             drafts.push(sub);
         }
     }
-    let sole = Some(session).filter(|_| chapters.len() == 1);
-    let title = |draft: &Draft<'a>| draft.lead.map(|(phase, declared)| phase_title(draft, phase, declared, sole));
-    let titles = threads::map(deed::are_many(drafts.iter().map(|draft| &draft.deeds)), &drafts, title);
-    for (draft, title) in drafts.iter_mut().zip(titles) {
-        draft.title = title.unwrap_or_else(|| std::mem::take(&mut draft.title));
-    }
-    unique_titles(&mut drafts);
     drafts
+}
+
+/// The titles of the drafts of `chapters`, each there once: conditions and flows name steps by them.
+pub(super) fn titles(session: &Session, chapters: &[Chapter<'_>], drafts: &[Draft<'_>], many: bool) -> Vec<String> {
+    let sole = Some(session).filter(|_| chapters.len() == 1);
+    let title = |draft: &Draft<'_>| match (draft.subagent, draft.lead) {
+        (Some(subagent), _) => subagent_title(subagent),
+        (None, Some((phase, declared))) => phase_title(draft, phase, declared, sole),
+        (None, None) => String::new(),
+    };
+    let mut titles = threads::map(many, drafts, title);
+    make_unique(&mut titles);
+    titles
 }
 
 impl<'a> Draft<'a> {
@@ -163,7 +169,11 @@ impl<'a> Draft<'a> {
         let Some(phase) = session.phases.get(index) else { return };
         let items = path::items(session, path, index);
         self.phases.push(phase);
-        self.deeds.extend(deeds);
+        if self.deeds.is_empty() {
+            self.deeds = deeds;
+        } else {
+            self.deeds.extend(deeds);
+        }
         let origin = session.meta.session_id.as_deref().map(|id| Link {
             target: clean(id),
             block: Some(phase.id.clone()),
@@ -208,12 +218,7 @@ impl<'a> Draft<'a> {
         let own = subagent.link.as_ref().filter(|link| !link.target.is_empty());
         let origin =
             own.map(|link| Link { embed: false, alias: None, span: crate::base::Span::default(), ..link.clone() });
-        let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
-        let name = name.unwrap_or("the sub-agent");
-        let task = subagent.task.as_deref().unwrap_or("");
-        let named = request::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
         let mut draft = Draft {
-            title: if named.is_empty() { format!("Let {name} work") } else { clean(&named) },
             agent: subagent.agent.as_ref(),
             subagent: Some(subagent),
             deeds: deeds(&subagent.items, session.meta.project.as_deref()),
@@ -286,6 +291,17 @@ fn session_topic(session: &Session) -> Option<String> {
 /// From how many commits on the message of one says little of the rest.
 const MANY_COMMITS: usize = 2;
 
+/// What to call the work of a sub-agent: what it was told to do.
+fn subagent_title(subagent: &Subagent) -> String {
+    let task = subagent.task.as_deref().unwrap_or("");
+    let named = request::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
+    if !named.is_empty() {
+        return clean(&named);
+    }
+    let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
+    format!("Let {} work", name.unwrap_or("the sub-agent"))
+}
+
 /// What to call a step made of `phase`, which leads it; `sole` is the session where the step is all of it.
 fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool, sole: Option<&Session>) -> String {
     let own = clean(&phase.title);
@@ -337,37 +353,36 @@ fn strip_number(title: &str) -> &str {
     if cut { stripped.trim_start() } else { title }
 }
 
-/// Conditions and flows name steps by title, so each title is there once.
-fn unique_titles(drafts: &mut [Draft<'_>]) {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    let mut taken: HashSet<String> = drafts.iter().map(|draft| draft.title.to_lowercase()).collect();
+fn make_unique(titles: &mut [String]) {
+    let mut counts: HashMap<String, usize> = HashMap::with_capacity(titles.len());
+    let mut taken: HashSet<String> = titles.iter().map(|title| title.to_lowercase()).collect();
     taken.extend(["goals".to_owned(), "validation".to_owned()]);
-    for draft in drafts {
-        let key = draft.title.to_lowercase();
-        let count = counts.entry(key.clone()).or_insert(0);
+    for title in titles {
+        let key = title.to_lowercase();
+        let reserved = key == "goals" || key == "validation";
+        let count = counts.entry(key).or_insert(0);
         *count += 1;
-        if *count == 1 && key != "goals" && key != "validation" {
+        if *count == 1 && !reserved {
             continue;
         }
         let mut number = (*count).max(2);
-        let mut title = format!("{} ({number})", draft.title);
-        while !taken.insert(title.to_lowercase()) {
+        let mut numbered = format!("{title} ({number})");
+        while !taken.insert(numbered.to_lowercase()) {
             number += 1;
-            title = format!("{} ({number})", draft.title);
+            numbered = format!("{title} ({number})");
         }
         *count = number;
-        draft.title = title;
+        *title = numbered;
     }
 }
 
 /// What each draft takes and gives.
-pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+pub(super) fn flows(drafts: &[Draft<'_>], many: bool) -> Vec<Data> {
     let touched = |draft| {
         let Draft { requests, deeds, .. }: &Draft<'_> = draft;
         Touched::of(requests.iter().map(|user| user.words.as_str()), deeds)
     };
-    let touched: Vec<Touched<'_>> =
-        threads::map(deed::are_many(drafts.iter().map(|draft| &draft.deeds)), drafts, touched);
+    let touched: Vec<Touched<'_>> = threads::map(many, drafts, touched);
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {

@@ -31,10 +31,10 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::model::{Goal, Part, Prose, Remark, RemarkKind, Workflow};
+use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use super::text;
 use crate::base::text::{fold_whitespace, sanitise, truncate};
-use crate::base::{Diagnostic, Span};
+use crate::base::{Diagnostic, Span, threads};
 use crate::session::{Link, Session, Status};
 
 /// Tasks listed as goals at most.
@@ -52,8 +52,15 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     let mut warnings = Vec::new();
     let path = path::path(session);
     let deeds = deed::of_phases(session, &path);
-    let chapters = chapter::chapters(session, &path, &deeds);
-    let drafts = draft::drafts(session, &path, &chapters, deeds);
+    let many = deed::are_many(&deeds);
+    let chapters = chapter::chapters(session, &path, &deeds, many);
+    let mut drafts = draft::drafts(session, &path, &chapters, deeds);
+    // What files and values they touch does not depend on what they are called.
+    let (titles, flows) =
+        threads::join_if(many, || draft::titles(session, &chapters, &drafts, many), || draft::flows(&drafts, many));
+    for (draft, title) in drafts.iter_mut().zip(titles) {
+        draft.title = title;
+    }
     remarks(session, &path, drafts.len(), &mut warnings);
     let title = workflow_title(session, &drafts);
     let mut workflow = Workflow {
@@ -62,7 +69,6 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         goals: goals(session, &mut warnings),
         ..Workflow::default()
     };
-    let flows = draft::flows(&drafts);
     let passes = outcome::Passes::of(&drafts);
     let outcomes = outcome::outcomes(session, &drafts, &passes);
     // No step's text depends on another's.
@@ -76,15 +82,19 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         }
         step
     };
-    if deed::are_many(drafts.iter().map(|draft| &draft.deeds)) {
-        workflow.steps.par_extend(drafts.par_iter().enumerate().map(step));
-    } else {
-        workflow.steps.extend(drafts.iter().enumerate().map(step));
-    }
-    workflow.checks = outcome::checks(&drafts, &mut warnings);
-    if let Some(step) = outcome::record(session, &drafts, &flows, &outcomes) {
-        workflow.steps.push(step);
-    }
+    let steps = || -> Vec<Step> {
+        if many {
+            drafts.par_iter().enumerate().map(step).collect()
+        } else {
+            drafts.iter().enumerate().map(step).collect()
+        }
+    };
+    let ends = || (outcome::checks(&drafts), outcome::record(session, &drafts, &flows, &outcomes));
+    let (steps, ((checks, odd), record)) = threads::join_if(many, steps, ends);
+    workflow.steps = steps;
+    workflow.steps.extend(record);
+    workflow.checks = checks;
+    warnings.extend(odd);
     if drafts.is_empty() {
         let markdown = "The session has nothing to repeat: no tool was used and nothing was decided.".to_owned();
         workflow.preface.push(Part::Prose(Prose { markdown, span: Span::default() }));

@@ -115,8 +115,9 @@ fn failed_words(summary: Option<&str>) -> bool {
 }
 
 /// The checks whose last run passed, in the order of that run. One that passed before anything was changed proves
-/// nothing of the work; it is a step of it.
-pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Vec<Check> {
+/// nothing of the work; it is a step of it. And what is odd about those that are left out.
+pub(super) fn checks(drafts: &[Draft<'_>]) -> (Vec<Check>, Vec<Diagnostic>) {
+    let mut warnings = Vec::new();
     let mut last: BTreeMap<&str, (usize, &Deed<'_>)> = BTreeMap::new();
     let changes = |deed: &Deed<'_>| matches!(deed.kind, Kind::Run | Kind::Change | Kind::Edit) && !deed.failed();
     let deeds = drafts.iter().flat_map(|draft| &draft.deeds).skip_while(|deed| !changes(deed));
@@ -133,14 +134,11 @@ pub(super) fn checks(drafts: &[Draft<'_>], warnings: &mut Vec<Diagnostic>) -> Ve
     let mut passed: Vec<(usize, &Deed<'_>)> = last.into_values().filter(|(_, deed)| deed.succeeded()).collect();
     passed.sort_by_key(|(at, _)| *at);
     let skip = passed.len().saturating_sub(MAX_CHECKS);
-    passed
-        .into_iter()
-        .skip(skip)
-        .map(|(_, deed)| {
-            let command = Some(checking_part(&deed.core)).filter(|command| !command.is_empty());
-            Check { command, text: "passes".to_owned(), span: Span::default() }
-        })
-        .collect()
+    let check = |(_, deed): (usize, &Deed<'_>)| {
+        let command = Some(checking_part(&deed.core)).filter(|command| !command.is_empty());
+        Check { command, text: "passes".to_owned(), span: Span::default() }
+    };
+    (passed.into_iter().skip(skip).map(check).collect(), warnings)
 }
 
 /// The part of a command line that checks, with what leads to its folder.

@@ -13,20 +13,37 @@ pub(super) fn values<'t>(text: &'t str, core: &str) -> impl Iterator<Item = (&'t
 
 /// Words of a text that could be values.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>' | '|' | '$'
-            )
-    })
-    // Every value has a digit in it, or is an address.
-    .filter(|word| {
-        let address = || word.len() >= SHORTEST_ADDRESS && memchr::memmem::find(word.as_bytes(), b"://").is_some();
-        word.len() >= SHORTEST && (word.bytes().any(|byte| byte.is_ascii_digit()) || address())
+    let mut at = 0;
+    // Most words are none: every value has a digit in it, or is an address.
+    std::iter::from_fn(move || {
+        loop {
+            let mark = at + text.as_bytes()[at..].iter().position(|byte| byte.is_ascii_digit() || *byte == b':')?;
+            let before = text[at..mark].char_indices().rfind(|(_, c)| separates(*c));
+            let start = before.map_or(at, |(offset, c)| at + offset + c.len_utf8());
+            let end = text[mark..].find(separates).map_or(text.len(), |len| mark + len);
+            let word = &text[start..end];
+            at = end;
+            if word.len() >= SHORTEST && is_marked(word) {
+                return Some(word);
+            }
+        }
     })
     .map(|word| word.trim_end_matches(['.', ':', '…', '/']).trim_start_matches(['#', '@']))
     .filter(|word| (SHORTEST..=LONGEST).contains(&word.len()) && word.is_ascii())
+}
+
+/// Whether a character stands between words.
+fn separates(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '\n' | '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>' | '|' | '$'
+    ) || c.is_whitespace()
+}
+
+/// Whether a word has a digit in it, or is an address.
+fn is_marked(word: &str) -> bool {
+    let address = || word.len() >= SHORTEST_ADDRESS && memchr::memmem::find(word.as_bytes(), b"://").is_some();
+    word.bytes().any(|byte| byte.is_ascii_digit()) || address()
 }
 
 /// What kind of value a word is; `None`: too common to be one.

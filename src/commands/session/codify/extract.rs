@@ -7,9 +7,8 @@ use rayon::prelude::*;
 
 use super::Args;
 use crate::base::text::one_line;
-use crate::base::{Diagnostic, Error, Result, files, threads};
+use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::{Context, reading};
-use crate::note::Note;
 use crate::session::{Session, read};
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
@@ -48,16 +47,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
             }
             (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
         };
-        let note = Note::parse(bytes);
-        let session = read::content(&note);
-        let text = if args.refine { note.text().to_owned() } else { String::new() };
-        // One note stays in memory to the end, which is near; of many that would be too much.
-        if places.len() > 1 {
-            threads::discard(note);
-        } else {
-            std::mem::forget(note);
-        }
-        Ok((stem, text, session))
+        let text = if args.refine { String::from_utf8_lossy(&bytes).into_owned() } else { String::new() };
+        Ok((stem, text, read::content_of(bytes)))
     };
     let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
     let options = Options { versions: args.agent_versions };
@@ -86,10 +77,10 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let mut markdown = workflow::render_as(&workflow, dialect);
     let stem = notes.first().map_or(String::new(), |(stem, ..)| stem.clone());
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
-        markdown = Template::of(vault, Kind::Workflow)?.frame(&markdown, &stem)?;
+        markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
     let (texts, sessions): (Vec<String>, Vec<Session>) = notes.into_iter().map(|(_, text, it)| (text, it)).unzip();
-    // As the note.
+    // The end is near, and of each the memory is many pieces.
     std::mem::forget(sessions);
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
 }

@@ -66,8 +66,13 @@ impl Made {
 }
 
 impl Output for Made {
+    fn ready(&self) -> Option<&str> {
+        let written = self.output.is_some() && (!self.shown || self.refined.is_some());
+        (!written).then_some(&self.markdown)
+    }
+
     fn text(&self, _: &View) -> String {
-        let Some(output) = self.output.as_ref().filter(|_| !self.shown || self.refined.is_some()) else {
+        let Some(output) = self.output.as_ref().filter(|_| self.ready().is_none()) else {
             return self.markdown.clone();
         };
         let mut text = String::new();
