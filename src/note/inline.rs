@@ -4,6 +4,7 @@
 //! bytes that can start something and touches each byte a bounded number of times.
 
 use std::cmp::Reverse;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 use rayon::prelude::*;
@@ -11,11 +12,14 @@ use rayon::prelude::*;
 use super::block::{Inline, InlineKind};
 use super::tree::Tree;
 use super::{comment, leaf, tag};
-use crate::base::lines::floor_char_boundary;
 use crate::base::Span;
+use crate::base::lines::floor_char_boundary;
 
 /// The longest key of an inline field, in bytes.
 const LONGEST_KEY: usize = 80;
+
+/// What stands behind the key of an inline field. Texts are many and short: to make it ready takes longer than to look.
+static COLONS: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("::"));
 
 /// How many texts one thread looks at in one go.
 const TEXTS: usize = 1024;
@@ -160,7 +164,7 @@ impl Scan<'_> {
         let mut comment = first;
         let mut from = span.start;
         let mut fields = Vec::new();
-        for colons in memmem::find_iter(&bytes[span.start..], b"::").map(|at| span.start + at) {
+        for colons in COLONS.find_iter(&bytes[span.start..]).map(|at| span.start + at) {
             if colons < from
                 || !matches!(bytes.get(colons + 2), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
                 || hidden(self.opaque, &mut next, colons).is_some()

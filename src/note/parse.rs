@@ -32,7 +32,7 @@ impl Note {
         note
     }
 
-    /// What `of` makes of each part of a note, in order: all of a short one, about 64 KiB from one phase to another of a
+    /// What `of` makes of each part of a note, in order: all of a short one, about 32 KiB from one phase to another of a
     /// long one. A part comes as a note of the whole text that has the part's blocks alone (the first part has the number
     /// 0), and is let go when `of` is done with it: the next one is read in the same memory, and nothing waits until all
     /// are read. Parts are read side by side, and one may be read again, so `of` only looks.
@@ -42,6 +42,14 @@ impl Note {
             let (text, raw, split) = (Arc::clone(&whole.text), whole.raw.clone(), whole.split.clone());
             of(number, &Self { text, raw, split, tree, inlines: OnceLock::new(), lines: OnceLock::new() })
         })
+    }
+
+    /// The same in one go, however long it is.
+    #[cfg(test)]
+    pub(crate) fn parse_whole(bytes: impl Into<Vec<u8>>) -> Self {
+        let (mut note, _) = Self::unread(bytes.into());
+        note.tree = parts::whole(&note.text, note.split.body_start);
+        note
     }
 
     /// A note whose blocks are still to be read, and what is odd about its bytes.

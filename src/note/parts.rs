@@ -14,7 +14,7 @@ use super::tree::Tree;
 use crate::base::{Span, threads};
 
 /// About how long a part is: short enough that the next one is read in the memory that this one leaves.
-const PART: usize = 64 << 10;
+const PART: usize = 32 << 10;
 
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {
@@ -22,10 +22,15 @@ pub(super) fn read(text: &str, body: usize) -> Tree {
     if parts.len() == 1 { parts.swap_remove(0) } else { Tree::join(parts) }
 }
 
+/// The same, in one go.
+pub(super) fn whole(text: &str, body: usize) -> Tree {
+    part(text, Span::new(body, text.len())).tree
+}
+
 /// What `of` makes of the parts of `text` from `body` on, in order, each with its number.
 pub(super) fn map<T: Send>(text: &str, body: usize, of: impl Fn(usize, Tree) -> T + Sync) -> Vec<T> {
     if text.len() - body < threads::LONG {
-        return vec![of(0, part(text, Span::new(body, text.len())).tree)];
+        return vec![of(0, whole(text, body))];
     }
     between(text, body, &cuts(text, body, (text.len() - body) / PART), of)
 }
@@ -68,7 +73,7 @@ fn between<T: Send>(text: &str, body: usize, cuts: &[usize], of: impl Fn(usize, 
         made.push(read((open, &Span::new(spans[open].start, text.len()))));
     }
     if made.iter().any(|part| part.defines) {
-        return vec![of(0, part(text, Span::new(body, text.len())).tree)];
+        return vec![of(0, whole(text, body))];
     }
     made.into_iter().map(|part| part.value).collect()
 }
@@ -132,7 +137,7 @@ mod tests {
         fn parts_say_what_the_whole_says(text in text(), crlf: bool) {
             let text = if crlf { text.replace('\n', "\r\n") } else { text };
             let cuts: Vec<usize> = headings(&text, 0).collect();
-            let whole = part(&text, Span::new(0, text.len())).tree;
+            let whole = whole(&text, 0);
             prop_assert_eq!(joined(&text, 0, &cuts), whole);
         }
     }
@@ -144,7 +149,7 @@ mod tests {
         let cuts = cuts(&text, 13, 4);
         assert_eq!(cuts.len(), 3);
         assert!(cuts.iter().all(|at| text[*at..].starts_with("## ")), "{cuts:?}");
-        let whole = part(&text, Span::new(13, text.len())).tree;
+        let whole = whole(&text, 13);
         assert_eq!(joined(&text, 13, &cuts), whole);
         // A cut between fences is found out.
         let inside = text.find("## no").unwrap();

@@ -104,11 +104,13 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
 pub fn nested(step: &mut Step, line: &str) {
     let Some((name, value)) = line.split_once(':') else { return };
     let (name, value) = (name.trim(), value.trim());
-    match name.to_ascii_lowercase().as_str() {
-        "reads" => step.reads.extend(file_ref::parse_list(value)),
-        "writes" => step.writes.extend(file_ref::parse_list(value)),
-        _ => step.fields.push((name.to_owned(), escape::uninline(value))),
-    }
+    let files = match name {
+        _ if name.eq_ignore_ascii_case("reads") => &mut step.reads,
+        _ if name.eq_ignore_ascii_case("writes") => &mut step.writes,
+        _ => return step.fields.push((name.to_owned(), escape::uninline(value))),
+    };
+    let found = file_ref::parse_list(value);
+    if files.is_empty() { *files = found } else { files.extend(found) }
 }
 
 /// The nested lines of a step, without bullets.
@@ -186,7 +188,7 @@ fn seconds(text: &str) -> Option<u64> {
     {
         return None;
     }
-    let millis: u64 = format!("{part:0<3}").parse().ok()?;
+    let millis: u64 = part.bytes().zip([100, 10, 1]).map(|(digit, worth)| u64::from(digit - b'0') * worth).sum();
     whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(millis)
 }
 

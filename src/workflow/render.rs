@@ -17,12 +17,15 @@ use crate::session::Link;
 /// Steps that are worth several threads.
 const MANY: usize = 64;
 
+/// Bytes that a step takes, often.
+const USUAL: usize = 1 << 10;
+
 /// The note of a workflow in dialect A.
 pub fn render(workflow: &Workflow) -> String {
     let workflow = &super::convert::to_a(workflow);
     let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect: Dialect::A };
     if !workflow.title.is_empty() {
-        page.block(&format!("# {}", escape(&workflow.title)));
+        page.block(["# ", &escape(&workflow.title)]);
     }
     page.parts(&workflow.preface);
     page.goals(workflow);
@@ -54,7 +57,7 @@ pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
 /// The text of each step, with the blank line before it. None depends on another.
 fn steps(steps: &[Step], dialect: Dialect) -> Vec<String> {
     let step = |step| {
-        let mut page = Page { text: String::new(), begun: true, tight: false, dialect };
+        let mut page = Page { text: String::with_capacity(USUAL), begun: true, tight: false, dialect };
         page.step(step);
         page.text
     };
@@ -98,10 +101,10 @@ impl Page {
         if workflow.goals.is_empty() {
             return;
         }
-        self.block("## Goals");
+        self.block(["## Goals"]);
         for goal in &workflow.goals {
             let id = goal.id.as_ref().map_or(String::new(), |id| format!(" [id:: {id}]"));
-            self.bullet(&format!("[{}] {}{id}", if goal.done { 'x' } else { ' ' }, escape(&goal.text)));
+            self.bullet([if goal.done { "[x] " } else { "[ ] " }, &escape(&goal.text), &id]);
         }
     }
 
@@ -109,11 +112,11 @@ impl Page {
         if workflow.checks.is_empty() {
             return;
         }
-        self.block("## Validation");
+        self.block(["## Validation"]);
         for check in &workflow.checks {
             match &check.command {
-                Some(command) => self.bullet(&format!("{} — {}", code_span(command), escape(&check.text))),
-                None => self.bullet(&escape(&check.text)),
+                Some(command) => self.bullet([&code_span(command), " — ", &escape(&check.text)]),
+                None => self.bullet([&escape(&check.text)]),
             }
         }
     }
@@ -122,23 +125,31 @@ impl Page {
         if self.dialect == Dialect::A { "→" } else { "->" }
     }
 
-    fn block(&mut self, block: &str) {
+    /// The blank line between what stands there and what follows.
+    fn part(&mut self) {
         if self.begun {
             self.text.push('\n');
         }
         self.begun = true;
-        self.text.push_str(block);
+    }
+
+    /// A block of these pieces of text.
+    fn block<const N: usize>(&mut self, block: [&str; N]) {
+        self.part();
+        self.text.extend(block);
         self.text.push('\n');
         self.tight = false;
     }
 
-    fn bullet(&mut self, text: &str) {
-        if self.tight {
-            self.text.extend(["- ", text, "\n"]);
-        } else {
-            self.block(&format!("- {text}"));
+    /// A bullet of these pieces of text.
+    fn bullet<const N: usize>(&mut self, text: [&str; N]) {
+        if !self.tight {
+            self.part();
             self.tight = true;
         }
+        self.text.push_str("- ");
+        self.text.extend(text);
+        self.text.push('\n');
     }
 
     /// Adds steps as [`steps`] gives them.
@@ -152,35 +163,35 @@ impl Page {
 
     fn step(&mut self, step: &Step) {
         let marks = "#".repeat(usize::from(step.level.clamp(2, 6)));
-        self.block(format!("{marks} {}", Heading::write(step, self.dialect)).trim_end());
+        self.block([format!("{marks} {}", Heading::write(step, self.dialect)).trim_end()]);
         self.parts(&step.parts);
         if !step.origin.is_empty() {
-            self.block(&format!("From {}.", links(&step.origin)));
+            self.block(["From ", &links(&step.origin), "."]);
         }
     }
 
     fn parts(&mut self, parts: &[Part]) {
         for part in parts {
             match part {
-                Part::Prose(prose) => self.block(&prose.markdown),
-                Part::Flow(it) => self.block(&flow::write(it, self.arrow())),
-                Part::Branch(it) => self.block(&flow::write_branch(it, self.arrow())),
+                Part::Prose(prose) => self.block([&prose.markdown]),
+                Part::Flow(it) => self.block([&flow::write(it, self.arrow())]),
+                Part::Branch(it) => self.block([&flow::write_branch(it, self.arrow())]),
                 Part::Gate(gate) => {
                     let mut callout = format!("> [!gate] {}", escape(&gate.title)).trim_end().to_owned();
                     for line in gate.body.lines() {
                         callout.push_str("\n> ");
                         callout.push_str(line);
                     }
-                    self.block(&callout);
+                    self.block([&callout]);
                 }
                 Part::Command(Command { command, note, .. }) => match note {
-                    Some(note) => self.bullet(&format!("{} — {}", code_span(command), escape(note))),
-                    None => self.bullet(&code_span(command)),
+                    Some(note) => self.bullet([&code_span(command), " — ", &escape(note)]),
+                    None => self.bullet([&code_span(command)]),
                 },
-                Part::Script(script) => self.block(&fence("sh", &script.text)),
-                Part::Remark(Remark { kind: RemarkKind::Plain, text, .. }) => self.bullet(&escape(text)),
-                Part::Remark(Remark { kind, text, .. }) => self.bullet(&format!("{}: {}", kind.word(), escape(text))),
-                Part::Record(it) => self.block(&fence(record::FENCE, &record::encode(it))),
+                Part::Script(script) => self.block([&fence("sh", &script.text)]),
+                Part::Remark(Remark { kind: RemarkKind::Plain, text, .. }) => self.bullet([&escape(text)]),
+                Part::Remark(Remark { kind, text, .. }) => self.bullet([kind.word(), ": ", &escape(text)]),
+                Part::Record(it) => self.block([&fence(record::FENCE, &record::encode(it))]),
             }
         }
     }

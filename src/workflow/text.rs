@@ -3,8 +3,6 @@
 //! [`unescape`] undoes [`escape`] exactly. Code spans pass through both untouched, since a backslash inside one would be
 //! shown.
 
-use std::collections::HashMap;
-
 /// A stretch of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
@@ -22,24 +20,32 @@ pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
         return if line.is_empty() { Vec::new() } else { vec![Piece::Text(line)] };
     }
     let run = |at: usize| bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
-    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
+    // Where runs of each length begin; there are few lengths.
+    let mut runs: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
+    while let Some(skipped) = memchr::memchr(b'`', &bytes[at..]) {
+        at += skipped;
         let len = run(at);
-        if len > 0 {
-            runs.entry(len).or_default().push(at);
+        match runs.iter_mut().find(|(other, _)| *other == len) {
+            Some((_, places)) => places.push(at),
+            None => runs.push((len, vec![at])),
         }
-        at += len.max(1);
+        at += len;
     }
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
-    while at < bytes.len() {
-        let len = run(at);
-        if len == 0 {
-            at += if escapes && bytes[at] == b'\\' { 2 } else { 1 };
+    let mark = |at: usize| {
+        let rest = bytes.get(at..)?;
+        if escapes { memchr::memchr2(b'`', b'\\', rest) } else { memchr::memchr(b'`', rest) }
+    };
+    while let Some(skipped) = mark(at) {
+        at += skipped;
+        if bytes[at] == b'\\' {
+            at += 2;
             continue;
         }
-        let closing = runs.get(&len).map_or(&[][..], Vec::as_slice);
+        let len = run(at);
+        let closing = runs.iter().find(|(other, _)| *other == len).map_or(&[][..], |(_, places)| places);
         let Some(&close) = closing.get(closing.partition_point(|&start| start < at + len)) else {
             at += len;
             continue;

@@ -55,10 +55,13 @@ fn field(note: &Note, nested: &Block, step: &mut Step) {
     let BlockKind::ListItem { text, .. } = nested.kind else { return };
     let line = text.of(note.text());
     let links = || link::all(note, text);
-    match line.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase()).as_deref() {
-        Some("after") => step.after.extend(links()),
-        Some("replays") => step.replays = links().into_iter().next(),
-        _ => step_line::nested(step, line),
+    let name = line.split_once(':').map_or("", |(name, _)| name.trim());
+    if name.eq_ignore_ascii_case("after") {
+        step.after.extend(links());
+    } else if name.eq_ignore_ascii_case("replays") {
+        step.replays = links().into_iter().next();
+    } else {
+        step_line::nested(step, line);
     }
 }
 

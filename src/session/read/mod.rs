@@ -70,3 +70,30 @@ pub fn meta(text: &str) -> (Meta, Vec<Diagnostic>) {
 pub fn links(note: &Note) -> Vec<Link> {
     link::all(note, crate::base::Span::new(0, note.text().len()))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINES: &str = ";;;;words `a` ^id;- item;- `Bash x` → ok (09:00:00);  - reads: `a`;**Tool calls:**;> [!error] It broke;\
+                         > Resolved: see [[#^id]];> [!user] Somebody;> > quote;```;```tasks;```yaml memory;%%;%% a %%;<!--;\
+                         -->;<div>;</div>;# Title;## Build @coder #dev;## Build;### Below;*2026-11-20T09:31:04Z* ^p-02;\
+                         from: [[#^p-01]] ^p-03;[a]: b;[^1]: note;[[link]] #tag";
+
+    proptest! {
+        // Each case is a note that is long enough to be read in parts.
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_parts_of_a_note_say_what_the_note_says(
+            lines in prop::collection::vec(prop::sample::select(LINES.split(';').collect::<Vec<_>>()), 1..80),
+            gap in "(\n|\r\n){2}",
+        ) {
+            let phases = format!("{}{gap}## Test @coder{gap}", lines.join("\n"));
+            let text = format!("---\ntitle: a\n---\n{}", phases.repeat(threads::LONG / phases.len() + 2));
+            prop_assert_eq!(content_of(text.as_str()), content(&Note::parse_whole(text)));
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! What stands under a step: what to do, what goes in and out, what was decided, the commands that mattered.
 
+use std::borrow::Cow;
+
 use super::commands::{commands, failures};
 use super::data::{self, Data};
 use super::deed::Deed;
@@ -105,7 +107,7 @@ fn result(draft: &Draft<'_>) -> Option<String> {
     }
     // Where an agent only says what it will do, nothing came of it yet.
     let intends = ["Let me ", "I'll ", "I will ", "I’ll "].iter().any(|words| text.starts_with(words));
-    (text.split_whitespace().count() > 2 && !intends).then_some(text)
+    (text.split_whitespace().nth(2).is_some() && !intends).then_some(text)
 }
 
 /// The request that the step opens with.
@@ -126,7 +128,7 @@ fn corrects(user: &User) -> bool {
     let words = user.words.trim();
     let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
     let asks = words.ends_with('?') && !words.trim_end_matches('?').contains(['.', '?', '!', '\n']);
-    told || words.split_whitespace().count() >= if asks { 6 } else { 4 }
+    told || words.split_whitespace().nth(if asks { 5 } else { 3 }).is_some()
 }
 
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
@@ -227,7 +229,10 @@ fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
 }
 
 /// Text without links to blocks of the session's own note, which mean nothing elsewhere.
-fn strip_links(text: &str) -> String {
+fn strip_links(text: &str) -> Cow<'_, str> {
+    if memchr::memmem::find(text.as_bytes(), b"[[").is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), b"[[") {
@@ -248,5 +253,5 @@ fn strip_links(text: &str) -> String {
         rest = if own { tail.trim_start_matches(')') } else { tail };
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }

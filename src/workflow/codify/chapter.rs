@@ -72,16 +72,10 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(
-    session: &'a Session,
-    path: &Path,
-    deeds: &[Vec<Deed<'a>>],
-    many: bool,
-) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(session: &'a Session, path: &Path, deeds: &[Vec<Deed<'a>>], many: bool) -> Vec<Chapter<'a>> {
     let children = children(session);
-    let mut digests: Vec<Digest<'_>> = threads::map(many, &path.tops, |&index| {
-        digest(session, path, index, &children[index], deeds)
-    });
+    let mut digests: Vec<Digest<'_>> =
+        threads::map(many, &path.tops, |&index| digest(session, path, index, &children[index], deeds));
     digests.retain(|digest| digest.weight > 0 || digest.looked);
     // Where nothing was ever changed, looking around is the work.
     let only_looks = digests.iter().all(|digest| digest.weight == 0);

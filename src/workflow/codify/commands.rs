@@ -1,6 +1,8 @@
 //! The commands of a step: which of them somebody would run again, which were in vain, and how each is shown.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashSet};
 
 use super::body::Said;
 use super::data::Data;
@@ -26,7 +28,7 @@ const MAX_SCRIPT_LINES: usize = 14;
 /// The commands worth repeating: what ended well and did more than look, each once, in order.
 pub(super) fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
     let mut order: Vec<&Deed<'_>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<&str, usize> = HashMap::default();
     let worked = |deed: &Deed<'_>| (deed.succeeded() && !did_nothing(deed)) || was_resolved(deeds, deed);
     let telling = |deed: &&Deed<'_>| {
         deed.kind != Kind::Edit && (deed.tells() || looks_outside(deed)) && !deed.core.is_empty() && worked(deed)
@@ -183,7 +185,7 @@ pub(super) fn failures<'a>(draft: &'a Draft<'_>, said: &Said) -> Vec<(&'a Deed<'
     let told: HashSet<&str> =
         draft.errors.iter().flat_map(|error| &error.steps).filter_map(|link| link.block.as_deref()).collect();
     let fine: HashSet<&str> = deeds.iter().filter(|deed| deed.succeeded()).map(Deed::key).collect();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut ends: Vec<(&Deed<'_>, String)> = deeds
         .iter()
         .rev()

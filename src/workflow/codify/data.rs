@@ -4,7 +4,7 @@
 //! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step reads and
 //! then changes goes in as `path` and comes out as `path@2`; one that it writes without a look is only its result.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::deed::Deed;
 use super::file::{Groups, files, groups};
@@ -161,7 +161,7 @@ impl<'a> Names<'a> {
         let carried = self.carried(index, deeds, touched);
         let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
         let changed: HashSet<&str> = touched.writes.iter().copied().collect();
-        let mut named: HashSet<usize> = HashSet::new();
+        let mut named: HashSet<usize> = HashSet::default();
         let (mut edited, mut outside): (Vec<&'a str>, Vec<&'a str>) = (Vec::new(), Vec::new());
         for &path in &touched.reads {
             match self.current.get(path) {

@@ -1,6 +1,6 @@
 //! Drafts of steps: which parts of the session each is made of, and what it is called.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::chapter::{self, Chapter};
 use super::data::{self, Data, Names, Touched};

@@ -1,7 +1,8 @@
 //! Files that steps read and write, put together by folder where they are many.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+
+use foldhash::{HashMap, HashSet};
 
 use super::deed::Deed;
 use super::{kind, shell};
@@ -12,7 +13,7 @@ const MAX_DEPTH: usize = 12;
 /// Paths read before they were written, and paths written that lasted, in order of appearance, of deeds that ended well.
 pub(super) fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let (mut read, mut written) = (HashSet::new(), HashSet::new());
+    let (mut read, mut written) = (HashSet::default(), HashSet::default());
     // What was committed stays, whatever is restored later.
     let mut committed = 0;
     for deed in deeds.iter().filter(|deed| deed.succeeded()) {
@@ -121,7 +122,7 @@ pub(super) fn groups<'a>(paths: &[&'a str], limit: usize) -> Groups<'a> {
     let mut best = Vec::new();
     for depth in (0..=deepest.min(MAX_DEPTH)).rev() {
         best.clear();
-        let mut places: HashMap<Option<Cow<'_, str>>, usize> = HashMap::new();
+        let mut places: HashMap<Option<Cow<'_, str>>, usize> = HashMap::default();
         for path in paths {
             let place = *places.entry(folder(path, depth)).or_insert_with_key(|key| {
                 best.push((format!("{}/", key.as_deref().unwrap_or(".")), Vec::new()));

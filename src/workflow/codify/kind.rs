@@ -3,9 +3,9 @@
 //! A table says what well-known programs do; anything it does not know counts as run.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use memchr::memmem;
 
 use super::program::PROGRAMS;
@@ -87,7 +87,7 @@ struct Program {
 
 /// The table by first words; what begins with an open one stands under nothing.
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Program>> = LazyLock::new(|| {
-    let mut programs: HashMap<&str, Program> = HashMap::new();
+    let mut programs: HashMap<&str, Program> = HashMap::default();
     let rows = PROGRAMS.iter().flat_map(|(kind, patterns)| patterns.iter().map(move |pattern| (*kind, *pattern)));
     for (at, (kind, pattern)) in rows.enumerate() {
         let words: Vec<&str> = pattern.split(' ').collect();

@@ -1,6 +1,8 @@
 //! How it went: marks of steps, the checks that passed in the end, the record of the session.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashSet};
 
 use super::clean;
 use super::data::Data;
@@ -36,7 +38,7 @@ pub(super) struct Passes<'a>(HashMap<&'a str, Vec<usize>>);
 impl<'a> Passes<'a> {
     /// Looks through all drafts.
     pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
-        let mut passes: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut passes: HashMap<&str, Vec<usize>> = HashMap::default();
         for (index, draft) in drafts.iter().enumerate() {
             for deed in draft.deeds.iter().filter(|deed| deed.tells() && deed.succeeded()) {
                 let places = passes.entry(deed.key()).or_default();
@@ -94,7 +96,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
 
 /// Whether a check failed and passed afterwards.
 fn repaired(telling: &[&Deed<'_>]) -> bool {
-    let mut failed: HashSet<&str> = HashSet::new();
+    let mut failed: HashSet<&str> = HashSet::default();
     telling.iter().filter(|deed| deed.kind == Kind::Check).any(|deed| {
         if deed.failed() {
             failed.insert(deed.key());

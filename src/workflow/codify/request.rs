@@ -57,7 +57,7 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
         if fenced {
             continue;
         }
-        let short = text.is_empty() && line.chars().filter(|c| c.is_alphanumeric()).count() < 3;
+        let short = text.is_empty() && line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_none();
         if short || is_pasted(line) {
             if text.is_empty() {
                 continue;
@@ -83,7 +83,7 @@ pub(super) fn request(words: &str, max: usize) -> Option<String> {
     };
     let question = if opens_with_verb(&text) { '?' } else { '.' };
     let text = text.trim_end_matches(['.', ',', ':', ';', ' ', question]);
-    (text.chars().filter(|c| c.is_alphanumeric()).count() > 1).then(|| capitalise(text))
+    text.chars().filter(|c| c.is_alphanumeric()).nth(1).map(|_| capitalise(text))
 }
 
 /// A title from a person's words; only if they are (after cleaning) imperative. Looks at the first few lines: what
@@ -266,7 +266,11 @@ fn is_pasted(line: &str) -> bool {
     let long = line.len() > TELLING;
     let whole = line;
     let line = head(line, TELLING);
-    let told = line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count();
+    let (told, all) = if line.is_ascii() {
+        (line.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b' ').count(), line.len())
+    } else {
+        (line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count(), line.chars().count())
+    };
     let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || whole.ends_with(mark));
     let diff = ["diff --git ", "index ", "+++ ", "--- ", "@@ "].iter().any(|mark| line.starts_with(mark));
     let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
@@ -277,7 +281,7 @@ fn is_pasted(line: &str) -> bool {
     // A line of a log: `01:12:38 Cloning`.
     let clock = matches!(line.as_bytes(), [b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', b'0'..=b'9', b':', ..]);
     let place = !long
-        && line.split_whitespace().count() == 1
+        && !line.contains(char::is_whitespace)
         && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
         && line.contains(':')
         && !line.contains("://");
@@ -295,7 +299,7 @@ fn is_pasted(line: &str) -> bool {
         || prompt
         || shell
         || line.starts_with(['<', '{', '|', '['])
-        || told * 4 < line.chars().count() * 3
+        || told * 4 < all * 3
 }
 
 /// Whether the first word is a verb that asks for something. A question or a prohibition begins with one too: "do we",

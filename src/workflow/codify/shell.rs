@@ -32,6 +32,18 @@ pub(super) struct Simple<'a> {
     pub text: &'a str,
 }
 
+/// The bytes that can mean something to [`split`].
+const MEANS: [bool; 256] = {
+    let mut means = [false; 256];
+    let bytes = b"\\'\"$#()<\n&|;";
+    let mut at = 0;
+    while at < bytes.len() {
+        means[bytes[at] as usize] = true;
+        at += 1;
+    }
+    means
+};
+
 /// Cuts a command at its operators, quotes and substitutions left whole; a here document belongs to its command.
 pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
     let bytes = command.as_bytes();
@@ -40,7 +52,9 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
     let (mut quote, mut depth) = (None::<u8>, 0_usize);
     let mut heredoc: Option<String> = None;
     while at < bytes.len() {
-        let byte = bytes[at];
+        // Most bytes mean nothing here.
+        at += bytes[at..].iter().position(|byte| MEANS[usize::from(*byte)]).unwrap_or(bytes.len() - at);
+        let Some(&byte) = bytes.get(at) else { break };
         if byte == b'\\' && quote != Some(b'\'') {
             at += 2;
             continue;
@@ -66,7 +80,7 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
             at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
             continue;
         }
-        let two = command.get(at..at + 2).unwrap_or("");
+        let twice = bytes.get(at + 1) == Some(&byte);
         let width = match byte {
             b'\'' | b'"' => {
                 quote = Some(byte);
@@ -80,7 +94,7 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
                 depth = depth.saturating_sub(1);
                 0
             }
-            b'<' if two == "<<" && bytes.get(at + 2) != Some(&b'<') => {
+            b'<' if twice && bytes.get(at + 2) != Some(&b'<') => {
                 heredoc = heredoc.or_else(|| here_mark(&command[at + 2..]));
                 at += 1;
                 0
@@ -92,8 +106,8 @@ pub(super) fn split(command: &str) -> Vec<Simple<'_>> {
                 }
                 None => 1,
             },
-            b'&' if two == "&&" => 2,
-            b'|' if two == "||" => 2,
+            b'&' if twice => 2,
+            b'|' if twice => 2,
             // `2>&1`, `&>`: not an operator.
             b'&' if at > 0 && bytes[at - 1] == b'>' || bytes.get(at + 1) == Some(&b'>') => 0,
             b'|' | b';' | b'&' => 1,
@@ -137,7 +151,11 @@ fn here_end(command: &str, from: usize, mark: &str) -> usize {
 /// The words that say what a simple command does: program first, wrappers, assignments and folders taken off.
 pub(super) fn words(simple: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::with_capacity(24);
-    words.extend(simple.split_whitespace().take(24));
+    if simple.is_ascii() {
+        words.extend(simple.split_ascii_whitespace().take(24));
+    } else {
+        words.extend(simple.split_whitespace().take(24));
+    }
     let mut from = 0;
     while let Some(word) = words.get(from) {
         let assignment = word

@@ -81,3 +81,21 @@ pub(super) fn value_type(label: &str) -> Option<String> {
     };
     Some(ty.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Looking only where a digit or a colon stands finds what looking at each word finds.
+        #[test]
+        fn no_word_is_passed_over(text in "[a1:/. ,é\\u{2003}…#]{0,60}") {
+            let all = text.split(separates).filter(|word| word.len() >= SHORTEST && is_marked(word));
+            let all = all.map(|word| word.trim_end_matches(['.', ':', '…', '/']).trim_start_matches(['#', '@']));
+            let all: Vec<&str> = all.filter(|word| (SHORTEST..=LONGEST).contains(&word.len()) && word.is_ascii()).collect();
+            prop_assert_eq!(words(&text).collect::<Vec<_>>(), all);
+        }
+    }
+}
