@@ -19,8 +19,3 @@ pub fn join_if<A: Send, B: Send>(many: bool, a: impl FnOnce() -> A + Send, b: im
 pub fn map<'t, T: Sync, U: Send>(many: bool, items: &'t [T], of: impl Fn(&'t T) -> U + Sync + Send) -> Vec<U> {
     if many { items.par_iter().map(of).collect() } else { items.iter().map(of).collect() }
 }
-
-/// Lets go of what is large and not needed any more, without waiting for it.
-pub fn discard(value: impl Send + 'static) {
-    rayon::spawn(move || drop(value));
-}
