@@ -14,7 +14,7 @@ use super::tree::Tree;
 use crate::base::{Span, threads};
 
 /// About how long a part is: short enough that the next one is read in the memory that this one leaves.
-const PART: usize = 32 << 10;
+const PART: usize = 16 << 10;
 
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {
