@@ -22,6 +22,8 @@ const MAX_FURTHER: usize = 400;
 const MAX_RESULT: usize = 640;
 /// Characters of any other remark.
 const MAX_REMARK: usize = 440;
+/// Words of an agent that tell more than that it begins.
+const TOLD: usize = 16;
 /// Bytes of somebody's words that are compared.
 const SEEN: usize = 800;
 
@@ -144,7 +146,12 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
         (Some(user), _) => Some(spoken(user, MAX_WORDS)),
         (None, Some(task)) => request::request(task, MAX_WORDS),
         (None, None) => {
-            let prose = draft.intent.filter(|_| draft.said.is_empty());
+            // Where people only said to go on, an agent may tell at some length what it goes on with.
+            let told = |prose: &&str| {
+                let talked = draft.said.iter().all(|user| request::is_talk(&user.words));
+                draft.said.is_empty() || (talked && prose.split_whitespace().nth(TOLD).is_some())
+            };
+            let prose = draft.intent.filter(told);
             let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
             let paragraph = prose.split("\n\n").next().unwrap_or(prose);
             request::request(&strip_links(paragraph), MAX_FURTHER)

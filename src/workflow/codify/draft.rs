@@ -285,7 +285,19 @@ fn is_approval(decision: &Decision) -> bool {
 fn session_topic(session: &Session) -> Option<String> {
     let own = session.title().trim();
     let whole = !own.ends_with('…') && !request::is_label(own) && !request::is_talk(own);
-    whole.then(|| request::topic(own)).flatten()
+    (whole && !is_of_idle_end(session)).then(|| request::topic(own)).flatten()
+}
+
+/// Whether a session is called after a request with which it ended and for which nothing was done: the work before has
+/// another name.
+pub(super) fn is_of_idle_end(session: &Session) -> bool {
+    let does = |phase: &Phase| {
+        phase.items.iter().any(|item| matches!(item, Item::Step(_) | Item::Decision(_) | Item::Subagent(_)))
+    };
+    let Some(last) = session.phases.iter().rposition(does) else { return false };
+    let own = session.title().trim();
+    let named = session.phases.iter().position(|phase| phase.title.trim() == own);
+    session.meta.host.is_some() && named.is_some_and(|named| named > last)
 }
 
 /// From how many commits on the message of one says little of the rest.

@@ -109,6 +109,7 @@ fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
     let cut = own.ends_with('…')
         || request::is_label(own)
         || request::forbids(own)
+        || draft::is_of_idle_end(session)
         || (session.meta.host.is_some() && (request::is_talk(own) || !request::reads_well(own)));
     if !cut && let Some(title) = request::imperative(own) {
         return title;

@@ -597,3 +597,25 @@ fn checks_come_after_the_work() {
     let checks: Vec<_> = workflow.checks.iter().filter_map(|check| check.command.as_deref()).collect();
     assert_eq!(checks, ["cargo clippy"]);
 }
+
+/// What a session ended with and nobody did gives no name to the work before.
+#[test]
+fn an_idle_end_names_nothing() {
+    let prose = "The keyword goes from the first signature alone, because the convention of this project wants it \
+                 only where the function is written out.";
+    let told = Item::Prose(crate::session::Prose { text: prose.into(), ..Default::default() });
+    let work = vec![said("/undo"), told, wrote("pump.rs")];
+    let phases = vec![
+        phase("Continue", "a", work),
+        phase("Reorder the lists", "a", vec![said("Reorder the lists. Keep them.")]),
+    ];
+    let mut session = session("x", "Reorder the lists", phases);
+    session.meta.host = Some("aider".into());
+    let workflow = codify(&session, &Options::default()).0;
+    assert_eq!((workflow.title.as_str(), workflow.steps[0].title.as_str()), ("Write pump.rs", "Write pump.rs"));
+    let text = render(&workflow);
+    assert!(text.contains("The keyword goes from the first signature"), "{text}");
+    // What was asked for first and done later does.
+    session.phases.swap(0, 1);
+    assert_eq!(codify(&session, &Options::default()).0.title, "Reorder the lists");
+}
