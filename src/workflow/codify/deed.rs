@@ -134,7 +134,15 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     let args = step.args.trim();
     let shell = SHELLS.contains(&tool.as_str());
     let (kind, core) = if shell {
-        let (kind, core) = core::core(step.command.as_deref().unwrap_or(args), project);
+        let command = step.command.as_deref().unwrap_or(args);
+        let (kind, mut core) = core::core(command, project);
+        // That a search found nothing says something only with what was looked for.
+        if verdict::found_nothing(step)
+            && let Some(filter) = shell::split(command).last().filter(|part| part.operator == "|")
+            && !core.ends_with(filter.text)
+        {
+            core = format!("{core} | {}", filter.text);
+        }
         (kind, relative(&core, project).into_owned())
     } else if let ("commit", Some((_, message))) = (tool.as_str(), args.split_once(' ')) {
         // What a host committed by itself, told by hash and message.
@@ -159,7 +167,7 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     if shell && writes.is_empty() && kind == Kind::Change {
         writes.extend(edited_in_place(&core).map(|path| Cow::Owned(path.to_owned())));
     }
-    let ended = verdict::ended(step, kind, shell.then_some(core.as_str()));
+    let ended = verdict::ended(step, kind, shell);
     Deed { step, kind, core, check, shell, ended, reads, writes }
 }
 
@@ -216,6 +224,19 @@ mod tests {
         ] {
             assert_eq!(deed(&step(tool, args), None).kind, kind, "{tool}");
         }
+    }
+
+    /// The exit code of a check with a filter behind it is the filter's.
+    #[test]
+    fn a_filter_that_found_nothing_is_no_failure() {
+        let (result, exit) = (Some("failed, no output".into()), Some(1));
+        let status = crate::session::StepStatus::Failed;
+        let step = Step { result, status, exit, ..step("Bash", "npx tsc --noEmit 2>&1 | grep -i pump") };
+        let deed = deed(&step, None);
+        assert_eq!(
+            (deed.kind, deed.core.as_str(), deed.succeeded()),
+            (Kind::Check, "npx tsc --noEmit | grep -i pump", true)
+        );
     }
 
     #[test]

@@ -146,14 +146,24 @@ pub(super) fn checks(drafts: &[Draft<'_>]) -> (Vec<Check>, Vec<Diagnostic>) {
 /// The part of a command line that checks, with what leads to its folder.
 fn checking_part(core: &str) -> String {
     let parts = shell::split(core);
-    let mut out: Vec<&str> = Vec::new();
+    let mut out = String::new();
+    let mut checks = false;
     for part in &parts {
-        let kind = kind::kind(part.text);
-        if kind == Kind::Check || shell::words(part.text).first() == Some(&"cd") {
-            out.push(part.text);
+        // A filter is there only where what it leaves decides.
+        let filters = checks && part.operator == "|";
+        checks = kind::kind(part.text) == Kind::Check || filters;
+        if checks || shell::words(part.text).first() == Some(&"cd") {
+            out.push_str(if filters {
+                " | "
+            } else if out.is_empty() {
+                ""
+            } else {
+                " && "
+            });
+            out.push_str(part.text);
         }
     }
-    truncate(&clean(&out.join(" && ")), 160).into_owned()
+    truncate(&clean(&out), 160).into_owned()
 }
 
 /// What a check that passed says: its own words where they are a verdict, else `passes`.

@@ -40,14 +40,12 @@ static HOLDING: LazyLock<Vec<Finder<'static>>> =
 /// Programs that end with 1 where they found nothing.
 const SEARCHING: &[&str] = &["grep", "rg", "egrep", "diff", "findstr"];
 
-/// How `step` ended, which is of `kind`; `core` is its command where it ran in a shell.
-pub(super) fn ended(step: &Step, kind: Kind, core: Option<&str>) -> Ended {
+/// How `step` ended, which is of `kind`; `shell` is whether it ran in one.
+pub(super) fn ended(step: &Step, kind: Kind, shell: bool) -> Ended {
     let result = step.result.as_deref().unwrap_or("").trim_start();
     let code = step.exit.unwrap_or(0);
     if step.status == StepStatus::Failed || code != 0 {
-        let silent = matches!(result, "" | "no output" | "failed, no output" | "exit 1" | "failed" | "exit code 1");
-        let found_nothing = silent && code <= 1 && step.command.as_deref().or(core).is_some_and(ends_in_search);
-        return if core.is_some() && found_nothing { Ended::Well } else { Ended::Badly };
+        return if shell && found_nothing(step) { Ended::Well } else { Ended::Badly };
     }
     if step.status != StepStatus::Complete {
         return Ended::Open;
@@ -56,12 +54,22 @@ pub(super) fn ended(step: &Step, kind: Kind, core: Option<&str>) -> Ended {
     if result.starts_with("not recorded as applied") {
         return Ended::Open;
     }
-    let tells = core.is_some() && kind > Kind::Look;
+    let tells = shell && kind > Kind::Look;
     let says = || {
         BEGINS.iter().any(|words| result.starts_with(words))
             || HOLDING.iter().any(|finder| finder.find(result.as_bytes()).is_some())
     };
     if tells && (says() || (kind == Kind::Check && counts_failures(result))) { Ended::Badly } else { Ended::Well }
+}
+
+/// Whether what ran in a shell ended with 1 because a search at its end found nothing.
+pub(super) fn found_nothing(step: &Step) -> bool {
+    let result = step.result.as_deref().unwrap_or("").trim_start();
+    let failed = step.status == StepStatus::Failed || step.exit == Some(1);
+    failed
+        && step.exit.is_none_or(|code| code <= 1)
+        && matches!(result, "" | "no output" | "failed, no output" | "exit 1" | "failed" | "exit code 1")
+        && ends_in_search(step.command.as_deref().unwrap_or(&step.args))
 }
 
 /// Whether a check counts what failed, and not to nothing: `5 failed, 6 passed`.
@@ -90,7 +98,7 @@ mod tests {
     fn of(command: &str, result: &str, exit: Option<i32>) -> Ended {
         let status = if exit.unwrap_or(0) == 0 { StepStatus::Complete } else { StepStatus::Failed };
         let step = Step { args: command.into(), result: Some(result.into()), exit, status, ..Step::default() };
-        ended(&step, Kind::Check, Some(command))
+        ended(&step, Kind::Check, true)
     }
 
     #[test]
@@ -109,6 +117,6 @@ mod tests {
     #[test]
     fn what_a_host_only_shows_is_open() {
         let step = Step { result: Some("not recorded as applied (+0 −2)".into()), ..Step::default() };
-        assert_eq!(ended(&step, Kind::Edit, None), Ended::Open);
+        assert_eq!(ended(&step, Kind::Edit, false), Ended::Open);
     }
 }
