@@ -3,6 +3,8 @@
 //! Each function looks at the bytes of one line from its first character that is no blank, and says what opens there by
 //! the rules of `CommonMark`. It knows nothing of what stands around the line; `prescan` does.
 
+use crate::base::text::byte_table;
+
 /// A list marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListMarker {
@@ -23,16 +25,7 @@ pub(super) enum HtmlEnd {
 
 /// Whether something other than a paragraph can start with `byte`, or a line of blanks.
 pub(super) fn can_start_something(byte: u8) -> bool {
-    const SOME: [bool; 256] = {
-        let mut some = [false; 256];
-        let starts = b"\t\r >-+*0123456789[`~#<%=|:_";
-        let mut index = 0;
-        while index < starts.len() {
-            some[starts[index] as usize] = true;
-            index += 1;
-        }
-        some
-    };
+    const SOME: [bool; 256] = byte_table(b"\t\r >-+*0123456789[`~#<%=|:_");
     SOME[byte as usize]
 }
 

@@ -2,6 +2,8 @@
 //!
 //! No shell is emulated: quotes, substitutions and here documents are only skipped over.
 
+use crate::base::text::byte_table;
+
 /// Words before the program that say nothing about it, with the number of their own arguments.
 const WRAPPERS: &[(&str, usize)] = &[
     ("sudo", 0),
@@ -33,16 +35,7 @@ pub(super) struct Simple<'a> {
 }
 
 /// The bytes that can mean something to [`split`].
-const MEANS: [bool; 256] = {
-    let mut means = [false; 256];
-    let bytes = b"\\'\"$#()<\n&|;";
-    let mut at = 0;
-    while at < bytes.len() {
-        means[bytes[at] as usize] = true;
-        at += 1;
-    }
-    means
-};
+const MEANS: [bool; 256] = byte_table(b"\\'\"$#()<\n&|;");
 
 /// Cuts a command at its operators, quotes and substitutions left whole; a here document belongs to its command.
 pub(super) fn split(command: &str) -> Vec<Simple<'_>> {

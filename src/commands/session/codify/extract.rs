@@ -80,7 +80,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
     let (texts, sessions): (Vec<String>, Vec<Session>) = notes.into_iter().map(|(_, text, it)| (text, it)).unzip();
-    // The end is near, and of each the memory is many pieces.
+    // To free them piece by piece takes longer than the process has left.
     std::mem::forget(sessions);
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
 }
