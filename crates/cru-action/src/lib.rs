@@ -1,0 +1,1 @@
+//! What a tool call of an agent does, and how a check ended.
