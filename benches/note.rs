@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use cru::note::Note;
 use pulldown_cmark::{Options, Parser};
 
-#[path = "../src/note/hostile.rs"]
+#[path = "../crates/cru-note/src/hostile.rs"]
 mod hostile;
 
 const ROUNDS: usize = 15;

@@ -1,22 +1,18 @@
 //! The sessions of AI agents as markdown notes.
 //!
-//! Data flows one way: bytes → note → session → vault → graph → index → commands → output. Each module imports only what stands
-//! above it; `docs/architecture.md` says what each owns and what it must not do.
+//! The library is split into crates, one for each layer; `docs/architecture.md` says what each owns. This one holds the
+//! commands and the program, and names the others, for tests, benchmarks and fuzz targets.
 
-pub mod base;
-pub mod note;
-pub mod session;
-pub mod vault;
-
-pub mod graph;
-pub mod index;
-
-pub mod workflow;
-
-pub mod import;
-pub mod learn;
-pub mod live;
-
-pub mod commands;
+pub use cru_agents as import;
+pub use cru_base as base;
+pub use cru_graph as graph;
+pub use cru_index as index;
+pub use cru_learn as learn;
+pub use cru_live as live;
+pub use cru_note as note;
+pub use cru_session as session;
+pub use cru_vault as vault;
+pub use cru_workflow as workflow;
 
 pub mod cli;
+pub mod commands;

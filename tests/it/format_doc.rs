@@ -198,9 +198,9 @@ fn every_key_that_is_written_is_in_the_table() {
 /// Every diagnostic in the code of these folders, with its severity.
 fn codes() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<PathBuf> = ["note", "session", "vault", "graph"]
+    let mut open: Vec<PathBuf> = ["cru-note", "cru-session", "cru-vault", "cru-graph"]
         .iter()
-        .map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder))
+        .map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join("crates").join(folder).join("src"))
         .collect();
     while let Some(path) = open.pop() {
         if path.is_dir() {

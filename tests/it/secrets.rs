@@ -433,7 +433,7 @@ fn what_an_older_note_says_stays_and_what_is_new_is_masked() {
 fn ordinary_code_and_prose_stay() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeMap::new();
-    for folder in ["src", "docs", "examples", "benches", "plugin", "templates", "vault-example"] {
+    for folder in ["src", "crates", "docs", "examples", "benches", "plugin", "templates", "vault-example"] {
         all_files(&root.join(folder), &mut found);
     }
     for file in ["Cargo.toml", "Cargo.lock", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"] {

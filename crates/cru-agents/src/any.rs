@@ -1,0 +1,64 @@
+//! Transcripts of any agent, told apart by what is in them.
+//!
+//! A file that a person names may have been copied anywhere and called anything, so each importer is asked, in the order
+//! of the table; in a folder only files are opened whose name some importer knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::{Found, IMPORTERS, head, is_named_so};
+use cru_base::{Error, Result};
+use cru_session::source::Importer;
+
+/// What was found, by importer in the order of the table, and the files that are no transcript of any.
+#[derive(Debug, Default)]
+pub struct Any {
+    /// One for each importer that knows something of it; without strangers.
+    pub found: Vec<(&'static Importer, Found)>,
+    /// Files that were named, or are called like transcripts, and are none; with the reason, in order.
+    pub strangers: Vec<(PathBuf, &'static str)>,
+}
+
+/// Looks for transcripts of all agents under `paths`.
+pub fn search(paths: &[PathBuf]) -> Result<Any> {
+    let mut named = BTreeSet::new();
+    let mut found_below = BTreeSet::new();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
+        if metadata.is_dir() {
+            let is_meant = |path: &PathBuf| IMPORTERS.iter().any(|importer| is_named_so(importer, path));
+            found_below.extend(super::below(path).filter(is_meant));
+        } else {
+            named.insert(path.clone());
+        }
+    }
+    let mut any = Any::default();
+    let mut known: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
+    for path in found_below.union(&named).cloned().collect::<Vec<_>>() {
+        let head = match head(&path) {
+            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => {
+                any.strangers.push((path, "empty file"));
+                continue;
+            }
+            Ok(head) => head,
+            Err(_) => {
+                any.strangers.push((path, "not readable"));
+                continue;
+            }
+        };
+        let knows = |importer: &&Importer| (importer.recognise)(&path, &head);
+        // By its usual name first: formats that resemble each other are mostly called differently.
+        let by_name = IMPORTERS.iter().position(|it| is_named_so(it, &path) && knows(&it));
+        let by_content = || IMPORTERS.iter().position(|it| knows(&it)).filter(|_| named.contains(&path));
+        match by_name.or_else(by_content) {
+            Some(at) => known.entry(at).or_default().push(path),
+            None => any.strangers.push((path, "not a transcript of an agent that is known")),
+        }
+    }
+    for (at, files) in known {
+        let Some(importer) = IMPORTERS.get(at) else { continue };
+        let bundles = (importer.bundle)(files)?;
+        any.found.push((importer, Found { bundles, strangers: Vec::new() }));
+    }
+    Ok(any)
+}

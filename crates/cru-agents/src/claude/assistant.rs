@@ -1,0 +1,159 @@
+//! Assistant lines: prose, thinking, tool calls and tokens.
+//!
+//! The host writes one line for each block of a message, all with the message's id and its usage; the last one counts.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::agents::Agents;
+use super::argument;
+use super::record::{Block, Content, Message, Record, Tokens};
+use super::said::reason;
+use super::stream::Stream;
+use crate::calls::OpenCall;
+use crate::out::{Fate, Out};
+use crate::shell;
+use cru_session::event::{Call, EventKind, Meta, Usage};
+
+/// The model name of texts that the host wrote itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// Beginnings of synthetic texts that report a failure of the service.
+const FAILURES: &[&str] = &[
+    "API Error",
+    "Claude AI usage limit reached",
+    "Credit balance is too low",
+    "Failed to authenticate",
+    "Invalid API key",
+    "OAuth token",
+    "Prompt is too long",
+    "Request timed out",
+    "You've hit your",
+    "You've reached your",
+];
+
+impl Stream {
+    /// Reads an assistant line.
+    pub(super) fn assistant(&mut self, record: &mut Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
+        let Some(message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
+        self.flush_compaction(out);
+        self.tell_untold(out);
+        if message.model.str() == SYNTHETIC || record.is_api_error_message.0 {
+            return synthetic(&message, record.is_api_error_message.0, out);
+        }
+        self.worked += 1;
+        self.tokens(&message, record, out);
+        let mut unknown = false;
+        match message.content {
+            Content::None => {}
+            Content::Text(mut text) => {
+                if let Some(text) = text.take() {
+                    out.emit(EventKind::Reply(text));
+                }
+            }
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    unknown |= !self.block(block, record, out, agents);
+                }
+            }
+        }
+        match (out.told, unknown) {
+            (true, _) => Fate::Shown,
+            (false, true) => Fate::Skipped("unknown block"),
+            (false, false) => Fate::Skipped(reason::EMPTY),
+        }
+    }
+
+    /// Reads one block; whether its kind is known.
+    fn block(&mut self, mut block: Block<'_>, record: &Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> bool {
+        match block.kind.str() {
+            "text" => {
+                if let Some(text) = block.text.take() {
+                    out.emit(EventKind::Reply(text));
+                }
+            }
+            "thinking" => {
+                if let Some(text) = block.thinking.take() {
+                    out.emit(EventKind::Thinking(text));
+                }
+            }
+            "redacted_thinking" | "fallback" => {}
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(block, record, out),
+            kind if kind.ends_with("tool_result") => {
+                self.result(block, record, true, out, agents);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn call(&mut self, block: Block<'_>, record: &Record<'_>, out: &mut Out<'_>) {
+        let tool = block.name.filled().unwrap_or("tool").to_owned();
+        let id = self.calls.name(block.id.str(), out.record);
+        let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, record.uuid.str());
+        let path = |key: &str| block.input.get(key).and_then(Value::as_str).map(str::to_owned);
+        match tool.as_str() {
+            "Bash" => {
+                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
+                call.writes = shell::written(command).iter().map(|path| self.place.show_shell(path)).collect();
+                call.commits = command.contains("git") && command.contains("commit");
+            }
+            "PowerShell" => {
+                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
+                call.commits = command.contains("git") && command.contains("commit");
+            }
+            "Read" | "Edit" | "MultiEdit" | "Write" => call.path = path("file_path"),
+            "NotebookEdit" => call.path = path("notebook_path"),
+            "Task" | "Agent" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "AskUserQuestion" | "ExitPlanMode" => {
+                call.input = Some(block.input.clone());
+            }
+            _ => {}
+        }
+        self.calls.open(call);
+        let args = argument::telling(&tool, &block.input, &self.place);
+        out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: block.input }));
+    }
+
+    fn tokens(&mut self, message: &Message<'_>, record: &Record<'_>, out: &mut Out<'_>) {
+        let id = message.id.filled().filter(|id| *id != "REDACTED").unwrap_or(record.uuid.str());
+        if let Some(cost) = record.cost.0.filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id) {
+            id.clone_into(&mut self.cost_of);
+            out.emit(EventKind::Meta(Meta::Cost(cost)));
+        }
+        let Some(usage) = message.usage.0.as_ref().map(usage).filter(|usage| *usage != Usage::default()) else {
+            return;
+        };
+        if self.usage.as_ref().is_some_and(|(last, told)| last == id && *told == usage) {
+            // The line repeats what was told; it is still a part of the message that a note counts.
+            out.told = true;
+            return;
+        }
+        self.usage = Some((id.to_owned(), usage));
+        out.emit(EventKind::Usage {
+            message: Cow::Borrowed(id),
+            model: Cow::Borrowed(message.model.filled().unwrap_or("unknown")),
+            usage,
+        });
+    }
+}
+
+fn usage(tokens: &Tokens) -> Usage {
+    Usage {
+        input: tokens.input.or_zero(),
+        output: tokens.output.or_zero(),
+        cache_write: tokens.cache_write.or_zero(),
+        cache_read: tokens.cache_read.or_zero(),
+    }
+}
+
+/// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
+fn synthetic(message: &Message<'_>, marked: bool, out: &mut Out<'_>) -> Fate {
+    let text = message.content.to_string();
+    let text = text.trim();
+    if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {
+        return Fate::Skipped(reason::INJECTED);
+    }
+    out.emit(EventKind::ApiError(Cow::Borrowed(text)));
+    Fate::Shown
+}

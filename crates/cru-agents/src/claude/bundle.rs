@@ -1,0 +1,73 @@
+//! Which files are read as one: a session with its slices and copies, and the files of its sub-agents.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::head::Head;
+use cru_base::Result;
+use cru_session::source::Bundle;
+
+/// Groups files by session. Copies of a session under another id (a fork of older versions, which carries no mark) are
+/// put to the session that they begin like, so that their common records are told once.
+pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    let mut files = files;
+    files.sort();
+    files.dedup();
+    let none = Bundle::default();
+    let mut heads = Vec::with_capacity(files.len());
+    for path in files {
+        let head = Head::read(&none, &path)?;
+        heads.push((path, head));
+    }
+    // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
+    let mut by_first: BTreeMap<String, String> = BTreeMap::new();
+    let mut order: Vec<usize> = (0..heads.len()).collect();
+    order.sort_by_key(|&at| (heads[at].1.time, at));
+    for &at in &order {
+        let head = &heads[at].1;
+        if let (Some(first), None, None) = (&head.first, &head.key.agent, &head.forked_from) {
+            by_first.entry(first.clone()).or_insert_with(|| head.key.session.clone());
+        }
+    }
+    let mut group_of: BTreeMap<String, String> = BTreeMap::new();
+    for (_, head) in &heads {
+        let unmarked = head.key.agent.is_none() && head.forked_from.is_none();
+        let group = head.first.as_ref().filter(|_| unmarked).and_then(|first| by_first.get(first));
+        if let Some(group) = group.filter(|group| **group != head.key.session) {
+            group_of.insert(head.key.session.clone(), group.clone());
+        }
+    }
+    let mut groups: BTreeMap<String, Vec<(PathBuf, Head)>> = BTreeMap::new();
+    for (path, head) in heads {
+        let group = group_of.get(&head.key.session).unwrap_or(&head.key.session).clone();
+        groups.entry(group).or_default().push((path, head));
+    }
+    let mut bundles: Vec<_> = groups.into_values().map(ordered).collect();
+    bundles.sort_by_key(|(time, first, _)| (*time, first.clone()));
+    Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
+}
+
+/// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then by name.
+fn ordered(mut files: Vec<(PathBuf, Head)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
+    files.sort_by(|(path, head), (other_path, other)| {
+        let rank = |head: &Head| (head.key.agent.is_some(), head.time);
+        rank(head).cmp(&rank(other)).then_with(|| path.cmp(other_path))
+    });
+    let time = files.iter().filter_map(|(_, head)| head.time).min();
+    let files: Vec<_> = files.into_iter().map(|(path, _)| path).collect();
+    (time, files.first().cloned().unwrap_or_default(), Bundle::of(files))
+}
+
+/// A transcript and the files of its sub-agents, in the folder named after it.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    let mut files = vec![transcript.to_owned()];
+    let folder = transcript.with_extension("").join("subagents");
+    for entry in ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build().flatten() {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with("agent-"));
+        if is_file && named && entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(entry.into_path());
+        }
+    }
+    files
+}

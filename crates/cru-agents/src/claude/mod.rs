@@ -1,0 +1,47 @@
+//! Claude Code: its transcripts as events.
+//!
+//! A transcript is a file of JSON lines that the host appends to; its form is internal to the host and changes between
+//! releases. So nothing here relies on a field being there or of its usual type, and what is not known is passed over
+//! by a name and counted. No note is thought of here.
+
+mod agents;
+mod argument;
+mod assistant;
+mod brief;
+mod bundle;
+mod decision;
+mod denial;
+mod describe;
+mod detail;
+mod head;
+mod hook;
+mod proof;
+mod queue;
+mod read;
+mod recognise;
+mod record;
+mod result;
+pub(crate) mod said;
+mod stream;
+mod system;
+mod tree;
+mod user;
+
+#[cfg(test)]
+mod tests;
+
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "claude",
+    title: "Claude Code",
+    host: "claude-code",
+    places: &["~/.claude/projects"],
+    names: &[".jsonl"],
+    recognise: recognise::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+    beside: bundle::beside,
+    hooked: Some(hook::transcripts),
+};

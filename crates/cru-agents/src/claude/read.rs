@@ -1,0 +1,347 @@
+//! Reads a bundle: lines to records, records to streams, and the account of what became of each.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem::Finder;
+
+use super::agents::Agents;
+use super::describe;
+use super::head::Head;
+use super::record::{Envelope, Record, with_record};
+use super::said::reason;
+use super::stream::Stream;
+use super::system::BOOKKEEPING_REASON;
+use super::tree::{self, Node, Tree};
+use crate::intake::LATER;
+use crate::lines::{Line, Lines, MAX_LINE, trim};
+use crate::out::{Fate, Out};
+use cru_base::{Error, Result};
+use cru_session::event::{StreamKey, TitleRank};
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut reader = Reader::new(sink);
+    let mut heads = Vec::with_capacity(bundle.files.len());
+    for path in &bundle.files {
+        let head = Head::read(bundle, path)?;
+        reader.agents.has_file(&head.key, head.prompt.as_deref());
+        heads.push(head);
+    }
+    for (path, head) in bundle.files.iter().zip(heads) {
+        reader.file(bundle, path, head)?;
+    }
+    reader.finish();
+    Ok(())
+}
+
+struct Reader<'s> {
+    sink: &'s mut dyn Sink,
+    streams: Vec<Stream>,
+    by_key: HashMap<StreamKey, usize>,
+    tree: Tree,
+    agents: Agents,
+    /// Lines without id, by hash, and the file they stand in: copies in another file are told once.
+    plain: HashMap<[u8; 16], usize>,
+    /// Inline sub-agents: the root of each, and the last that was read.
+    last_sidechain: Option<usize>,
+    /// Summaries whose record may still come: stream, record, leaf, words.
+    summaries: Vec<(usize, u64, String, String, PathBuf)>,
+    progress: Finder<'static>,
+    file: File,
+}
+
+/// The file that is read.
+#[derive(Default)]
+struct File {
+    path: PathBuf,
+    index: usize,
+    key: StreamKey,
+    /// Its stream, once it was opened.
+    stream: Option<usize>,
+    forked_from: Option<String>,
+    account: Account,
+}
+
+impl<'s> Reader<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            streams: Vec::new(),
+            by_key: HashMap::new(),
+            tree: Tree::default(),
+            agents: Agents::default(),
+            plain: HashMap::new(),
+            last_sidechain: None,
+            summaries: Vec::new(),
+            progress: Finder::new(br#""type":"progress""#),
+            file: File::default(),
+        }
+    }
+
+    fn file(&mut self, bundle: &Bundle, path: &Path, head: Head) -> Result<()> {
+        if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| describe::beside(path)) {
+            self.agents.described(&head.key, agent, task);
+        }
+        let left_out = left_out(&head);
+        self.last_sidechain = None;
+        self.file = File {
+            path: path.to_owned(),
+            index: self.file.index + 1,
+            key: head.key,
+            stream: None,
+            forked_from: head.forked_from,
+            account: Account::default(),
+        };
+        let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
+        let mut lines = Lines::new(source, MAX_LINE);
+        for number in 1.. {
+            self.sink.line(path, number);
+            match lines.next().map_err(|source| Error::io("read", path, source))? {
+                None => break,
+                Some(Line::Oversized) => self.file.account.skip("oversized line"),
+                Some(Line::Whole(line, ended)) => {
+                    let line = trim(line);
+                    match left_out {
+                        _ if line.is_empty() => {}
+                        Some(reason) => self.file.account.skip(reason),
+                        None => self.line(line, ended),
+                    }
+                }
+            }
+        }
+        self.end_of_file();
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], ended: bool) {
+        // The check alone is much faster than the way that can mend.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let fate = match self.passed_over(&text, line) {
+            Some(fate) => Some(fate),
+            None => with_record(&text, |record| self.record(record, line)),
+        };
+        match fate {
+            Some(Fate::Shown) => self.file.account.represent(),
+            Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
+            // A write in progress is no record yet: the next reading takes it whole.
+            None if !ended => self.file.account.skip("partial last line"),
+            None => {
+                if !self.is_copy(line) {
+                    let stream = self.main_stream();
+                    if self.streams[stream].is_full() {
+                        self.file.account.skip(LATER);
+                        return;
+                    }
+                    self.streams[stream].consume(line, "");
+                }
+                self.file.account.skip("broken line");
+            }
+        }
+    }
+
+    /// Lines of which only the place in the chain counts, without reading the rest of them.
+    fn passed_over(&mut self, text: &str, line: &[u8]) -> Option<Fate> {
+        self.progress.find(line)?;
+        let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+        (envelope.kind.str() == "progress").then(|| self.link(&envelope, line))
+    }
+
+    fn link(&mut self, envelope: &Envelope<'_>, line: &[u8]) -> Fate {
+        let uuid = envelope.uuid.str();
+        let id = tree::id(uuid);
+        let parent = self.tree.get(tree::id(envelope.parent_uuid.str()));
+        if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
+            return Fate::Skipped("duplicate record");
+        }
+        // A progress line of an inline sub-agent's work belongs to the session that shows it.
+        let stream = match parent.filter(|_| envelope.is_sidechain.0) {
+            Some(parent) => parent.stream,
+            None => self.main_stream(),
+        };
+        let state = &mut self.streams[stream];
+        if state.is_full() {
+            return Fate::Skipped(LATER);
+        }
+        let record = state.consume(line, uuid);
+        let turn = parent.filter(|parent| parent.stream == stream).map_or(state.turn, |parent| parent.turn);
+        self.tree.insert(id, Node { stream, record, turn });
+        Fate::Skipped("progress line")
+    }
+
+    fn record(&mut self, record: &mut Record<'_>, line: &[u8]) -> Fate {
+        let uuid = record.uuid.0.clone().unwrap_or_default();
+        let id = tree::id(&uuid);
+        if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
+            return Fate::Skipped("duplicate record");
+        }
+        let logical = record.logical_parent_uuid.str();
+        let parent = self.tree.get(tree::id(record.parent_uuid.str())).or_else(|| self.tree.get(tree::id(logical)));
+        let stream = self.stream_of(record, parent);
+        let state = &mut self.streams[stream];
+        if state.is_full() {
+            return Fate::Skipped(LATER);
+        }
+        let number = state.consume(line, &uuid);
+        let parent = parent.filter(|parent| parent.stream == stream);
+        let copied = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
+        let copied = copied.is_some_and(|origin| origin != self.file.key.session);
+
+        let time = record.timestamp.str().parse().ok();
+        let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time);
+        state.meta(record, &mut out);
+        let fate = match record.kind.str() {
+            _ if copied => Fate::Skipped("copied from another session"),
+            "assistant" => state.assistant(record, &mut out, &mut self.agents),
+            "user" => state.user(record, parent, &mut out, &mut self.agents),
+            "system" => state.system(record, &mut out, &self.agents),
+            "attachment" => state.attachment(record, &mut out, &self.agents),
+            "queue-operation" => state.queue_operation(record, &out),
+            "progress" => Fate::Skipped("progress line"),
+            "file-history-snapshot" | "file-history-delta" => Fate::Skipped("file history of the host"),
+            "summary" => {
+                let (leaf, words) = (record.leaf_uuid.str().to_owned(), record.summary.str().to_owned());
+                self.summaries.push((stream, number, leaf, words, self.file.path.clone()));
+                Fate::Skipped(BOOKKEEPING_REASON)
+            }
+            "" => Fate::Skipped("no record type"),
+            _ => state.session_line(record, &mut out),
+        };
+        let before = parent.map(|parent| parent.turn);
+        // A prompt begins a turn of its own; everything else stands in the turn it hangs on.
+        let turn = if out.began_turn { state.turn } else { before.unwrap_or(state.turn) };
+        self.tree.insert(id, Node { stream, record: number, turn });
+        fate
+    }
+
+    /// Whether a line without id stands in an earlier file of the bundle.
+    fn is_copy(&mut self, line: &[u8]) -> bool {
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
+        *self.plain.entry(hash).or_insert(self.file.index) != self.file.index
+    }
+
+    fn main_stream(&mut self) -> usize {
+        if let Some(stream) = self.file.stream {
+            return stream;
+        }
+        let key = self.file.key.clone();
+        let stream = self.stream(key, None);
+        self.file.stream = Some(stream);
+        stream
+    }
+
+    /// The stream of a record: the file's own, or that of an inline sub-agent.
+    fn stream_of(&mut self, record: &Record<'_>, parent: Option<Node>) -> usize {
+        let main = self.main_stream();
+        if !record.is_sidechain.0 || self.file.key.agent.is_some() {
+            return main;
+        }
+        if let Some(agent) = record.agent_id.filled() {
+            let key = StreamKey { session: self.file.key.session.clone(), agent: Some(agent.to_owned()) };
+            return self.stream(key, Some(main));
+        }
+        if let Some(parent) = parent.filter(|parent| parent.stream != main) {
+            self.last_sidechain = Some(parent.stream);
+            return parent.stream;
+        }
+        // A record in mid-chain whose parent is missing goes on with the work that was last seen.
+        let begins = record.parent_uuid.filled().is_none() || parent.is_some();
+        if let Some(last) = self.last_sidechain.filter(|_| !begins) {
+            return last;
+        }
+        let stream = self.sidechain(record, main);
+        self.last_sidechain = Some(stream);
+        stream
+    }
+
+    /// Begins the stream of an inline sub-agent and joins it to the call that asked for it.
+    fn sidechain(&mut self, record: &Record<'_>, main: usize) -> usize {
+        let session = self.file.key.session.clone();
+        let agent = record.uuid.filled().unwrap_or("inline").to_owned();
+        let key = StreamKey { session, agent: Some(agent.clone()) };
+        self.agents.has_file(&key, None);
+        let prompt = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();
+        if let Some(call) = self.streams[main].calls.agent_for(&prompt) {
+            call.sidechain = Some(agent);
+            let input = |name: &str| call.input.as_ref().and_then(|input| input.get(name)?.as_str());
+            let parent = &self.file.key;
+            self.agents.started(&key, parent, input("subagent_type"), input("description"));
+        }
+        self.stream(key, Some(main))
+    }
+
+    fn stream(&mut self, key: StreamKey, started_by: Option<usize>) -> usize {
+        if let Some(&stream) = self.by_key.get(&key) {
+            return stream;
+        }
+        let known = self.agents.get(&key);
+        let started_by = started_by.map(|stream| StreamKey::clone(&self.streams[stream].key));
+        let session = StreamKey { session: key.session.clone(), agent: None };
+        let origin = |session: &String| StreamKey { session: session.clone(), agent: None };
+        let parent = match key.agent {
+            Some(_) => known.and_then(|known| known.parent.clone()).or(started_by).or(Some(session)),
+            None => self.file.forked_from.as_ref().map(origin).filter(|origin| *origin != key),
+        };
+        self.sink.open(Header {
+            aside: false,
+            parent,
+            transcript: self.file.path.clone(),
+            agent: known.and_then(|known| known.agent.clone()),
+            task: known.and_then(|known| known.task.clone()),
+            key: key.clone(),
+        });
+        let stream = self.streams.len();
+        let bounds = self.sink.bounds(&key);
+        self.streams.push(Stream::new(key.clone(), bounds));
+        self.by_key.insert(key, stream);
+        stream
+    }
+
+    fn end_of_file(&mut self) {
+        let mut account = std::mem::take(&mut self.file.account);
+        for stream in &mut self.streams {
+            let unsent = stream.queue.forget_unsent();
+            account.rename("queue bookkeeping", "queued prompt that was never sent", unsent);
+        }
+        // A summary counts where the record it names is of this session; only now are all of them known.
+        let path = self.file.path.clone();
+        let (here, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.summaries).into_iter().partition(|of| of.4 == path);
+        self.summaries = rest;
+        for (stream, record, leaf, words, _) in here {
+            let state = &mut self.streams[stream];
+            let mut out = Out::new(&mut *self.sink, state.key.clone(), record, None);
+            let ours = self.tree.get(tree::id(&leaf)).is_some_and(|node| node.stream == stream);
+            let used = ours && state.title(TitleRank::Summary, &words, &mut out);
+            if used {
+                account.unskip(BOOKKEEPING_REASON);
+            } else if !ours {
+                account.rename(BOOKKEEPING_REASON, "summary of another session", 1);
+            }
+        }
+        self.sink.account(&path, account);
+    }
+
+    fn finish(mut self) {
+        for state in &mut self.streams {
+            let mut out = Out::new(&mut *self.sink, state.key.clone(), state.records(), None);
+            state.flush_compaction(&mut out);
+            state.tell_untold(&mut out);
+        }
+        for state in &self.streams {
+            self.sink.close(&state.key, state.consumed());
+        }
+    }
+}
+
+/// Why a whole file is left out.
+fn left_out(head: &Head) -> Option<&'static str> {
+    let agent = head.key.agent.as_deref()?;
+    if agent.starts_with("acompact") {
+        return Some("the host's own summarising");
+    }
+    (head.prompt.as_deref().map(str::trim) == Some("Warmup")).then_some(reason::INJECTED)
+}

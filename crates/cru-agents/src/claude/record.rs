@@ -1,0 +1,357 @@
+//! The host's records as typed structs that borrow from the line.
+//!
+//! One struct for all record types: only what the importer uses is named, everything else is passed over by the
+//! parser. No meaning is decided here.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::detail::Outcome;
+use crate::lenient::{Flag, List, Maybe, Number, Text, drain_map, otherwise};
+
+/// The fields by which a record is placed: all that is read of a progress line.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Envelope<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) parent_uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) session_id: Text<'a>,
+    #[serde(default)]
+    pub(super) is_sidechain: Flag,
+    #[serde(borrow, default)]
+    pub(super) message_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) leaf_uuid: Text<'a>,
+}
+
+/// One line of a transcript.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) subtype: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) parent_uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) logical_parent_uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) session_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) agent_id: Text<'a>,
+    #[serde(default)]
+    pub(super) is_sidechain: Flag,
+    #[serde(borrow, default)]
+    pub(super) timestamp: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) cwd: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) git_branch: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) version: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) forked_from: Maybe<ForkedFrom<'a>>,
+
+    // user and assistant
+    #[serde(borrow, default)]
+    pub(super) message: Maybe<Message<'a>>,
+    #[serde(borrow, default)]
+    pub(super) tool_use_result: Outcome<'a>,
+    #[serde(borrow, default, rename = "sourceToolAssistantUUID")]
+    pub(super) source_uuid: Text<'a>,
+    #[serde(default)]
+    pub(super) is_meta: Flag,
+    #[serde(default)]
+    pub(super) is_compact_summary: Flag,
+    #[serde(default)]
+    pub(super) is_api_error_message: Flag,
+    #[serde(borrow, default)]
+    pub(super) plan_content: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) prompt_source: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) origin: Maybe<Origin<'a>>,
+    #[serde(borrow, default)]
+    pub(super) tool_denial_kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) user_feedback: Text<'a>,
+    #[serde(default, rename = "costUSD")]
+    pub(super) cost: Number,
+
+    // system, attachment and the rest
+    #[serde(borrow, default)]
+    pub(super) content: Content<'a>,
+    #[serde(borrow, default)]
+    pub(super) compact_metadata: Maybe<CompactMetadata<'a>>,
+    #[serde(borrow, default)]
+    pub(super) attachment: Maybe<Attachment<'a>>,
+    #[serde(borrow, default)]
+    pub(super) operation: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) summary: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) leaf_uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) ai_title: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) custom_title: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) pr_url: Text<'a>,
+    #[serde(default)]
+    pub(super) pr_number: Number,
+}
+
+/// Where a copied record was copied from.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ForkedFrom<'a> {
+    #[serde(borrow, default)]
+    pub(super) session_id: Text<'a>,
+}
+
+/// Who or what a user line came from.
+#[derive(Debug, Deserialize)]
+pub(super) struct Origin<'a> {
+    #[serde(borrow, default)]
+    pub(super) kind: Text<'a>,
+}
+
+/// What is known of a compaction.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompactMetadata<'a> {
+    #[serde(borrow, default)]
+    pub(super) trigger: Text<'a>,
+    #[serde(default)]
+    pub(super) pre_tokens: Number,
+}
+
+/// What the host put beside the conversation.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Attachment<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) prompt: Content<'a>,
+    #[serde(borrow, default)]
+    pub(super) timestamp: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) origin: Maybe<Origin<'a>>,
+}
+
+/// A message of the model service.
+#[derive(Debug, Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) model: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Content<'a>,
+    #[serde(default)]
+    pub(super) usage: Maybe<Tokens>,
+}
+
+/// Token counts of a message.
+#[derive(Debug, Deserialize)]
+pub(super) struct Tokens {
+    #[serde(default, rename = "input_tokens")]
+    pub(super) input: Number,
+    #[serde(default, rename = "output_tokens")]
+    pub(super) output: Number,
+    #[serde(default, rename = "cache_creation_input_tokens")]
+    pub(super) cache_write: Number,
+    #[serde(default, rename = "cache_read_input_tokens")]
+    pub(super) cache_read: Number,
+}
+
+/// What a message says: words, or a list of blocks.
+#[derive(Debug, Default)]
+pub(super) enum Content<'a> {
+    /// Missing, or of a kind that says nothing.
+    #[default]
+    None,
+    /// Words.
+    Text(Text<'a>),
+    /// Blocks.
+    Blocks(Vec<Block<'a>>),
+}
+
+/// One block of a message.
+#[derive(Debug, Deserialize)]
+pub(super) struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(default)]
+    pub(super) input: Value,
+    #[serde(borrow, default)]
+    pub(super) tool_use_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Parts<'a>,
+    #[serde(default)]
+    pub(super) is_error: Flag,
+    #[serde(borrow, default)]
+    pub(super) source: Maybe<Source<'a>>,
+}
+
+/// What a tool answered: words, or a list of parts.
+#[derive(Debug, Default)]
+pub(super) enum Parts<'a> {
+    /// Missing.
+    #[default]
+    None,
+    /// Words.
+    Text(Text<'a>),
+    /// Parts.
+    List(Vec<Part<'a>>),
+}
+
+/// One part of a tool's answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) tool_name: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) source: Maybe<Source<'a>>,
+}
+
+/// The data of a picture or document.
+#[derive(Debug, Deserialize)]
+pub(super) struct Source<'a> {
+    #[serde(borrow, default)]
+    pub(super) media_type: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) data: Option<&'a RawValue>,
+}
+
+impl Source<'_> {
+    /// Decoded size of its base64 data.
+    pub(super) fn bytes(&self) -> u64 {
+        let data = self.data.map_or("", RawValue::get).trim_matches('"').trim_end_matches('=');
+        (data.len() as u64).saturating_mul(3) / 4
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content<'de>;
+
+    otherwise!(Content::None; visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Content<'de>, E> {
+        Ok(Content::Text(Text(Some(text.into()))))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Content<'de>, E> {
+        Ok(Content::Text(Text(Some(text.to_owned().into()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content<'de>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(Maybe(block)) = seq.next_element()? {
+            blocks.extend(block);
+        }
+        Ok(Content::Blocks(blocks))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
+        Block::deserialize(MapAccessDeserializer::new(map)).map(|block| Content::Blocks(vec![block]))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct PartsVisitor;
+
+impl<'de> Visitor<'de> for PartsVisitor {
+    type Value = Parts<'de>;
+
+    otherwise!(Parts::None; visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Parts<'de>, E> {
+        Ok(Parts::Text(Text(Some(text.into()))))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Parts<'de>, E> {
+        Ok(Parts::Text(Text(Some(text.to_owned().into()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Parts<'de>, A::Error> {
+        List::deserialize(serde::de::value::SeqAccessDeserializer::new(seq)).map(|List(parts)| Parts::List(parts))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Parts<'de>, A::Error> {
+        drain_map(map)?;
+        Ok(Parts::None)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PartsVisitor)
+    }
+}
+
+/// Reads a line; `None` where it is no JSON object.
+///
+/// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
+/// the last one counts.
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut Record<'_>) -> T) -> Option<T> {
+    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(line) {
+        return record.map(|mut record| then(&mut record));
+    }
+    let value: Value = serde_json::from_str(line).ok()?;
+    let line = serde_json::to_string(&value).ok()?;
+    let Maybe(record) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(&line).ok()?;
+    record.map(|mut record| then(&mut record))
+}
+
+impl fmt::Display for Content<'_> {
+    /// The words alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Text(text) => f.write_str(text.str()),
+            Self::Blocks(blocks) => {
+                let mut first = true;
+                for text in blocks.iter().filter_map(|block| block.text.filled()) {
+                    f.write_str(if first { "" } else { "\n\n" })?;
+                    f.write_str(text)?;
+                    first = false;
+                }
+                Ok(())
+            }
+        }
+    }
+}

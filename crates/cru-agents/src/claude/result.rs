@@ -1,0 +1,275 @@
+//! Answers of tools: output, failure, refusal, files, sub-agents, and the decisions and tasks they prove.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::agents::Agents;
+use super::denial::{self, Denial};
+use super::detail::Detail;
+use super::record::{Block, Part, Parts, Record};
+use super::stream::Stream;
+use super::{brief, decision, proof};
+use crate::calls::OpenCall;
+use crate::git::commit_in;
+use crate::out::{Fate, Out};
+use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::{FileRef, Task};
+
+impl Stream {
+    /// Reads one answer. `alone`: it is the line's only one, so that the line's details are its own.
+    pub(super) fn result(
+        &mut self,
+        block: Block<'_>,
+        record: &Record<'_>,
+        alone: bool,
+        out: &mut Out<'_>,
+        agents: &mut Agents,
+    ) -> Fate {
+        let host_id = block.tool_use_id.str();
+        let made_by = [record.source_uuid.str(), record.parent_uuid.str()];
+        let (text, attachments) = flatten(block.content);
+        let denial = match (block.is_error.0, alone) {
+            (true, true) => denial::read(&text, record.tool_denial_kind.str(), record.user_feedback.filled()),
+            (true, false) => denial::read(&text, "", None),
+            (false, _) => None,
+        };
+        let words = match &denial {
+            Some(Denial::Person(words)) => words.map(str::to_owned),
+            _ => None,
+        };
+        let Some(call) = self.calls.close(host_id, made_by) else {
+            let known = self.calls.knows(host_id);
+            refusal_words(words, host_id, out);
+            let reason = if known { "repeated answer" } else { "answer without its call" };
+            return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
+        };
+        let detail = record.tool_use_result.detail().filter(|_| alone);
+        let denied = matches!(denial, Some(Denial::Person(_)));
+        let (output, exit) = unwrapped(&text, block.is_error.0);
+        let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
+        let subagent = self.subagent(&call, detail, failed, agents);
+        let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
+        let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
+        let refused = denial.is_some().then(|| call.id.clone());
+        out.emit(EventKind::Result(CallResult {
+            call: Cow::Borrowed(&call.id),
+            output: Cow::Borrowed(output),
+            brief: brief.map(Cow::Owned),
+            failed,
+            denied,
+            exit,
+            duration_ms: detail.and_then(duration),
+            reads: files.reads,
+            writes: files.writes,
+            subagent,
+            attachments,
+        }));
+        if denial == Some(Denial::Interrupted) {
+            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
+        } else if refused.is_some() {
+            self.refused = refused;
+        }
+        refusal_words(words, &call.id, out);
+        if !failed {
+            self.consequences(&call, detail, output, out);
+        }
+        Fate::Shown
+    }
+
+    fn files(&self, call: &OpenCall, detail: Option<&Detail<'_>>) -> proof::Files {
+        let mut files = proof::of(&call.tool, call.path.as_deref(), detail, &self.place);
+        // A command that was sent to the background has not written yet.
+        if detail.is_none_or(|detail| detail.background_task_id.filled().is_none()) {
+            files.writes.extend(call.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
+        }
+        files
+    }
+
+    fn subagent(
+        &self,
+        call: &OpenCall,
+        detail: Option<&Detail<'_>>,
+        failed: bool,
+        agents: &mut Agents,
+    ) -> Option<SubagentRun<'static>> {
+        if !matches!(call.tool.as_str(), "Task" | "Agent") {
+            return None;
+        }
+        let input = |key: &str| call.input.as_ref()?.get(key)?.as_str().map(str::to_owned);
+        let told = detail.and_then(|detail| detail.agent_id.filled()).map(str::to_owned);
+        let agent_id = told
+            .or_else(|| call.sidechain.clone())
+            .or_else(|| agents.asked(&self.key.session, &input("prompt").unwrap_or_default()));
+        let agent =
+            detail.and_then(|detail| detail.agent_type.filled()).map(str::to_owned).or_else(|| input("subagent_type"));
+        let task = input("description");
+        // A call that failed before it began has no sub-agent.
+        if failed && agent_id.is_none() {
+            return None;
+        }
+        let key = agent_id.map(|id| StreamKey { session: self.key.session.clone(), agent: Some(id) });
+        let has_stream = key
+            .as_ref()
+            .is_some_and(|key| agents.started(key, &self.key, agent.as_deref(), task.as_deref()).has_stream);
+        let model =
+            detail.and_then(|detail| detail.resolved_model.filled()).map(str::to_owned).or_else(|| input("model"));
+        let background = detail.is_some_and(|detail| detail.is_async.0 || detail.status.str() == "async_launched");
+        Some(SubagentRun {
+            // By the stream its coming back is joined, also where its own file is not at hand.
+            stream: key.filter(|_| has_stream || background),
+            agent: agent.map(Cow::Owned),
+            model: model.map(Cow::Owned),
+            task: task.map(Cow::Owned),
+            background,
+        })
+    }
+
+    /// What an answer says beyond itself: decisions, tasks, a commit.
+    fn consequences(&self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str, out: &mut Out<'_>) {
+        let input = call.input.as_ref();
+        match (call.tool.as_str(), input) {
+            ("AskUserQuestion", Some(input)) => {
+                let made = detail.map(|detail| decision::answers(input, detail, &call.id)).unwrap_or_default();
+                for decision in made {
+                    out.emit(EventKind::Decision(decision));
+                }
+            }
+            // In a sub-agent it is its parent that approves.
+            ("ExitPlanMode", Some(input)) if self.key.agent.is_none() => {
+                let plan = input.get("plan").and_then(Value::as_str).map(str::to_owned);
+                let plan = plan.or_else(|| detail.and_then(|detail| detail.plan.filled()).map(str::to_owned));
+                out.emit(EventKind::Decision(decision::approved(&plan.unwrap_or_default(), Some(&call.id))));
+            }
+            ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(todos(input))),
+            ("TaskCreate", Some(input)) => {
+                let id = detail.and_then(|detail| detail.task.0.as_ref()).and_then(|task| task.id.filled());
+                if let Some(id) = id {
+                    out.emit(EventKind::Task(task(id, input, "pending")));
+                }
+            }
+            ("TaskUpdate", Some(input)) => {
+                if let Some(id) = input.get("taskId").and_then(Value::as_str) {
+                    out.emit(EventKind::Task(task(id, input, "")));
+                }
+            }
+            ("Bash" | "PowerShell", _) => {
+                let known =
+                    detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
+                let sha = known.and_then(|commit| commit.sha.filled());
+                let sha = sha.or_else(|| commit_in(output).filter(|_| call.commits));
+                if let Some(sha) = sha {
+                    out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Tells what a person said when refusing.
+fn refusal_words(words: Option<String>, call: &str, out: &mut Out<'_>) {
+    let Some(text) = words else { return };
+    let origin = PromptOrigin::Denial { call: Cow::Borrowed(call) };
+    out.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() }));
+}
+
+/// The text of an answer and the pictures in it.
+fn flatten(content: Parts<'_>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
+    let parts = match content {
+        Parts::None => return (Cow::Borrowed(""), Vec::new()),
+        Parts::Text(text) => return (text.0.unwrap_or_default(), Vec::new()),
+        Parts::List(parts) => parts,
+    };
+    let mut text: Option<Cow<'_, str>> = None;
+    let mut attachments = Vec::new();
+    for Part { kind, text: words, tool_name, source } in parts {
+        let piece = match kind.str() {
+            "image" | "document" => {
+                let source = source.0.as_ref();
+                let media_type =
+                    source.and_then(|source| source.media_type.filled()).unwrap_or("application/octet-stream");
+                let bytes = source.map_or(0, super::record::Source::bytes);
+                attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
+                continue;
+            }
+            "tool_reference" => tool_name.0,
+            _ => words.0,
+        };
+        let Some(piece) = piece else { continue };
+        text = Some(match text {
+            None => piece,
+            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
+        });
+    }
+    (text.unwrap_or_default(), attachments)
+}
+
+/// The output without what the host put around it, and the exit code it wrote before it.
+fn unwrapped(text: &str, is_error: bool) -> (&str, Option<i32>) {
+    let mut text = text;
+    while let Some(at) =
+        text.trim_end().strip_suffix("</system-reminder>").and_then(|text| text.rfind("<system-reminder>"))
+    {
+        text = text[..at].trim_end();
+    }
+    if !is_error {
+        return (text, None);
+    }
+    if let Some(inside) = text.strip_prefix("<tool_use_error>") {
+        return (inside.strip_suffix("</tool_use_error>").unwrap_or(inside), None);
+    }
+    let Some(rest) = text.strip_prefix("Exit code ") else { return (text, None) };
+    let (number, output) = rest.split_once('\n').unwrap_or((rest, ""));
+    number.trim().parse().map_or((text, None), |exit| (output, Some(exit)))
+}
+
+fn duration(detail: &Detail<'_>) -> Option<u64> {
+    let seconds = || detail.duration_seconds.0.filter(|seconds| *seconds >= 0.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
+    detail.duration_ms.count().or_else(|| detail.total_duration_ms.count()).or_else(from_seconds)
+}
+
+fn todos(input: &Value) -> Vec<Task> {
+    let todos = input.get("todos").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let get = |todo: &Value, key: &str| todo.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let made = todos.iter().enumerate().map(|(index, todo)| {
+        let id = get(todo, "id");
+        Task {
+            id: if id.is_empty() { (index + 1).to_string() } else { id },
+            content: get(todo, "content"),
+            status: get(todo, "status"),
+            priority: Some(get(todo, "priority")).filter(|priority| !priority.is_empty()),
+            extra: Map::new(),
+        }
+    });
+    made.filter(|task| !task.content.is_empty()).collect()
+}
+
+fn task(id: &str, input: &Value, status: &str) -> Task {
+    let get = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let given = get("status");
+    Task {
+        id: id.to_owned(),
+        content: get("subject"),
+        status: if given.is_empty() { status.to_owned() } else { given },
+        ..Task::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappings_of_the_host() {
+        assert_eq!(unwrapped("Exit code 101\n2 failed", true), ("2 failed", Some(101)));
+        assert_eq!(unwrapped("Exit code 1", true), ("", Some(1)));
+        assert_eq!(unwrapped("Exit code 1\nx", false), ("Exit code 1\nx", None));
+        assert_eq!(unwrapped("Exit code of it", true), ("Exit code of it", None));
+        assert_eq!(unwrapped("<tool_use_error>No such file</tool_use_error>", true), ("No such file", None));
+        assert_eq!(unwrapped("text\n<system-reminder>a</system-reminder>\n", false), ("text", None));
+        assert_eq!(unwrapped("</system-reminder>", false), ("</system-reminder>", None));
+    }
+}

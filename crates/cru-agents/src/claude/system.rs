@@ -1,0 +1,104 @@
+//! System, attachment and session-level lines.
+
+use super::agents::Agents;
+use super::record::Record;
+use super::said::reason;
+use super::stream::{Compaction, Stream};
+use super::user::Gathered;
+use crate::out::{Fate, Out};
+use cru_session::event::{EventKind, TitleRank};
+
+/// Session-level lines that only serve the host.
+const BOOKKEEPING: &[&str] = &[
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "attribution-snapshot",
+    "bridge-session",
+    "content-replacement",
+    "frame-link",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "started",
+    "tag",
+    "task-summary",
+    "worktree-state",
+];
+
+pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
+
+impl Stream {
+    /// Reads a system line.
+    pub(super) fn system(&mut self, record: &Record<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+        match record.subtype.str() {
+            "compact_boundary" => {
+                self.flush_compaction(out);
+                let meta = record.compact_metadata.0.as_ref();
+                self.compaction = Some(Compaction {
+                    record: out.record,
+                    time: out.time,
+                    trigger: meta.and_then(|meta| meta.trigger.filled()).map(str::to_owned),
+                    tokens_before: meta.and_then(|meta| meta.pre_tokens.count()),
+                });
+                Fate::Shown
+            }
+            "microcompact_boundary" => Fate::Skipped("answers of tools taken out of the context"),
+            "api_error" => Fate::Skipped("failure that the host retried"),
+            "local_command" => {
+                let text = record.content.to_string();
+                let mut gathered = Gathered::default();
+                self.said(super::said::tell(&text), &mut gathered, out, agents);
+                // A command of the interface that the host ran by itself; what it prints is no work.
+                Fate::Skipped(gathered.reason.unwrap_or(reason::INTERFACE))
+            }
+            "away_summary" => Fate::Skipped("recap by the host"),
+            _ => Fate::Skipped(BOOKKEEPING_REASON),
+        }
+    }
+
+    /// Reads an attachment line.
+    pub(super) fn attachment(&mut self, record: &Record<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+        let Some(attachment) = record.attachment.0.as_ref() else { return Fate::Skipped(reason::EMPTY) };
+        if attachment.kind.str() != "queued_command" {
+            return Fate::Skipped("context added by the host");
+        }
+        out.time = attachment.timestamp.str().parse().ok().or(out.time);
+        let from = attachment.origin.0.as_ref().map_or("", |origin| origin.kind.str());
+        if !matches!(from, "" | "human" | "task-notification") {
+            return Fate::Skipped(reason::INJECTED);
+        }
+        self.queued(&attachment.prompt, out, agents)
+    }
+
+    /// Reads a queue operation.
+    pub(super) fn queue_operation(&mut self, record: &Record<'_>, out: &Out<'_>) -> Fate {
+        let text = record.content.to_string();
+        match record.operation.str() {
+            "enqueue" => self.queue.enqueue(text, out.time, self.worked),
+            "dequeue" => self.queue.dequeue(self.worked),
+            "remove" if self.queue.remove(&text, out.record) => return Fate::Shown,
+            "popAll" => self.queue.take_back(),
+            _ => {}
+        }
+        Fate::Skipped("queue bookkeeping")
+    }
+
+    /// Reads a line about the whole session.
+    pub(super) fn session_line(&mut self, record: &Record<'_>, out: &mut Out<'_>) -> Fate {
+        let told = match record.kind.str() {
+            "custom-title" => self.title(TitleRank::Custom, record.custom_title.str(), out),
+            "ai-title" => self.title(TitleRank::Host, record.ai_title.str(), out),
+            "pr-link" => match (record.pr_url.filled(), record.pr_number.count()) {
+                (Some(url), Some(number)) if self.is_new_pull(url) => {
+                    out.emit(EventKind::PullRequest { url: url.into(), number });
+                    true
+                }
+                _ => false,
+            },
+            kind if BOOKKEEPING.contains(&kind) => false,
+            _ => return Fate::Skipped("unknown record type"),
+        };
+        if told { Fate::Shown } else { Fate::Skipped(BOOKKEEPING_REASON) }
+    }
+}

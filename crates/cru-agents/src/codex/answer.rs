@@ -1,0 +1,230 @@
+//! Answers of tools: the text out of the wrappings that the host gave it over the versions, and what these say of how it
+//! went.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::record::{parts, picture};
+use crate::lenient::{Maybe, Number, Text};
+use cru_session::event::Attachment;
+
+/// An answer, unwrapped.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Answer<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) exit: Option<i32>,
+    pub(super) duration_ms: Option<u64>,
+    /// Whether the wrapping says that it went wrong.
+    pub(super) failed: bool,
+    /// Whether a person refused the call.
+    pub(super) denied: bool,
+    /// Whether a person stopped it while it ran.
+    pub(super) stopped: bool,
+    /// The number of the command, where it still runs.
+    pub(super) running: Option<String>,
+    pub(super) attachments: Vec<Attachment<'static>>,
+}
+
+/// Beginnings of answers that are the host's own word that something went wrong.
+const FAILURES: &[&str] = &[
+    "Error: ",
+    "apply_patch verification failed",
+    "error: ",
+    "exec_command failed",
+    "execution error:",
+    "failed in sandbox",
+    "failed to parse",
+    "invalid patch",
+    "patch rejected",
+    "unsupported call",
+    "write_stdin failed",
+];
+
+/// Reads an answer: a text, parts, or an object with one.
+pub(super) fn read(raw: Option<&RawValue>) -> Answer<'_> {
+    let mut attachments = Vec::new();
+    let mut text: Option<Cow<'_, str>> = None;
+    let mut failed = false;
+    for part in parts(raw) {
+        if let Some(url) = part.image_url.filled() {
+            attachments.push(picture(url));
+            continue;
+        }
+        failed |= part.success == Some(false);
+        let Some(piece) = part.text.0.or(part.content.0) else { continue };
+        text = Some(match text {
+            None => piece,
+            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
+        });
+    }
+    let mut answer = match text.unwrap_or_default() {
+        Cow::Borrowed(text) => unwrapped(text),
+        Cow::Owned(text) => owned(unwrapped(&text)),
+    };
+    answer.failed |= failed;
+    answer.attachments = attachments;
+    answer
+}
+
+fn owned(answer: Answer<'_>) -> Answer<'static> {
+    Answer { text: Cow::Owned(answer.text.into_owned()), ..answer }
+}
+
+fn unwrapped(text: &str) -> Answer<'_> {
+    if let Some(answer) = boxed(text) {
+        return answer;
+    }
+    if let Some(answer) = headed(text) {
+        return answer;
+    }
+    const LOOKED_AT: usize = 2000;
+    let head = &text[..cru_base::lines::floor_char_boundary(text, LOOKED_AT)];
+    let own = FAILURES.iter().any(|start| head.starts_with(start));
+    let rejected = own || head.starts_with("exec command rejected") || head.starts_with("rejected by user");
+    let denied = rejected && head.contains("rejected by user") && !head.contains("approval settings");
+    let stopped = head.trim_start().starts_with("aborted by user") || head.trim() == "aborted";
+    let (said, exit) = sandboxed(text);
+    Answer { text: Cow::Borrowed(said), exit, failed: own || denied || stopped, denied, stopped, ..Answer::default() }
+}
+
+/// `{"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`
+fn boxed(text: &str) -> Option<Answer<'_>> {
+    #[derive(Deserialize)]
+    struct Wrapped<'a> {
+        #[serde(borrow, default)]
+        output: Text<'a>,
+        #[serde(default)]
+        metadata: Maybe<Metadata>,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        exit_code: Number,
+        #[serde(default)]
+        duration_seconds: Number,
+    }
+    if !text.starts_with('{') || !text.contains("\"metadata\"") {
+        return None;
+    }
+    let Wrapped { output, metadata } = serde_json::from_str::<Maybe<Wrapped<'_>>>(text).ok()?.0?;
+    let (output, metadata) = (output.0?, metadata.0?);
+    let exit = exit(metadata.exit_code);
+    let text = match output {
+        Cow::Borrowed(text) => Cow::Borrowed(without_count(text)),
+        Cow::Owned(text) => Cow::Owned(without_count(&text).to_owned()),
+    };
+    let failed = exit.is_some_and(|exit| exit != 0);
+    Some(Answer { text, exit, duration_ms: seconds(metadata.duration_seconds.0), failed, ..Answer::default() })
+}
+
+/// Lines of figures, then `Output:` and what the tool said.
+fn headed(text: &str) -> Option<Answer<'_>> {
+    const LINES: usize = 8;
+    let mut answer = Answer::default();
+    let mut rest = text;
+    for known in 0..LINES {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        let line = line.trim_end();
+        if line == "Output:" {
+            answer.text = Cow::Borrowed(without_count(after));
+            answer.failed = answer.exit.is_some_and(|exit| exit != 0);
+            return (known > 0).then_some(answer);
+        }
+        if let Some(code) = line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code ")) {
+            answer.exit = code.trim().parse().ok();
+        } else if let Some(time) = line.strip_prefix("Wall time: ") {
+            answer.duration_ms = time.split_whitespace().next().and_then(|time| seconds(time.parse().ok()));
+        } else if let Some(number) = line.strip_prefix("Process running with session ID ") {
+            answer.running = Some(number.trim().to_owned());
+        } else if !["Chunk ID: ", "Original token count: ", "Total output lines: "]
+            .iter()
+            .any(|head| line.starts_with(head))
+        {
+            return None;
+        }
+        rest = after;
+    }
+    None
+}
+
+/// What a command said that the sandbox stopped: `failed in sandbox …, exit code: 1, stdout: …, stderr: …`.
+fn sandboxed(text: &str) -> (&str, Option<i32>) {
+    if !text.starts_with("failed in sandbox") {
+        return (text, None);
+    }
+    let Some((_, rest)) = text.split_once("exit code: ") else { return (text, None) };
+    let (code, rest) = rest.split_once(", stdout: ").unwrap_or((rest, ""));
+    (rest.trim_start_matches(", stderr: "), code.trim().parse().ok())
+}
+
+/// Without the line that counts the lines of a shortened output.
+fn without_count(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix("Total output lines: ") else { return text };
+    rest.split_once('\n').map_or("", |(_, rest)| rest.trim_start_matches('\n'))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+fn exit(code: Number) -> Option<i32> {
+    code.0.map(|code| code as i32)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+fn seconds(time: Option<f64>) -> Option<u64> {
+    time.filter(|time| *time >= 0.0).map(|time| (time * 1000.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (String, Option<i32>, bool) {
+        let answer = unwrapped(text);
+        (answer.text.into_owned(), answer.exit, answer.failed)
+    }
+
+    #[test]
+    fn wrappings_of_all_times() {
+        let rows: &[(&str, &str, Option<i32>, bool)] = &[
+            (r#"{"output":"ok\n","metadata":{"exit_code":0,"duration_seconds":1.5}}"#, "ok\n", Some(0), false),
+            (r#"{"output":"no","metadata":{"exit_code":2}}"#, "no", Some(2), true),
+            (r#"{"output":1,"metadata":{}}"#, r#"{"output":1,"metadata":{}}"#, None, false),
+            ("Exit code: 1\nWall time: 0 seconds\nOutput:\nbad", "bad", Some(1), true),
+            ("Exit code: 0\nWall time: 1 seconds\nTotal output lines: 9\nOutput:\n\nx", "\nx", Some(0), false),
+            (
+                "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\nOutput:\n",
+                "Output:\n",
+                Some(0),
+                false,
+            ),
+            ("Output:\nx", "Output:\nx", None, false),
+            (
+                "failed in sandbox L with execution error: denied, exit code: 128, stdout: , stderr: fatal: x",
+                "fatal: x",
+                Some(128),
+                true,
+            ),
+            ("error: invalid hunk at line 4", "error: invalid hunk at line 4", None, true),
+            ("aborted by user after 29.7s", "aborted by user after 29.7s", None, true),
+            ("Plan updated", "Plan updated", None, false),
+        ];
+        for (text, wanted, exit, failed) in rows {
+            assert_eq!(of(text), ((*wanted).to_owned(), *exit, *failed), "{text}");
+        }
+        assert_eq!(unwrapped("Wall time: 2.5 seconds\nOutput:\nx").duration_ms, Some(2500));
+        assert_eq!(
+            unwrapped("Wall time: 1 seconds\nProcess running with session ID 7\nOutput:\n").running.as_deref(),
+            Some("7")
+        );
+    }
+
+    #[test]
+    fn refusals() {
+        assert!(unwrapped("exec command rejected by user").denied);
+        assert!(unwrapped("exec_command failed for `rm x`: Rejected(\"rejected by user\")").denied);
+        assert!(unwrapped("patch rejected by user").denied);
+        assert!(!unwrapped("patch rejected: rejected by user approval settings").denied);
+        assert!(!unwrapped("the log says: exec command rejected by user").denied);
+    }
+}

@@ -1,0 +1,266 @@
+//! Events: what the person saw. Their own words, tokens, and what happened to the session are told from here.
+
+use std::borrow::Cow;
+
+use super::reason;
+use super::record::{Payload, is_error, parts, picture, strings, words};
+use super::stream::{Compaction, Hint, Stream};
+use crate::out::{Fate, Out};
+use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
+
+/// Name of the model where no record says it.
+const NO_MODEL: &str = "unknown";
+
+impl Stream {
+    /// Reads an event.
+    pub(super) fn told(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        match event.kind.str() {
+            "user_message" => {
+                let text = event.message.take().unwrap_or_default();
+                self.user(&text, attachments(event), out)
+            }
+            "agent_message" => {
+                let text = event.message.take().unwrap_or_default();
+                self.reply_again(&text, out)
+            }
+            "agent_reasoning" | "agent_reasoning_raw_content" => {
+                let Some(text) = event.text.take() else { return Fate::Skipped(reason::EMPTY) };
+                if self.thoughts.is_full() {
+                    self.settle_agent(out);
+                }
+                self.thoughts.second(out.record, out.time, &text);
+                Fate::Skipped(reason::TWICE)
+            }
+            "item_completed" => self.completed(event, out),
+            "token_count" => self.tokens(event, out),
+            "task_started" | "turn_started" => {
+                self.in_turn = false;
+                self.tells_turns = true;
+                Fate::Skipped("beginning or end of a turn")
+            }
+            "task_complete" | "turn_complete" => {
+                self.acts(out);
+                self.in_turn = false;
+                let error = event.error.0.as_ref().and_then(|error| error.message.filled());
+                if error.is_some_and(|error| self.fails(error, out)) {
+                    return Fate::Shown;
+                }
+                Fate::Skipped("beginning or end of a turn")
+            }
+            "turn_aborted" => self.aborted(event, out),
+            "error" => {
+                let message = event.message.filled().unwrap_or("error");
+                if self.fails(message, out) { Fate::Shown } else { Fate::Skipped(reason::TWICE) }
+            }
+            "context_compacted" => {
+                if matches!(self.compaction, Compaction::None) {
+                    self.compaction = Compaction::Event(out.record, out.time);
+                }
+                Fate::Skipped(reason::TWICE)
+            }
+            "thread_rolled_back" => self.rolled_back(event, out),
+            "thread_name_updated" => match self.titled(event.thread_name.str()) {
+                Some(name) => {
+                    let title = Meta::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
+                    out.emit(EventKind::Meta(title));
+                    Fate::Shown
+                }
+                None => Fate::Skipped("repeated title"),
+            },
+            "entered_review_mode" => {
+                let hint = event.user_facing_hint.filled().map(|hint| format!(" {hint}")).unwrap_or_default();
+                let text = format!("/review{hint}");
+                self.acts(out);
+                self.calls.begin_turn();
+                self.prompts.push(out.record);
+                let prompt = Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() };
+                out.emit(EventKind::Prompt(prompt));
+                Fate::Shown
+            }
+            _ => self.beside(event),
+        }
+    }
+
+    /// Events that belong to calls, and those that a note does not use.
+    fn beside(&mut self, event: &Payload<'_>) -> Fate {
+        let duration_ms = event.duration.0.map(super::record::Duration::millis).filter(|millis| *millis > 0);
+        let mut hint = Hint { duration_ms, ..Hint::default() };
+        match event.kind.str() {
+            "exec_command_end" => {
+                #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+                let exit = event.exit_code.0.map(|code| code as i32);
+                hint.exit = exit;
+            }
+            "mcp_tool_call_end" => hint.failed = is_error(event.result).unwrap_or(false),
+            "patch_apply_end" => {}
+            "collab_agent_spawn_end" => {
+                let part = event.new_agent_role.filled().or(event.new_agent_nickname.filled()).map(str::to_owned);
+                hint.agent = event.new_thread_id.filled().map(|id| (id.to_owned(), part));
+            }
+            "web_search_end" => {
+                self.found = event.results.0;
+                return Fate::Skipped(reason::TWICE);
+            }
+            "agent_message_delta"
+            | "agent_reasoning_delta"
+            | "agent_reasoning_section_break"
+            | "exec_command_begin"
+            | "exec_command_output_delta"
+            | "mcp_tool_call_begin"
+            | "patch_apply_begin"
+            | "web_search_begin"
+            | "view_image_tool_call"
+            | "image_generation_begin"
+            | "image_generation_end"
+            | "dynamic_tool_call_request"
+            | "dynamic_tool_call_response"
+            | "exited_review_mode"
+            | "plan_update"
+            | "item_started"
+            | "terminal_interaction"
+            | "turn_diff"
+            | "raw_response_item"
+            | "sub_agent_activity"
+            | "request_user_input" => {
+                return Fate::Skipped(reason::TWICE);
+            }
+            "exec_approval_request"
+            | "apply_patch_approval_request"
+            | "guardian_assessment"
+            | "request_permissions" => {
+                return Fate::Skipped("approval, told by its call");
+            }
+            "undo_started" | "undo_completed" => return Fate::Skipped("undo of files"),
+            "thread_goal_updated" => return Fate::Skipped("goal kept by the host"),
+            "stream_error" => return Fate::Skipped("retry of the host"),
+            "background_event"
+            | "warning"
+            | "deprecation_notice"
+            | "session_configured"
+            | "thread_settings_applied"
+            | "mcp_startup_update"
+            | "mcp_startup_complete"
+            | "shutdown_complete"
+            | "model_reroute"
+            | "hook_started"
+            | "hook_completed"
+            | "skills_update_available" => return Fate::Skipped(reason::HOSTS),
+            kind if kind.starts_with("collab_") => return Fate::Skipped(reason::TWICE),
+            kind if kind.starts_with("realtime_") => return Fate::Skipped("voice session"),
+            "" => return Fate::Skipped("no record type"),
+            _ => return Fate::Skipped("unknown event"),
+        }
+        const MAX: usize = 4096;
+        if let Some(id) = event.call_id.filled().filter(|_| self.hints.len() < MAX) {
+            self.hints.insert(id.to_owned(), hint);
+        }
+        Fate::Skipped(reason::TWICE)
+    }
+
+    fn user(&mut self, text: &str, attachments: Vec<Attachment<'static>>, out: &mut Out<'_>) -> Fate {
+        self.has_events = true;
+        if !self.users.first(text) {
+            return Fate::Skipped(reason::TWICE);
+        }
+        if text.trim().is_empty() && attachments.is_empty() {
+            return Fate::Skipped(reason::EMPTY);
+        }
+        self.prompt(text, attachments, (out.record, out.time), out)
+    }
+
+    fn reply_again(&mut self, text: &str, out: &mut Out<'_>) -> Fate {
+        if text.trim().is_empty() {
+            return Fate::Skipped(reason::EMPTY);
+        }
+        if self.replies.is_full() {
+            self.settle_agent(out);
+        }
+        self.replies.second(out.record, out.time, text);
+        Fate::Skipped(reason::TWICE)
+    }
+
+    /// Newer versions tell finished items instead of events.
+    fn completed(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let Some(item) = event.item.0.take() else { return Fate::Skipped(reason::EMPTY) };
+        let text = || words(parts(item.content));
+        match item.kind.str() {
+            "UserMessage" => {
+                let text = text();
+                // The event of the same words was there.
+                if self.unanswered.as_deref() == Some(text.trim()) {
+                    return Fate::Skipped(reason::TWICE);
+                }
+                self.user(&text, Vec::new(), out)
+            }
+            "AgentMessage" => self.reply_again(&text(), out),
+            _ => Fate::Skipped(reason::TWICE),
+        }
+    }
+
+    fn tokens(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let Some(info) = &event.info.0 else { return Fate::Skipped("limits of the account") };
+        let Some(usage) = self.counter.count(info) else { return Fate::Skipped("repeated token counts") };
+        let model = if self.model.trim().is_empty() { NO_MODEL } else { &self.model };
+        let message = Cow::Owned(format!("tokens@{}", out.record));
+        out.emit(EventKind::Usage { message, model: Cow::Borrowed(model), usage });
+        Fate::Shown
+    }
+
+    fn aborted(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.calls.begin_turn();
+        self.in_turn = false;
+        match event.reason.str() {
+            // The person said something else meanwhile, or a review came to its end.
+            "replaced" | "review_ended" => Fate::Skipped("beginning or end of a turn"),
+            _ => {
+                out.emit(EventKind::Interrupt { call: None });
+                Fate::Shown
+            }
+        }
+    }
+
+    /// Tells an error where it is another than the last; whether it was.
+    fn fails(&mut self, message: &str, out: &mut Out<'_>) -> bool {
+        if self.error == message {
+            self.error.clear();
+            return false;
+        }
+        self.acts(out);
+        message.clone_into(&mut self.error);
+        out.emit(EventKind::ApiError(Cow::Borrowed(message)));
+        true
+    }
+
+    /// A person went back: the last prompts and all that followed them are no longer a part of the talk.
+    fn rolled_back(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let count = usize::try_from(event.num_turns.or_zero()).unwrap_or(usize::MAX);
+        if count == 0 {
+            return Fate::Skipped(reason::EMPTY);
+        }
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.calls.begin_turn();
+        let kept = self.prompts.len().saturating_sub(count);
+        let to = self.prompts.get(kept).map_or(out.record, |first| first.saturating_sub(1));
+        self.prompts.truncate(kept);
+        out.emit(EventKind::Rewind { to });
+        Fate::Shown
+    }
+}
+
+/// Pictures that were sent along: as data, or as files.
+fn attachments(event: &Payload<'_>) -> Vec<Attachment<'static>> {
+    let sent = strings(event.images).into_iter().map(|url| picture(&url));
+    let local = strings(event.local_images).into_iter().map(|path| {
+        let kind = path.rsplit_once('.').map(|(_, kind)| kind.to_ascii_lowercase());
+        let media = match kind.as_deref() {
+            Some("jpg" | "jpeg") => "image/jpeg".to_owned(),
+            Some(kind @ ("png" | "gif" | "webp")) => format!("image/{kind}"),
+            _ => "image".to_owned(),
+        };
+        Attachment { media_type: media.into(), bytes: 0 }
+    });
+    sent.chain(local).collect()
+}

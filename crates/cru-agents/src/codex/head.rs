@@ -1,0 +1,191 @@
+//! What the beginning of a file says of it: whose it is, who started it, when.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::record::{Payload, with_record};
+use crate::lenient::{Maybe, Text};
+use crate::lines::{Line, Lines, MAX_LINE};
+use crate::unpack;
+use cru_base::{Error, Result};
+use cru_session::event::StreamKey;
+use cru_session::source::Bundle;
+
+/// Records that are looked at.
+const LOOKED_AT: usize = 40;
+
+/// What a file says of itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// The host's id of the session.
+    pub(super) id: String,
+    /// The session that started it, for a sub-agent.
+    pub(super) parent: Option<String>,
+    /// The session whose history it goes on with.
+    pub(super) forked_from: Option<String>,
+    /// Its part, for a sub-agent.
+    pub(super) role: Option<String>,
+    /// Its first time.
+    pub(super) time: Option<Timestamp>,
+}
+
+impl Head {
+    /// Reads the first records of a file. A file that cannot be read says nothing here: reading it will tell why.
+    pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
+        let source = unpack::open(bundle, path).map_err(|source| Error::io("read", path, source))?;
+        Ok(Self::of(source, path))
+    }
+
+    fn of(source: impl BufRead, path: &Path) -> Self {
+        let mut head = Self::default();
+        let mut lines = Lines::new(source, MAX_LINE);
+        for _ in 0..LOOKED_AT {
+            let Ok(Some(line)) = lines.next() else { break };
+            let Line::Whole(line, _) = line else { continue };
+            let text = String::from_utf8_lossy(line);
+            let found =
+                with_record(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()), |envelope, payload| {
+                    let time = envelope.timestamp.str().parse().ok();
+                    head.time = head.time.or(time);
+                    match envelope.kind.str() {
+                        "session_meta" => head.take(payload),
+                        // The header of the oldest files.
+                        "" if envelope.id.filled().is_some() => head.take(payload),
+                        _ => return false,
+                    }
+                    true
+                });
+            if found == Some(true) {
+                break;
+            }
+        }
+        if head.id.trim().is_empty() {
+            head.id = named(path);
+        }
+        head
+    }
+
+    fn take(&mut self, meta: &Payload<'_>) {
+        let text = |text: &Text<'_>| text.filled().map(str::to_owned);
+        let source = Source::of(meta.source);
+        self.id = text(&meta.id).or_else(|| text(&meta.session_id)).unwrap_or_default();
+        self.parent = text(&meta.parent_thread_id).or(source.parent).filter(|parent| *parent != self.id);
+        self.forked_from = text(&meta.forked_from_id).filter(|origin| *origin != self.id);
+        self.role = text(&meta.agent_role).or(source.role).or_else(|| text(&meta.agent_nickname)).or(source.nickname);
+        self.time = self.time.or_else(|| meta.timestamp.str().parse().ok());
+    }
+
+    /// Its identity. A sub-agent belongs to the session that started it.
+    pub(super) fn key(&self) -> StreamKey {
+        match &self.parent {
+            Some(parent) => StreamKey { session: parent.clone(), agent: Some(self.id.clone()) },
+            None => StreamKey { session: self.id.clone(), agent: None },
+        }
+    }
+
+    /// The session before it: its parent, else its origin.
+    pub(super) fn above(&self) -> Option<&str> {
+        self.parent.as_deref().or(self.forked_from.as_deref())
+    }
+}
+
+/// Who started a session: a word, or a sub-agent with its place.
+#[derive(Default)]
+struct Source {
+    parent: Option<String>,
+    role: Option<String>,
+    nickname: Option<String>,
+}
+
+impl Source {
+    fn of(raw: Option<&RawValue>) -> Self {
+        #[derive(Default, Deserialize)]
+        struct Outer<'a> {
+            #[serde(borrow, default)]
+            subagent: Option<&'a RawValue>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Inner<'a> {
+            #[serde(borrow, default)]
+            thread_spawn: Maybe<Spawn<'a>>,
+            #[serde(borrow, default)]
+            other: Text<'a>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Spawn<'a> {
+            #[serde(borrow, default)]
+            parent_thread_id: Text<'a>,
+            #[serde(borrow, default)]
+            agent_nickname: Text<'a>,
+            #[serde(borrow, default)]
+            agent_role: Text<'a>,
+        }
+        let outer = raw.and_then(|raw| serde_json::from_str::<Maybe<Outer<'_>>>(raw.get()).ok()?.0);
+        let Some(raw) = outer.and_then(|outer| outer.subagent) else { return Self::default() };
+        // `"review"`, `{"other": "guardian"}`, or the place of a sub-agent.
+        if let Some(word) = super::record::string(raw) {
+            return Self { role: Some(word.into_owned()), ..Self::default() };
+        }
+        let inner = serde_json::from_str::<Maybe<Inner<'_>>>(raw.get()).ok().and_then(|inner| inner.0);
+        let inner = inner.unwrap_or_default();
+        let spawn = inner.thread_spawn.0.unwrap_or_default();
+        let text = |text: &Text<'_>| text.filled().map(str::to_owned);
+        Self {
+            parent: text(&spawn.parent_thread_id),
+            role: text(&spawn.agent_role).or_else(|| text(&inner.other)),
+            nickname: text(&spawn.agent_nickname),
+        }
+    }
+}
+
+/// The id in a file's name, `rollout-2026-01-02T03-04-05-<id>.jsonl`, else the name.
+fn named(path: &Path) -> String {
+    const ID: usize = 36;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
+    let tail = stem.len().checked_sub(ID).and_then(|from| stem.get(from..));
+    let is_id = |tail: &&str| {
+        tail.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    };
+    tail.filter(is_id).unwrap_or(stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "019a7fa9-a846-7393-8d7a-9997d08b0096";
+
+    fn of(text: &str) -> Head {
+        Head::of(text.as_bytes(), Path::new(&format!("rollout-2026-03-01T10-00-00-{ID}.jsonl.zst")))
+    }
+
+    #[test]
+    fn whose_a_file_is() {
+        assert_eq!(of("").id, ID);
+        assert_eq!(of("{\"type\":\"session_meta\",\"payload\":{\"id\":\"a\",\"session_id\":\"root\"}}").id, "a");
+        assert_eq!(of("{\"type\":\"session_meta\",\"payload\":{\"session_id\":\"s\"}}").id, "s");
+        assert_eq!(of("{\"id\":\"old\",\"timestamp\":\"2025-01-01T00:00:00Z\"}").id, "old");
+        let spawned = of(
+            "broken\n{\"type\":\"session_meta\",\"payload\":{\"id\":\"b\",\"source\":{\"subagent\":{\"thread_spawn\":{\"parent_thread_id\":\"a\",\"agent_role\":\"worker\"}}}}}",
+        );
+        assert_eq!(spawned.key().to_string(), "a/agent-b");
+        assert_eq!(spawned.role.as_deref(), Some("worker"));
+        let review = of("{\"type\":\"session_meta\",\"payload\":{\"id\":\"b\",\"source\":{\"subagent\":\"review\"}}}");
+        assert_eq!((review.key().to_string().as_str(), review.role.as_deref()), ("b", Some("review")));
+    }
+
+    #[test]
+    fn the_first_of_several_is_its_own() {
+        let text = "{\"type\":\"session_meta\",\"payload\":{\"id\":\"b\",\"forked_from_id\":\"a\"}}\n{\"type\":\"session_meta\",\"payload\":{\"id\":\"a\"}}";
+        assert_eq!((of(text).id.as_str(), of(text).forked_from.as_deref()), ("b", Some("a")));
+    }
+}

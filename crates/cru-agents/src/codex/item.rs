@@ -1,0 +1,230 @@
+//! Items: what the model saw and said. Prose, thinking, calls and answers are told from here.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::call::{self, Deed};
+use super::reason;
+use super::record::{Payload, parts, string, words};
+use super::said::{self, Said};
+use super::stream::Stream;
+use crate::calls::OpenCall;
+use crate::out::{Fate, Out};
+use cru_session::event::{Call, CallResult, EventKind};
+
+impl Stream {
+    /// Reads an item.
+    pub(super) fn item(&mut self, item: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        match item.kind.str() {
+            "message" => self.message(item, out),
+            "reasoning" => self.reasoning(item, out),
+            "function_call" | "custom_tool_call" | "tool_call" | "local_shell_call" => self.call(item, out),
+            "function_call_output" | "custom_tool_call_output" | "tool_result" => {
+                self.settle_users(out);
+                self.answer(item, out)
+            }
+            "web_search_call" => self.search(item, out),
+            "tool_search_call" => self.tool_search(item, out),
+            "tool_search_output" => self.found_tools(item, out),
+            "image_generation_call" => self.image(item, out),
+            "ghost_snapshot" => Fate::Skipped("snapshot of the host"),
+            "agent_message" => Fate::Skipped("message between agents"),
+            "compaction" | "compaction_summary" | "context_compaction" => Fate::Skipped(reason::TWICE),
+            "" => Fate::Skipped("no record type"),
+            _ => Fate::Skipped("unknown item"),
+        }
+    }
+
+    fn message(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        match item.role.str() {
+            "assistant" => {
+                let text = words(parts(item.content));
+                self.settle_users(out);
+                if text.trim().is_empty() {
+                    return Fate::Skipped(reason::EMPTY);
+                }
+                if !self.replies.first(&text) {
+                    return Fate::Skipped(reason::TWICE);
+                }
+                self.acts(out);
+                out.emit(EventKind::Reply(text));
+                Fate::Shown
+            }
+            "user" => self.under_their_name(item, out),
+            "developer" | "system" => Fate::Skipped("instructions of the host"),
+            _ => Fate::Skipped("unknown role"),
+        }
+    }
+
+    /// A message under a person's name: it waits whether an event says that they are their words.
+    fn under_their_name(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let mut text = String::new();
+        let mut pictures = Vec::new();
+        for part in parts(item.content) {
+            if let Some(url) = part.image_url.filled() {
+                pictures.push(super::record::picture(url));
+            }
+            let Some(words) = part.text.filled() else { continue };
+            if matches!(said::read(words), Said::Words(_)) {
+                text.push_str(if text.is_empty() { "" } else { "\n\n" });
+                text.push_str(words);
+            } else if let Said::Shell(_) = said::read(words) {
+                return self.prompt(words, Vec::new(), (out.record, out.time), out);
+            }
+        }
+        if text.is_empty() {
+            let bare = pictures.is_empty() || self.has_events;
+            return if bare {
+                Fate::Skipped(reason::INJECTED)
+            } else {
+                self.prompt("", pictures, (out.record, out.time), out)
+            };
+        }
+        if self.users.is_full() {
+            self.settle_users(out);
+        }
+        self.users.second(out.record, out.time, &text);
+        Fate::Skipped(reason::TWICE)
+    }
+
+    fn reasoning(&mut self, item: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        self.settle_users(out);
+        let summary = std::mem::take(&mut item.summary.0);
+        let said = summary.into_iter().chain(parts(item.content));
+        let (mut any, mut told) = (false, false);
+        for text in said.filter_map(|mut part| part.text.take()) {
+            any = true;
+            if self.thoughts.first(&text) {
+                told = true;
+                out.emit(EventKind::Thinking(text));
+            }
+        }
+        match (told, any) {
+            (true, _) => Fate::Shown,
+            (false, true) => Fate::Skipped(reason::TWICE),
+            (false, false) => Fate::Skipped("thinking that the host encrypted"),
+        }
+    }
+
+    fn call(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let kind = item.kind.str();
+        let named = item.function.0.as_ref().and_then(|function| function.name.filled());
+        let name =
+            item.name.filled().or(named).unwrap_or(if kind == "local_shell_call" { "local_shell" } else { "tool" });
+        let raw = item.arguments.or(item.input).or(item.action);
+        let input = arguments(raw);
+        let host_id = item.call_id.filled().or(item.id.filled().filter(|_| kind == "local_shell_call"));
+        // Old calls have no id: the name joins their answer.
+        let host_id = host_id.map_or_else(|| format!("{name}@"), str::to_owned);
+        let running = |number: &str| self.running.get(number).map(|(_, shown)| shown.clone());
+        let told = call::read(name, &input, &self.place, running);
+        let tool = match item.namespace.filled() {
+            Some(space) if told.tool == name => format!("{space}{name}"),
+            _ => told.tool,
+        };
+        self.open(&host_id, &tool, &told.args, input, told.deed, out);
+        Fate::Shown
+    }
+
+    /// Tells a call and remembers it until its answer; the id told.
+    fn open(&mut self, host_id: &str, tool: &str, args: &str, input: Value, deed: Deed, out: &mut Out<'_>) -> String {
+        self.acts(out);
+        let id = self.calls.name(host_id, out.record);
+        self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
+        let tasks = match &deed {
+            Deed::Plan(plan) => Some(super::result::tasks(plan)).filter(|tasks| !tasks.is_empty()),
+            _ => None,
+        };
+        if let Deed::Shell { .. } = &deed {
+            // What it is called while it runs.
+            const SHOWN: usize = 50;
+            let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();
+            self.running.insert(format!("call {id}"), (id.clone(), shown));
+        }
+        self.deeds.insert(id.clone(), deed);
+        out.emit(EventKind::Call(Call { id: Cow::Borrowed(&id), tool: tool.into(), args: args.into(), input }));
+        if let Some(tasks) = tasks {
+            out.emit(EventKind::Tasks(tasks));
+        }
+        id
+    }
+
+    /// A call that is its own answer.
+    fn done(&mut self, result: CallResult<'_>, out: &mut Out<'_>) {
+        self.calls.close(&result.call, ["", ""]);
+        self.deeds.remove(result.call.as_ref());
+        out.emit(EventKind::Result(result));
+    }
+
+    fn search(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let action = item.action.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()).unwrap_or_default();
+        let get = |key: &str| action.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let first = || action.get("queries")?.as_array()?.iter().find_map(Value::as_str);
+        let (tool, args) = match get("type").unwrap_or("search") {
+            "open_page" | "openPage" => ("WebFetch", get("url").unwrap_or("").to_owned()),
+            "find_in_page" | "findInPage" => {
+                ("WebFetch", [get("url"), get("pattern")].into_iter().flatten().collect::<Vec<_>>().join(" "))
+            }
+            _ => ("WebSearch", get("query").or_else(first).unwrap_or("").to_owned()),
+        };
+        let host_id = format!("search@{}", out.record);
+        let found = self.found.take().filter(|count| *count > 0);
+        let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
+        let id = self.open(&host_id, tool, &args, action, Deed::Other, out);
+        let brief = match (failed, found) {
+            (true, _) => None,
+            (false, Some(count)) => Some(cru_base::text::plural(count, "result").into()),
+            (false, None) => Some(Cow::Borrowed("done, results not recorded")),
+        };
+        self.done(CallResult { call: id.into(), failed, brief, ..CallResult::default() }, out);
+        Fate::Shown
+    }
+
+    fn tool_search(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let input = arguments(item.arguments);
+        let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
+        let host_id = item.call_id.filled().map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
+        self.open(&host_id, "ToolSearch", &args, input, Deed::Other, out);
+        Fate::Shown
+    }
+
+    fn found_tools(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let host_id = item.call_id.filled().unwrap_or("ToolSearch@");
+        let Some(call) = self.calls.close(host_id, ["", ""]) else { return self.orphan(host_id) };
+        self.deeds.remove(&call.id);
+        let brief =
+            item.tools.0.map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
+        out.emit(EventKind::Result(CallResult { call: call.id.into(), brief, ..CallResult::default() }));
+        Fate::Shown
+    }
+
+    fn image(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let args = item.revised_prompt.str().to_owned();
+        let size = item.result.map_or(0, |raw| raw.get().trim_matches('"').trim_end_matches('=').len() as u64);
+        let host_id = format!("image@{}", out.record);
+        let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
+        let id = self.open(&host_id, "image_generation", &args, Value::Null, Deed::Other, out);
+        let picture =
+            cru_session::event::Attachment { media_type: "image/png".into(), bytes: size.saturating_mul(3) / 4 };
+        let attachments = if size > 0 { vec![picture] } else { Vec::new() };
+        self.done(CallResult { call: id.into(), failed, attachments, ..CallResult::default() }, out);
+        Fate::Shown
+    }
+
+    /// An answer whose call is not open.
+    pub(super) fn orphan(&self, host_id: &str) -> Fate {
+        Fate::Skipped(if self.calls.knows(host_id) { "repeated answer" } else { "answer without its call" })
+    }
+}
+
+/// Arguments: a text that holds JSON, JSON itself, or a text.
+fn arguments(raw: Option<&RawValue>) -> Value {
+    let Some(raw) = raw else { return Value::Null };
+    if let Some(text) = string(raw) {
+        let whole = text.trim_start().starts_with('{').then(|| serde_json::from_str(&text).ok()).flatten();
+        return whole.unwrap_or_else(|| Value::String(text.into_owned()));
+    }
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}

@@ -1,0 +1,295 @@
+//! Reads a bundle: lines to records, records to streams, and the account of what became of each.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::head::Head;
+use super::reason;
+use super::record::{Envelope, Payload, with_record};
+use super::stream::Stream;
+use crate::intake::LATER;
+use crate::lines::{Line, Lines, MAX_LINE, trim};
+use crate::out::{Fate, Out};
+use crate::unpack;
+use cru_base::{Error, Result};
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// A hash of a record.
+type Mark = [u8; 16];
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut heads = Vec::with_capacity(bundle.files.len());
+    for path in &bundle.files {
+        heads.push(Head::read(bundle, path)?);
+    }
+    let mut reader = Reader::new(sink, &heads);
+    for (path, head) in bundle.files.iter().zip(heads) {
+        reader.file(bundle, path, head)?;
+    }
+    reader.finish();
+    Ok(())
+}
+
+struct Reader<'s> {
+    sink: &'s mut dyn Sink,
+    streams: Vec<Stream>,
+    by_key: HashMap<StreamKey, usize>,
+    keys: HashMap<String, StreamKey>,
+    /// Sessions with more than one file, and the records seen in the earlier ones.
+    copies: HashMap<String, HashSet<Mark>>,
+    /// Sessions that others go on with, and what their records say.
+    origins: HashMap<String, HashSet<Mark>>,
+    /// Sub-agents by id: their part and task, as the call that started them says.
+    spawned: HashMap<String, (Option<String>, Option<String>)>,
+    file: File,
+}
+
+/// The file that is read.
+#[derive(Default)]
+struct File {
+    head: Head,
+    account: Account,
+    stream: usize,
+    /// Records of this file, where the session has more than one.
+    own: Vec<Mark>,
+    /// Whether what was read so far may be a copy of the session before.
+    copying: bool,
+}
+
+impl<'s> Reader<'s> {
+    fn new(sink: &'s mut dyn Sink, heads: &[Head]) -> Self {
+        let mut files: HashMap<&str, usize> = HashMap::new();
+        for head in heads {
+            *files.entry(&head.id).or_default() += 1;
+        }
+        let several = files.iter().filter(|(_, count)| **count > 1);
+        let copies = several.map(|(id, _)| ((*id).to_owned(), HashSet::new())).collect();
+        let above = heads.iter().filter_map(Head::above).filter(|id| files.contains_key(id));
+        let origins = above.map(|id| (id.to_owned(), HashSet::new())).collect();
+        Self {
+            sink,
+            streams: Vec::new(),
+            by_key: HashMap::new(),
+            keys: heads.iter().map(|head| (head.id.clone(), head.key())).collect(),
+            copies,
+            origins,
+            spawned: HashMap::new(),
+            file: File::default(),
+        }
+    }
+
+    fn file(&mut self, bundle: &Bundle, path: &Path, head: Head) -> Result<()> {
+        let stream = self.stream(&head, path);
+        let copying = head.above().is_some_and(|above| self.origins.contains_key(above));
+        self.file = File { head, stream, copying, ..File::default() };
+        let source = match unpack::open(bundle, path) {
+            Ok(source) => source,
+            Err(source) => return Err(Error::io("read", path, source)),
+        };
+        let mut lines = Lines::new(source, MAX_LINE);
+        for number in 1.. {
+            self.sink.line(path, number);
+            match lines.next() {
+                Ok(None) => break,
+                Ok(Some(Line::Oversized)) => self.file.account.skip("oversized line"),
+                Ok(Some(Line::Whole(line, ended))) => {
+                    let line = trim(line);
+                    if !line.is_empty() {
+                        self.line(line, ended);
+                    }
+                }
+                // What was unpacked so far is good.
+                Err(error) if unpack::is_damage(&error) => {
+                    self.file.account.skip("damaged from here on");
+                    break;
+                }
+                Err(source) => return Err(Error::io("read", path, source)),
+            }
+        }
+        self.end_of_file(path);
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], ended: bool) {
+        // The check alone is much faster than the way that can mend.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let fate = with_record(&text, |envelope, payload| self.record(envelope, payload, line, &text));
+        match fate {
+            Some(Fate::Shown) => self.file.account.represent(),
+            Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
+            // A write in progress is no record yet: the next reading takes it whole.
+            None if !ended => self.file.account.skip("partial last line"),
+            None if self.is_copy(line, &text) => self.file.account.skip("duplicate record"),
+            None if self.streams[self.file.stream].is_full() => self.file.account.skip(LATER),
+            None => {
+                self.streams[self.file.stream].consume(line);
+                self.file.account.skip("broken line");
+            }
+        }
+        let stream = &mut self.streams[self.file.stream];
+        let (untwinned, injected) = (std::mem::take(&mut stream.untwinned), std::mem::take(&mut stream.injected));
+        for _ in 0..untwinned {
+            self.file.account.unskip(reason::TWICE);
+        }
+        self.file.account.rename(reason::TWICE, reason::INJECTED, injected);
+    }
+
+    fn record(&mut self, envelope: &Envelope<'_>, payload: &mut Payload<'_>, line: &[u8], text: &str) -> Fate {
+        if self.is_copy(line, text) {
+            return Fate::Skipped("duplicate record");
+        }
+        let copied = self.is_of_origin(envelope, payload, line);
+        let stream = &mut self.streams[self.file.stream];
+        if stream.is_full() {
+            return Fate::Skipped(LATER);
+        }
+        // A re-serialised record is the same record: its time, kind and call name it.
+        let number = match envelope.timestamp.filled() {
+            Some(time) => {
+                let kinds = [envelope.kind.str(), payload.kind.str(), payload.call_id.str()];
+                stream.consume(format!("{time} {}", kinds.join(" ")).as_bytes())
+            }
+            None => stream.consume(line),
+        };
+        if copied {
+            if let Some(info) = &payload.info.0 {
+                stream.counter.count(info);
+            }
+            return Fate::Skipped("copied from another session");
+        }
+        let time = envelope.timestamp.str().parse().ok();
+        let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
+        let fate = stream.record(envelope, payload, &mut out);
+        for (id, part, task) in std::mem::take(&mut stream.spawned) {
+            self.spawned.entry(id).or_insert((part, task));
+        }
+        fate
+    }
+
+    /// Whether a record stands in an earlier file of the session.
+    fn is_copy(&mut self, line: &[u8], text: &str) -> bool {
+        let Some(seen) = self.copies.get(&self.file.head.id) else { return false };
+        let mut hasher = blake3::Hasher::new();
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => canonical(&value, &mut hasher),
+            Err(_) => {
+                hasher.update(line);
+            }
+        }
+        let mark = mark(&hasher);
+        self.file.own.push(mark);
+        seen.contains(&mark)
+    }
+
+    /// Whether a record was copied from the session that this one goes on with. The copies stand at the beginning.
+    fn is_of_origin(&mut self, envelope: &Envelope<'_>, payload: &Payload<'_>, line: &[u8]) -> bool {
+        let id = &self.file.head.id;
+        if !self.file.copying && !self.origins.contains_key(id) {
+            return false;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(envelope.payload.map_or(line, |payload| RawValue::get(payload).as_bytes()));
+        let mark = mark(&hasher);
+        let above = self.file.head.above().filter(|_| self.file.copying);
+        let copied = above.and_then(|above| self.origins.get(above)).is_some_and(|marks| marks.contains(&mark));
+        if let Some(own) = self.origins.get_mut(id) {
+            own.insert(mark);
+        }
+        // Work of its own shows that the copy has come to its end; what the host notes between is no work.
+        let works = match envelope.kind.str() {
+            "response_item" => !matches!(payload.role.str(), "developer" | "system" | "user"),
+            "event_msg" => matches!(payload.kind.str(), "user_message" | "agent_message"),
+            _ => false,
+        };
+        if works && !copied {
+            self.file.copying = false;
+        }
+        copied && envelope.kind.str() != "session_meta"
+    }
+
+    fn stream(&mut self, head: &Head, path: &Path) -> usize {
+        let key = head.key();
+        if let Some(&stream) = self.by_key.get(&key) {
+            return stream;
+        }
+        let above = head.above().map(|above| {
+            let session = || StreamKey { session: above.to_owned(), agent: None };
+            self.keys.get(above).cloned().unwrap_or_else(session)
+        });
+        let (part, task) = self.spawned.get(&head.id).cloned().unwrap_or_default();
+        self.sink.open(Header {
+            aside: false,
+            parent: above.filter(|above| *above != key),
+            transcript: PathBuf::from(path),
+            agent: head.role.clone().or(part).or_else(|| key.agent.as_ref().map(|_| "agent".to_owned())),
+            task,
+            key: key.clone(),
+        });
+        let stream = self.streams.len();
+        let bounds = self.sink.bounds(&key);
+        self.streams.push(Stream::new(key.clone(), head.id.clone(), bounds));
+        self.by_key.insert(key, stream);
+        stream
+    }
+
+    fn end_of_file(&mut self, path: &Path) {
+        let stream = &mut self.streams[self.file.stream];
+        let mut out = Out::new(&mut *self.sink, stream.key.clone(), stream.records(), None);
+        stream.end_of_file(&mut out);
+        let mut account = std::mem::take(&mut self.file.account);
+        for _ in 0..std::mem::take(&mut stream.untwinned) {
+            account.unskip(reason::TWICE);
+        }
+        account.rename(reason::TWICE, reason::INJECTED, std::mem::take(&mut stream.injected));
+        if let Some(seen) = self.copies.get_mut(&self.file.head.id) {
+            seen.extend(self.file.own.drain(..));
+        }
+        self.sink.account(path, account);
+    }
+
+    fn finish(self) {
+        for state in &self.streams {
+            self.sink.close(&state.key, state.consumed());
+        }
+    }
+}
+
+fn mark(hasher: &blake3::Hasher) -> Mark {
+    let mut mark = [0; 16];
+    mark.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    mark
+}
+
+/// Hashes what a record says, in whatever order its fields stand; what the host encrypted is no part of it.
+fn canonical(value: &Value, hasher: &mut blake3::Hasher) {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().filter(|key| *key != "encrypted_content").collect();
+            keys.sort();
+            hasher.update(b"{");
+            for key in keys {
+                hasher.update(key.as_bytes()).update(b"\0");
+                if let Some(value) = map.get(key) {
+                    canonical(value, hasher);
+                }
+            }
+            hasher.update(b"}");
+        }
+        Value::Array(list) => {
+            hasher.update(b"[");
+            for value in list {
+                canonical(value, hasher);
+            }
+            hasher.update(b"]");
+        }
+        other => {
+            hasher.update(other.to_string().as_bytes()).update(b"\0");
+        }
+    }
+}

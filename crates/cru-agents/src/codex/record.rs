@@ -1,0 +1,299 @@
+//! The host's records as typed structs that borrow from the line.
+//!
+//! A line is an envelope with a payload; the oldest files hold payloads alone. One struct for all payloads: only what the
+//! importer uses is named. What comes in several forms stays raw and is read where it is needed. No meaning is decided
+//! here.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::lenient::{Flag, Length, List, Maybe, Number, Text};
+use cru_session::event::Attachment;
+
+/// One line.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Envelope<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) record_type: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) timestamp: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) payload: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+}
+
+/// What a line says.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Payload<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+
+    // session and turn
+    #[serde(borrow, default)]
+    pub(super) session_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) timestamp: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) cwd: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) cli_version: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) git: Maybe<Git<'a>>,
+    #[serde(borrow, default)]
+    pub(super) source: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) forked_from_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) parent_thread_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) agent_nickname: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) agent_role: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) model: Text<'a>,
+
+    // items
+    #[serde(borrow, default)]
+    pub(super) role: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) summary: List<Part<'a>>,
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) namespace: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) function: Maybe<Named<'a>>,
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) call_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) status: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) action: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) tools: Length,
+    #[serde(borrow, default)]
+    pub(super) revised_prompt: Text<'a>,
+
+    // events
+    #[serde(borrow, default)]
+    pub(super) message: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) images: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) local_images: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) info: Maybe<Info>,
+    #[serde(default)]
+    pub(super) results: Length,
+    #[serde(default)]
+    pub(super) exit_code: Number,
+    #[serde(default)]
+    pub(super) duration: Maybe<Duration>,
+    #[serde(borrow, default)]
+    pub(super) reason: Text<'a>,
+    #[serde(default)]
+    pub(super) num_turns: Number,
+    #[serde(borrow, default)]
+    pub(super) thread_name: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) new_thread_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) new_agent_nickname: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) new_agent_role: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) user_facing_hint: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) error: Maybe<Failure<'a>>,
+    #[serde(borrow, default)]
+    pub(super) item: Maybe<Item<'a>>,
+}
+
+/// A part of a message or of an answer.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) image_url: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Text<'a>,
+    #[serde(default)]
+    pub(super) success: Option<bool>,
+}
+
+/// Where the work tree stood.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Git<'a> {
+    #[serde(borrow, default)]
+    pub(super) commit_hash: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) branch: Text<'a>,
+}
+
+/// Something with a name.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Named<'a> {
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+}
+
+/// What went wrong.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Failure<'a> {
+    #[serde(borrow, default)]
+    pub(super) message: Text<'a>,
+}
+
+/// A finished item of newer versions.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
+}
+
+/// Token counts: of the session so far, and of the last message.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Info {
+    #[serde(default)]
+    pub(super) total_token_usage: Maybe<Tokens>,
+    #[serde(default)]
+    pub(super) last_token_usage: Maybe<Tokens>,
+}
+
+/// Token counts. Cached ones are a part of the input.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Tokens {
+    #[serde(default, rename = "input_tokens")]
+    pub(super) input: Number,
+    #[serde(default, rename = "cached_input_tokens")]
+    pub(super) cached: Number,
+    #[serde(default, rename = "cache_write_input_tokens")]
+    pub(super) cache_write: Number,
+    #[serde(default, rename = "output_tokens")]
+    pub(super) output: Number,
+    #[serde(default, rename = "total_tokens")]
+    pub(super) total: Number,
+}
+
+/// A time that something took.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Duration {
+    #[serde(default)]
+    secs: Number,
+    #[serde(default)]
+    nanos: Number,
+}
+
+impl Duration {
+    /// In milliseconds.
+    pub(super) fn millis(self) -> u64 {
+        self.secs.or_zero().saturating_mul(1000).saturating_add(self.nanos.or_zero() / 1_000_000)
+    }
+}
+
+/// The parts of a message or answer: a text is one part.
+pub(super) fn parts(raw: Option<&RawValue>) -> Vec<Part<'_>> {
+    let Some(raw) = raw else { return Vec::new() };
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'"') => string(raw).map(|text| Part { text: Text(Some(text)), ..Part::default() }).into_iter().collect(),
+        Some(b'[') => serde_json::from_str::<List<Part<'_>>>(text).map(|List(parts)| parts).unwrap_or_default(),
+        Some(b'{') => serde_json::from_str::<Maybe<Part<'_>>>(text).ok().and_then(|part| part.0).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A raw string.
+pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<Text<'_>>(raw.get()).ok()?.0
+}
+
+/// A raw list of strings; other members are left out.
+pub(super) fn strings(raw: Option<&RawValue>) -> Vec<Cow<'_, str>> {
+    let list = raw.and_then(|raw| serde_json::from_str::<Vec<Text<'_>>>(raw.get()).ok());
+    list.unwrap_or_default().into_iter().filter_map(|text| text.0).collect()
+}
+
+/// The words of parts, joined by an empty line.
+pub(super) fn words<'a>(parts: Vec<Part<'a>>) -> Cow<'a, str> {
+    let mut joined: Option<Cow<'a, str>> = None;
+    for text in parts.into_iter().filter_map(|mut part| part.text.take()) {
+        joined = Some(match joined {
+            None => text,
+            Some(before) => Cow::Owned(format!("{before}\n\n{text}")),
+        });
+    }
+    joined.unwrap_or_default()
+}
+
+/// What a data address says of a picture: `data:image/png;base64,…`.
+pub(super) fn picture(url: &str) -> Attachment<'static> {
+    let (media, data) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or(("image", ""));
+    let media = media.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
+    let bytes = (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4;
+    Attachment { media_type: Cow::Owned(media.to_owned()), bytes }
+}
+
+/// Reads a line; `None` where it is no JSON object.
+///
+/// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
+/// the last one counts.
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&Envelope<'_>, &mut Payload<'_>) -> T) -> Option<T> {
+    if let Ok(read) = typed(line) {
+        return read.map(|(envelope, mut payload)| then(&envelope, &mut payload));
+    }
+    let value: Value = serde_json::from_str(line).ok()?;
+    let line = serde_json::to_string(&value).ok()?;
+    typed(&line).ok()?.map(|(envelope, mut payload)| then(&envelope, &mut payload))
+}
+
+/// A line with its payload; a line without one is its own.
+fn typed(line: &str) -> serde_json::Result<Option<(Envelope<'_>, Box<Payload<'_>>)>> {
+    let Maybe(envelope) = serde_json::from_str::<Maybe<Envelope<'_>>>(line)?;
+    let Some(envelope) = envelope else { return Ok(None) };
+    let text = envelope.payload.map_or(line, RawValue::get);
+    let Maybe(payload) = serde_json::from_str::<Maybe<Box<Payload<'_>>>>(text)?;
+    Ok(Some((envelope, payload.unwrap_or_default())))
+}
+
+/// Whether the answer of a server says that it failed.
+pub(super) fn is_error(raw: Option<&RawValue>) -> Option<bool> {
+    #[derive(Deserialize)]
+    struct Outcome {
+        #[serde(default, rename = "Ok")]
+        ok: Maybe<Answer>,
+        #[serde(default, rename = "Err")]
+        err: Option<Value>,
+    }
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(default, rename = "isError")]
+        is_error: Flag,
+    }
+    let Maybe(outcome) = serde_json::from_str::<Maybe<Outcome>>(raw?.get()).ok()?;
+    let outcome = outcome?;
+    Some(outcome.err.is_some() || outcome.ok.0.is_some_and(|answer| answer.is_error.0))
+}

@@ -1,0 +1,244 @@
+//! Answers of calls: how it went, which files, sub-agents and decisions they prove.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::answer::{self, Answer};
+use super::call::Deed;
+use super::record::Payload;
+use super::stream::{Hint, Stream};
+use crate::git::commit_in;
+use crate::out::{Fate, Out};
+use crate::patch::{self, Change};
+use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
+use cru_session::{FileRef, Task};
+
+/// A shorter time says nothing, in milliseconds.
+const NOTICEABLE_MS: u64 = 50;
+
+impl Stream {
+    /// Reads an answer.
+    pub(super) fn answer(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let host_id = match (item.call_id.filled(), item.name.filled()) {
+            (Some(id), _) => id.to_owned(),
+            (None, name) => format!("{}@", name.unwrap_or("tool")),
+        };
+        let Some(call) = self.calls.close(&host_id, ["", ""]) else { return self.orphan(&host_id) };
+        let deed = self.deeds.remove(&call.id).unwrap_or_default();
+        let hint = self.hints.remove(&host_id).unwrap_or_default();
+        let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
+        let told = old(item).unwrap_or_else(|| answer::read(item.output));
+        let Answer { text, exit, duration_ms, denied, stopped, running, attachments, .. } = told;
+        let exit = exit.or(hint.exit);
+        let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
+        let mut brief: Option<Cow<'_, str>> = None;
+        let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
+        match &deed {
+            Deed::Shell { .. } if running.is_some() => {
+                brief = Some("still running".into());
+                if let (Some(number), Some(shown)) = (running, shown.clone()) {
+                    self.running.insert(number.clone(), (call.id.clone(), shown));
+                    self.deeds.insert(format!("run {number}"), deed.clone());
+                }
+            }
+            Deed::Shell { writes: files, .. } if !failed => writes = written(files),
+            Deed::Patch(changes) if !failed => {
+                brief = patch::brief(changes).map(Cow::Owned);
+                (reads, writes) = touched(changes);
+            }
+            Deed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
+            Deed::Wait(number) => {
+                if let Some(code) = exit {
+                    brief = Some(format!("exited with {code}").into());
+                    // That the command failed is told of the command; waiting for it worked.
+                    failed &= !self.ended(number, code, &text, out);
+                } else if running.is_some() && !failed {
+                    brief = Some("still running".into());
+                }
+            }
+            Deed::Spawn { .. } if !failed => subagent = self.spawned(&deed, &hint, &text),
+            _ => {}
+        }
+        if stopped {
+            brief = Some(text.lines().next().unwrap_or("stopped").to_owned().into());
+        }
+        out.emit(EventKind::Result(CallResult {
+            call: Cow::Borrowed(&call.id),
+            output: Cow::Borrowed(&text),
+            brief,
+            failed,
+            denied,
+            exit: exit.filter(|_| !matches!(deed, Deed::Wait(_)) || failed),
+            duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
+            reads,
+            writes,
+            subagent,
+            attachments,
+        }));
+        match deed {
+            _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
+            Deed::Shell { commits: true, .. } if !failed => {
+                if let Some(sha) = commit_in(&text) {
+                    out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
+                }
+            }
+            Deed::Join if !failed => self.joined(&text, out),
+            Deed::Ask(asked) if !failed => {
+                for decision in answered(&asked, &text, &call.id) {
+                    out.emit(EventKind::Decision(decision));
+                }
+            }
+            _ => {}
+        }
+        Fate::Shown
+    }
+
+    /// A command that ran in the background ended: its own step says how. Whether the command is known.
+    fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
+        let Some((call, _)) = self.running.remove(number) else { return false };
+        let files = match self.deeds.remove(&format!("run {number}")) {
+            Some(Deed::Shell { writes, .. }) if code == 0 => written(&writes),
+            _ => Vec::new(),
+        };
+        out.emit(EventKind::Result(CallResult {
+            call: call.into(),
+            output: output.into(),
+            failed: code != 0,
+            exit: Some(code),
+            writes: files,
+            ..CallResult::default()
+        }));
+        true
+    }
+
+    fn spawned(&mut self, deed: &Deed, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
+        let Deed::Spawn { role, task, model } = deed else { return None };
+        let value: Value = serde_json::from_str(output).unwrap_or_default();
+        let told = ["agent_id", "thread_id", "id"].iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
+        let (id, part) = match &hint.agent {
+            Some((id, part)) => (Some(id.clone()), part.clone()),
+            None => (told, None),
+        };
+        let nickname = value.get("nickname").and_then(Value::as_str).map(str::to_owned);
+        let role = role.clone().or(part).or(nickname);
+        if let Some(id) = &id {
+            self.spawned.push((id.clone(), role.clone(), task.clone()));
+        }
+        Some(SubagentRun {
+            stream: id.map(|id| self.child(&id)),
+            agent: role.map(Cow::Owned),
+            model: model.clone().map(Cow::Owned),
+            task: task.clone().map(Cow::Owned),
+            background: true,
+        })
+    }
+
+    /// The stream of a sub-agent that this session started.
+    pub(super) fn child(&self, id: &str) -> StreamKey {
+        StreamKey { session: self.id.clone(), agent: Some(id.to_owned()) }
+    }
+
+    /// Sub-agents that came back.
+    fn joined(&self, output: &str, out: &mut Out<'_>) {
+        let value: Value = serde_json::from_str(output).unwrap_or_default();
+        let all = ["status", "statuses"].iter().find_map(|key| value.get(*key)?.as_object());
+        for (id, status) in all.into_iter().flatten() {
+            let said = |key: &str| status.get(key).and_then(Value::as_str).map(str::to_owned);
+            let (summary, failed) = match (said("completed"), said("errored")) {
+                (Some(text), _) => (text, false),
+                (None, Some(text)) => (text, true),
+                _ => continue,
+            };
+            out.emit(EventKind::SubagentDone { stream: self.child(id), summary: Some(summary.into()), failed });
+        }
+    }
+}
+
+/// The answer of a form that has its output and exit code in an object.
+fn old<'a>(item: &Payload<'a>) -> Option<Answer<'a>> {
+    let value: Value = serde_json::from_str(item.result?.get()).ok()?;
+    let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
+    let exit = value.get("exitCode").or(value.get("exit_code")).and_then(Value::as_i64);
+    let exit = exit.and_then(|exit| i32::try_from(exit).ok());
+    let (stdout, stderr) = (get("stdout"), get("stderr"));
+    let text = match value.as_str() {
+        Some(text) => text.to_owned(),
+        None if stderr.is_empty() => stdout.to_owned(),
+        None => format!("{stdout}\n{stderr}"),
+    };
+    Some(Answer { text: text.into(), exit, failed: exit.is_some_and(|exit| exit != 0), ..Answer::default() })
+}
+
+fn written(files: &[String]) -> Vec<FileRef> {
+    files.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }).collect()
+}
+
+/// Files that a patch read and wrote.
+fn touched(changes: &[Change]) -> (Vec<FileRef>, Vec<FileRef>) {
+    let file = |path: &str, created: bool| FileRef { path: path.to_owned(), hash: None, created };
+    let reads = changes.iter().filter(|change| !change.created).map(|change| file(&change.path, false)).collect();
+    let writes = changes.iter().filter(|change| !change.deleted).map(|change| file(change.after(), change.created));
+    (reads, writes.collect())
+}
+
+/// The task list of a plan.
+pub(super) fn tasks(plan: &Value) -> Vec<Task> {
+    let rows = plan.get("plan").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let get = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let made = rows.iter().enumerate().map(|(index, row)| Task {
+        id: (index + 1).to_string(),
+        content: get(row, "step"),
+        status: get(row, "status"),
+        priority: None,
+        extra: Map::new(),
+    });
+    made.filter(|task| !task.content.is_empty()).collect()
+}
+
+/// A call that a person refused.
+fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
+    DecisionEvent {
+        title: format!("Refused: {what}").into(),
+        text: Cow::Borrowed(""),
+        why: None,
+        rejected: Vec::new(),
+        approval: false,
+        call: Some(call.to_owned().into()),
+    }
+}
+
+/// Questions that a person answered: one decision for each, with what was offered and not taken.
+fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'static>> {
+    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
+    let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let made = questions.iter().filter_map(|question| {
+        let get = |key: &str| question.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let answer = answers.get(get("id")?)?;
+        let taken: Vec<&str> = match answer.get("answers").unwrap_or(answer) {
+            Value::String(text) => vec![text.as_str()],
+            Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+            _ => return None,
+        };
+        let plain = |label: &str| label.trim().trim_end_matches("(Recommended)").trim_end().to_owned();
+        let said: Vec<String> = taken.iter().map(|label| plain(label)).filter(|label| !label.is_empty()).collect();
+        if said.is_empty() {
+            return None;
+        }
+        let options = question.get("options").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let labels = options.iter().filter_map(|option| option.get("label")?.as_str());
+        let rejected = labels.filter(|label| !taken.contains(label)).map(|label| plain(label).into()).collect();
+        let said = said.join(", ");
+        let title = get("header").map_or_else(|| said.clone(), |header| format!("{header}: {said}"));
+        Some(DecisionEvent {
+            title: cru_base::text::truncate(&title, 120).into_owned().into(),
+            text: get("question").unwrap_or("").to_owned().into(),
+            why: None,
+            rejected,
+            approval: false,
+            call: Some(call.to_owned().into()),
+        })
+    });
+    made.collect()
+}

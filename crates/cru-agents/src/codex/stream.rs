@@ -1,0 +1,280 @@
+//! One rollout while it is read.
+//!
+//! It holds only what later records need: open calls, texts whose other record may come, sums of tokens, and what was
+//! consumed.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+
+use super::call::Deed;
+use super::reason;
+use super::record::{Envelope, Payload};
+use super::said::{self, Said};
+use super::tokens::Counter;
+use super::twin::Twins;
+use crate::calls::Calls;
+use crate::intake::Intake;
+use crate::out::{Fate, Out};
+use crate::place::Place;
+use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
+use cru_session::source::{Bounds, Consumed};
+
+/// The state of one stream.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    pub(super) key: Rc<StreamKey>,
+    /// The host's id of the session.
+    pub(super) id: String,
+    pub(super) place: Place,
+    pub(super) calls: Calls,
+    /// What open calls do, by the id told in events.
+    pub(super) deeds: HashMap<String, Deed>,
+    /// What events told of calls before their answer, by the host's id.
+    pub(super) hints: HashMap<String, Hint>,
+    /// Commands that still run: by number, the call and how it is shown.
+    pub(super) running: HashMap<String, (String, String)>,
+    pub(super) users: Twins,
+    pub(super) replies: Twins,
+    pub(super) thoughts: Twins,
+    /// Whether the host tells a person's words in events of their own.
+    pub(super) has_events: bool,
+    /// The prompt that was last told, until the agent does something.
+    pub(super) unanswered: Option<String>,
+    pub(super) counter: Counter,
+    pub(super) model: String,
+    /// The last error that was told.
+    pub(super) error: String,
+    /// Records of the prompts that the host still remembers.
+    pub(super) prompts: Vec<u64>,
+    /// Whether the agent works on something and was already told what.
+    pub(super) in_turn: bool,
+    /// Whether the host tells where turns begin; old ones do not, and then nobody can tell what was queued.
+    pub(super) tells_turns: bool,
+    /// Results of the web search that was just told.
+    pub(super) found: Option<u64>,
+    pub(super) compaction: Compaction,
+    /// Sub-agents that were started: id, part, task.
+    pub(super) spawned: Vec<(String, Option<String>, Option<String>)>,
+    /// Records counted as said twice that were told after all.
+    pub(super) untwinned: u64,
+    /// Records counted as said twice that are the host's words.
+    pub(super) injected: u64,
+    title: String,
+    branch: String,
+    version: String,
+    intake: Intake,
+}
+
+/// What is known of a compaction, which two records tell.
+#[derive(Debug, Default)]
+pub(super) enum Compaction {
+    /// Nothing.
+    #[default]
+    None,
+    /// The event was there; the record with the summary may come.
+    Event(u64, Option<Timestamp>),
+    /// It was told.
+    Told,
+}
+
+/// What an event told of a call.
+#[derive(Debug, Default)]
+pub(super) struct Hint {
+    pub(super) failed: bool,
+    pub(super) exit: Option<i32>,
+    pub(super) duration_ms: Option<u64>,
+    /// The sub-agent that it started: id and part.
+    pub(super) agent: Option<(String, Option<String>)>,
+}
+
+impl Stream {
+    /// A stream of that identity, of which so much is wanted.
+    pub(super) fn new(key: StreamKey, id: String, bounds: Bounds) -> Self {
+        Self { key: Rc::new(key), id, intake: Intake::new(bounds), ..Self::default() }
+    }
+
+    /// Whether all that is wanted was consumed.
+    pub(super) fn is_full(&self) -> bool {
+        self.intake.is_full()
+    }
+
+    /// Takes a record into what was consumed; its number.
+    pub(super) fn consume(&mut self, identity: &[u8]) -> u64 {
+        self.intake.consume(identity, "", self.calls.waiting() > 0)
+    }
+
+    /// How many records were consumed.
+    pub(super) const fn records(&self) -> u64 {
+        self.intake.records()
+    }
+
+    /// What was consumed.
+    pub(super) fn consumed(&self) -> Consumed {
+        self.intake.consumed(self.calls.waiting() > 0)
+    }
+
+    /// Reads one record of the session's own.
+    pub(super) fn record(&mut self, envelope: &Envelope<'_>, payload: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        match envelope.kind.str() {
+            "session_meta" => self.session(payload, out),
+            "turn_context" => {
+                payload.model.str().clone_into(&mut self.model);
+                self.moved(payload, out);
+                Fate::Skipped("settings of a turn")
+            }
+            "response_item" => self.item(payload, out),
+            "event_msg" => self.told(payload, out),
+            "compacted" => self.compacted(payload, out),
+            "world_state" | "retained_context" => Fate::Skipped("state of the host"),
+            "inter_agent_communication" | "inter_agent_communication_metadata" => {
+                Fate::Skipped("message between agents")
+            }
+            "token_usage_record" => Fate::Skipped(reason::TWICE),
+            "security_risk_score" => Fate::Skipped(reason::HOSTS),
+            "realtime_item" => Fate::Skipped("voice session"),
+            "" if envelope.record_type.filled().is_some() => Fate::Skipped("state of the host"),
+            "" if envelope.payload.is_none() && envelope.id.filled().is_some() => self.session(payload, out),
+            "" => Fate::Skipped("no record type"),
+            // The oldest files hold items without an envelope.
+            _ if envelope.payload.is_none() => self.item(payload, out),
+            _ => Fate::Skipped("unknown record type"),
+        }
+    }
+
+    fn session(&mut self, meta: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+        let id = meta.id.filled().or(meta.session_id.filled()).unwrap_or("");
+        if !id.is_empty() && id != self.id {
+            return Fate::Skipped("copied from another session");
+        }
+        out.time = out.time.or_else(|| meta.timestamp.str().parse().ok());
+        self.moved(meta, out);
+        if let Some(version) = changed(&mut self.version, meta.cli_version.str()) {
+            out.emit(EventKind::Meta(Meta::HostVersion(Cow::Borrowed(version))));
+        }
+        if let Some(git) = &meta.git.0 {
+            if let Some(branch) = changed(&mut self.branch, git.branch.str()).filter(|branch| *branch != "HEAD") {
+                out.emit(EventKind::Meta(Meta::Branch(Cow::Borrowed(branch))));
+            }
+            if let Some(commit) = git.commit_hash.filled() {
+                out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(commit))));
+            }
+        }
+        Fate::Shown
+    }
+
+    fn moved(&mut self, payload: &Payload<'_>, out: &mut Out<'_>) {
+        if self.place.see(payload.cwd.str()) {
+            let cwd = self.place.tilde(payload.cwd.str());
+            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+        }
+    }
+
+    /// A title where it is new.
+    pub(super) fn titled<'v>(&mut self, title: &'v str) -> Option<&'v str> {
+        changed(&mut self.title, title.trim())
+    }
+
+    /// Tells words of a person, or a part of them; what they were.
+    pub(super) fn prompt(
+        &mut self,
+        text: &str,
+        attachments: Vec<Attachment<'static>>,
+        at: (u64, Option<Timestamp>),
+        out: &mut Out<'_>,
+    ) -> Fate {
+        let (words, origin) = match said::read(text) {
+            Said::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
+            Said::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
+            Said::Words(words) => (words, PromptOrigin::Typed),
+            Said::Shell(command) => (command, PromptOrigin::Shell),
+            Said::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
+            Said::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
+        };
+        self.settle_agent(out);
+        self.settle_compaction(out);
+        if origin != PromptOrigin::Queued && origin != PromptOrigin::Shell {
+            self.calls.begin_turn();
+        }
+        if origin != PromptOrigin::Shell {
+            self.prompts.push(at.0);
+            self.in_turn = true;
+            self.unanswered = Some(text.trim().to_owned());
+        }
+        out.emit_at(at.0, at.1, EventKind::Prompt(Prompt { text: words, origin, attachments }));
+        Fate::Shown
+    }
+
+    /// The agent does something: what waits is told.
+    pub(super) fn acts(&mut self, out: &mut Out<'_>) {
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.settle_compaction(out);
+        self.unanswered = None;
+        self.in_turn = true;
+    }
+
+    /// Tells words of a person that no event told.
+    pub(super) fn settle_users(&mut self, out: &mut Out<'_>) {
+        if self.users.is_empty() {
+            return;
+        }
+        let told = !self.has_events;
+        for held in self.users.settle(told) {
+            if told && self.prompt(&held.text, Vec::new(), (held.record, held.time), out) == Fate::Shown {
+                self.untwinned += 1;
+            } else {
+                self.injected += 1;
+            }
+        }
+    }
+
+    /// Tells prose and thinking that no item told.
+    pub(super) fn settle_agent(&mut self, out: &mut Out<'_>) {
+        for held in self.thoughts.settle(true) {
+            out.emit_at(held.record, held.time, EventKind::Thinking(held.text.into()));
+            self.untwinned += 1;
+        }
+        for held in self.replies.settle(true) {
+            out.emit_at(held.record, held.time, EventKind::Reply(held.text.into()));
+            self.untwinned += 1;
+        }
+    }
+
+    /// Tells a compaction of which only the event is there.
+    pub(super) fn settle_compaction(&mut self, out: &mut Out<'_>) {
+        if let Compaction::Event(record, time) = std::mem::take(&mut self.compaction) {
+            let tokens_before = self.counter.compact();
+            out.emit_at(record, time, EventKind::Compaction { trigger: None, tokens_before, summary: None });
+            self.untwinned += 1;
+        }
+    }
+
+    fn compacted(&mut self, payload: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+        self.settle_users(out);
+        self.settle_agent(out);
+        // The event came first, or it comes again.
+        self.compaction = Compaction::Told;
+        let tokens_before = self.counter.compact();
+        out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: payload.message.take() });
+        Fate::Shown
+    }
+
+    /// The file ends: what waits is told.
+    pub(super) fn end_of_file(&mut self, out: &mut Out<'_>) {
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.settle_compaction(out);
+    }
+}
+
+/// The new value where it differs from the old one and says something.
+fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
+    if new.is_empty() || old == new {
+        return None;
+    }
+    new.clone_into(old);
+    Some(new)
+}

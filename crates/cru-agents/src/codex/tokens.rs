@@ -1,0 +1,99 @@
+//! Token counts, which the host tells as sums over the session, again and again.
+
+use super::record::{Info, Tokens};
+use cru_session::event::Usage;
+
+/// The sums that were last told.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    last: Option<Sum>,
+    /// Tokens of the context, as of the last message.
+    context: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    input: u64,
+    cached: u64,
+    cache_write: u64,
+    output: u64,
+}
+
+impl Sum {
+    fn of(tokens: Tokens) -> Self {
+        Self {
+            input: tokens.input.or_zero(),
+            cached: tokens.cached.or_zero(),
+            cache_write: tokens.cache_write.or_zero(),
+            output: tokens.output.or_zero(),
+        }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(before.input),
+            cached: self.cached.saturating_sub(before.cached),
+            cache_write: self.cache_write.saturating_sub(before.cache_write),
+            output: self.output.saturating_sub(before.output),
+        }
+    }
+
+    fn usage(self) -> Usage {
+        Usage {
+            input: self.input.saturating_sub(self.cached).saturating_sub(self.cache_write),
+            output: self.output,
+            cache_write: self.cache_write,
+            cache_read: self.cached,
+        }
+    }
+}
+
+impl Counter {
+    /// What was used since the last counts; `None` where nothing was.
+    ///
+    /// Sums that are smaller than before were begun anew: then only the last message is known to be new.
+    pub(super) fn count(&mut self, info: &Info) -> Option<Usage> {
+        let last = info.last_token_usage.0;
+        if let Some(last) = last {
+            self.context = last.total.count().filter(|total| *total > 0).or(self.context);
+        }
+        let (sum, before) = (Sum::of(info.total_token_usage.0?), self.last.unwrap_or_default());
+        self.last = Some(sum);
+        let anew = sum.input < before.input || sum.output < before.output;
+        let new = if anew { Sum::of(last.unwrap_or_default()) } else { sum.since(before) };
+        (new != Sum::default()).then(|| new.usage())
+    }
+
+    /// Tokens of the context before it is compacted; afterwards they are not known until they are counted again.
+    pub(super) const fn compact(&mut self) -> Option<u64> {
+        self.context.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(total: [u64; 3], last: [u64; 3]) -> Info {
+        let tokens = |[input, cached, output]: [u64; 3]| {
+            format!(
+                r#"{{"input_tokens":{input},"cached_input_tokens":{cached},"output_tokens":{output},"total_tokens":{}}}"#,
+                input + output
+            )
+        };
+        let text = format!(r#"{{"total_token_usage":{},"last_token_usage":{}}}"#, tokens(total), tokens(last));
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn sums_are_told_as_what_is_new() {
+        let mut counter = Counter::default();
+        let usage = |input, output, cache_read| Some(Usage { input, output, cache_write: 0, cache_read });
+        assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), usage(40, 10, 60));
+        assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), None);
+        assert_eq!(counter.count(&info([250, 160, 15], [150, 100, 5])), usage(50, 5, 100));
+        assert_eq!((counter.compact(), counter.compact()), (Some(155), None));
+        assert_eq!(counter.count(&info([30, 0, 2], [30, 0, 2])), usage(30, 2, 0));
+        assert_eq!(counter.count(&Info::default()), None);
+    }
+}

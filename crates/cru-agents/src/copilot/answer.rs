@@ -1,0 +1,181 @@
+//! Calls that run, their answers, and the decisions that some of these prove.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::format::is_agent;
+use super::session::Session;
+use crate::calls::OpenCall;
+use crate::jsonl::{list, word};
+use crate::out::{Fate, Out};
+use crate::tools::{self, Answer, Kind};
+use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+
+/// The tool by which the agent tells the host what to show as its state.
+const INTENT: &str = "report_intent";
+
+impl Session {
+    /// A call begins to run.
+    pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Fate {
+        let id = word(&record, "/data/toolCallId").to_owned();
+        let tool = word(&record, "/data/toolName").to_owned();
+        // What a person runs is told when they ask for it.
+        if tool == INTENT || self.calls.knows(&id) {
+            let fate = if tool == INTENT { "line of state" } else { "repeated call" };
+            self.silent.extend(Some(id).filter(|_| tool == INTENT));
+            return Fate::Skipped(fate);
+        }
+        let input = record.pointer_mut("/data/arguments").map(Value::take).unwrap_or_default();
+        tools::call(&mut self.calls, &self.place, &id, &tool, input, out);
+        Fate::Shown
+    }
+
+    /// A call has ended.
+    pub(super) fn completed(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+        let host_id = word(record, "/data/toolCallId");
+        if self.silent.contains(host_id) {
+            return Fate::Skipped("line of state");
+        }
+        let Some(call) = self.calls.close(host_id, ["", ""]) else {
+            let known = self.calls.knows(host_id);
+            return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
+        };
+        let shell = tools::kind(&call.tool, &Value::Null) == Kind::Shell;
+        let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
+        let (output, exit) = ended(output(record), shell);
+        let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
+        let answer = Answer {
+            output: Cow::Borrowed(output),
+            brief: if failed { None } else { brief(&call.tool, output) },
+            diff: word(record, "/data/result/detailedContent"),
+            failed: failed || exit.is_some_and(|code| code != 0),
+            denied: self.denied.remove(host_id),
+            exit: exit.filter(|code| *code != 0),
+            duration_ms: self.allowed.remove(host_id).and_then(|from| between(from, out.time?)),
+            subagent,
+            ..Answer::default()
+        };
+        tools::answer(&call, answer, &self.place, out);
+        if !failed {
+            let decision = match call.tool.as_str() {
+                "ask_user" => answered(&call, output),
+                "exit_plan_mode" => approved(&call, output),
+                _ => None,
+            };
+            if let Some(decision) = decision {
+                out.emit(EventKind::Decision(decision));
+            }
+        }
+        Fate::Shown
+    }
+
+    /// How a person answered when they were asked for leave.
+    pub(super) fn permission(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+        let call = word(record, "/data/toolCallId");
+        if word(record, "/data/result/kind") != "denied-interactively-by-user" {
+            // How long a person took to allow it is no part of how long it ran.
+            self.allowed.extend(out.time.map(|time| (call.to_owned(), time)));
+            return Fate::Skipped("question of the host");
+        }
+        self.denied.insert(call.to_owned());
+        let feedback = word(record, "/data/result/feedback");
+        if !feedback.trim().is_empty() {
+            let origin = PromptOrigin::Denial { call: call.into() };
+            out.emit(EventKind::Prompt(Prompt { text: feedback.into(), origin, attachments: Vec::new() }));
+        }
+        Fate::Shown
+    }
+
+    fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
+        let said = |key: &str| call.input.as_ref().and_then(|input| tools::text(input, &[key])).map(str::to_owned);
+        let worked = self.agents.contains_key(host_id);
+        let stream = StreamKey { session: self.key.session.clone(), agent: Some(host_id.to_owned()) };
+        let name = self.agents.get(host_id).filter(|name| !name.is_empty()).cloned();
+        SubagentRun {
+            stream: worked.then_some(stream),
+            agent: name.or_else(|| said("agent_type")).map(Cow::Owned),
+            model: said("model").map(Cow::Owned),
+            task: said("description").map(Cow::Owned),
+            background: said("mode").as_deref() == Some("background"),
+        }
+    }
+}
+
+/// What the host says in the place of an answer, in fewer words.
+fn brief(tool: &str, output: &str) -> Option<Cow<'static, str>> {
+    let too_large = ["Output too large to read at once", "File too large to read at once"];
+    let size = |head: &&str| output.strip_prefix(head)?.trim_start().split_once(')');
+    if let Some((size, _)) = too_large.iter().find_map(size) {
+        return Some(format!("too large to read at once {size})").into());
+    }
+    (tool == "skill" && output.contains("loaded successfully")).then_some("loaded".into())
+}
+
+/// Milliseconds between two times.
+fn between(from: Timestamp, to: Timestamp) -> Option<u64> {
+    u64::try_from(to.as_millisecond().checked_sub(from.as_millisecond())?).ok()
+}
+
+/// The text of an answer: what the agent was given, else why there is none.
+fn output(record: &Value) -> &str {
+    let places = ["/data/result/content", "/data/result", "/data/error/message", "/data/error"];
+    places.iter().map(|place| word(record, place)).find(|text| !text.is_empty()).unwrap_or("")
+}
+
+/// The output of a command without the line that the host put below it, and the code in that.
+fn ended(text: &str, shell: bool) -> (&str, Option<i32>) {
+    let parts = || {
+        let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+        let code = last.strip_prefix("<exited with exit code ")?.strip_suffix('>')?;
+        Some((output, code.parse().ok()?))
+    };
+    match parts().filter(|_| shell) {
+        Some((output, code)) => (output.trim_end(), Some(code)),
+        None => (text, None),
+    }
+}
+
+/// An answered question, with what was offered and not taken.
+fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
+    let input = call.input.as_ref()?;
+    let question = tools::text(input, &["question"])?;
+    let answer = ["User selected: ", "User responded: "].iter().find_map(|head| output.strip_prefix(head))?.trim();
+    let offered = list(input, "/choices").iter().filter_map(Value::as_str);
+    let title = cru_base::text::fold_whitespace(answer);
+    Some(DecisionEvent {
+        title: cru_base::text::truncate(&title, 120).into_owned().into(),
+        text: question.to_owned().into(),
+        why: None,
+        rejected: offered.filter(|offer| offer.trim() != answer).map(|offer| offer.to_owned().into()).collect(),
+        approval: false,
+        call: Some(call.id.clone().into()),
+    })
+}
+
+/// A plan that a person approved.
+fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
+    let plan = tools::text(call.input.as_ref()?, &["summary", "plan"]).unwrap_or("");
+    output.starts_with("Plan approved").then(|| DecisionEvent {
+        title: "Plan approved".into(),
+        text: plan.to_owned().into(),
+        why: None,
+        rejected: Vec::new(),
+        approval: true,
+        call: Some(call.id.clone().into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_commands_end() {
+        assert_eq!(ended("a\n\n<exited with exit code 1>", true), ("a", Some(1)));
+        assert_eq!(ended("<exited with exit code 0>", true), ("", Some(0)));
+        assert_eq!(ended("a\n<exited with exit code 1>", false), ("a\n<exited with exit code 1>", None));
+        assert_eq!(ended("", true), ("", None));
+    }
+}

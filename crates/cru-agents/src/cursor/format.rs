@@ -1,0 +1,116 @@
+//! Whose stream a transcript is: nothing in it says so, its place does.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::chat::{self, Chat};
+use super::session::Session;
+use crate::bundles;
+use crate::jsonl::{Format, beginning, word};
+use cru_base::Result;
+use cru_session::event::StreamKey;
+use cru_session::source::{Bundle, Header};
+
+/// The folder of a session's sub-agents.
+const SUBAGENTS: &str = "subagents";
+
+/// Sub-agents of one session that are looked for beside it.
+const MOST: usize = 10_000;
+
+/// Groups files by session: a session is read before its sub-agents.
+pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    bundles::by_session(files, |path| {
+        let key = key(path);
+        Ok((key.session, key.agent, None))
+    })
+}
+
+/// `<id>/<id>.jsonl` or `<id>.jsonl` for a session, `<id>/subagents/<agent>.jsonl` for a sub-agent of it.
+fn key(path: &Path) -> StreamKey {
+    let stem = bundles::stem(path);
+    let above = path.parent().filter(|_| bundles::folder(path).as_deref() == Some(SUBAGENTS));
+    match above.and_then(bundles::folder) {
+        Some(session) => StreamKey { session, agent: Some(stem) },
+        None => StreamKey { session: stem, agent: None },
+    }
+}
+
+/// A transcript and those of its sub-agents.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    let mut files = vec![transcript.to_owned()];
+    let own = key(transcript);
+    let folder = transcript.parent().filter(|_| bundles::folder(transcript).as_ref() == Some(&own.session));
+    let entries =
+        folder.filter(|_| own.agent.is_none()).and_then(|folder| std::fs::read_dir(folder.join(SUBAGENTS)).ok());
+    let mut others: Vec<PathBuf> = entries
+        .into_iter()
+        .flatten()
+        .take(MOST)
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && path.is_file())
+        .collect();
+    others.sort();
+    files.append(&mut others);
+    files
+}
+
+/// The streams of a bundle.
+#[derive(Debug, Default)]
+pub(super) struct Cursor;
+
+impl Format for Cursor {
+    type State = Session;
+
+    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
+        const RECORDS: usize = 5;
+        let key = key(path);
+        let parent = key.agent.is_some().then(|| StreamKey { session: key.session.clone(), agent: None });
+        let mut agent = None;
+        if parent.is_some() {
+            let records = beginning(bundle, path, RECORDS)?;
+            let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
+            agent = Some(named.unwrap_or("agent").to_owned());
+        }
+        let aside = parent.is_none() && chat::folder(path).is_some();
+        Ok(Header { key, parent, transcript: path.to_owned(), agent, aside, ..Header::default() })
+    }
+
+    fn begin(&mut self, header: &Header) -> Session {
+        let chat = header.aside.then(|| Chat::find(&header.transcript, &header.key.session)).flatten();
+        Session::new(header.key.agent.is_some(), chat)
+    }
+
+    fn aside(&mut self, _: &StreamKey, _: &Value) -> Option<Header> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        let of = |path: &str| key(Path::new(path)).to_string();
+        assert_eq!(of("/c/agent-transcripts/9f/9f.jsonl"), "9f");
+        assert_eq!(of("/c/agent-transcripts/9f.jsonl"), "9f");
+        assert_eq!(of("/c/agent-transcripts/9f/subagents/a1.jsonl"), "9f/agent-a1");
+        assert_eq!(of("subagents/a1.jsonl"), "a1");
+    }
+
+    #[test]
+    fn sub_agents_lie_beside() {
+        let temp = tempfile::tempdir().unwrap();
+        for name in ["9f/9f.jsonl", "9f/subagents/b.jsonl", "9f/subagents/a.jsonl", "9f/subagents/c.txt", "x.jsonl"] {
+            cru_base::files::create(&temp.path().join(name), b"{}").unwrap();
+        }
+        let of = |name: &str| {
+            let all = beside(&temp.path().join(name)).into_iter();
+            all.map(|path| path.strip_prefix(temp.path()).unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of("9f/9f.jsonl"), ["9f/9f.jsonl", "9f/subagents/a.jsonl", "9f/subagents/b.jsonl"]);
+        assert_eq!(of("x.jsonl"), ["x.jsonl"]);
+        assert_eq!(of("9f/subagents/a.jsonl"), ["9f/subagents/a.jsonl"]);
+    }
+}

@@ -1,0 +1,31 @@
+//! Cursor's agent: its transcripts as events.
+//!
+//! A transcript is a file of JSON lines, each a message of a person or of the agent. It has no ids, no times and, but for
+//! rare versions, no answers of tools: who a file belongs to is told by its place, and a call whose answer is not
+//! recorded is neither a success nor a failure. Title, model and times stand in the host's own folder of chats.
+
+mod chat;
+mod format;
+mod recognise;
+mod said;
+mod session;
+
+#[cfg(test)]
+mod tests;
+
+use crate::jsonl;
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(crate) const IMPORTER: Importer = Importer {
+    id: "cursor",
+    title: "Cursor",
+    host: "cursor",
+    places: &["~/.cursor/projects"],
+    names: &[".jsonl"],
+    recognise: recognise::recognise,
+    bundle: format::bundle,
+    read: |bundle, sink| jsonl::read(format::Cursor, bundle, sink),
+    beside: format::beside,
+    hooked: None,
+};

@@ -1,0 +1,135 @@
+//! What stands in `<session>.settings.json` beside a transcript: model, effort, tokens and time of the whole session.
+//!
+//! The host writes it anew again and again, so it is no record: it is told with the first one, as it now is.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::jsonl::{count, word};
+use crate::out::Out;
+use cru_base::{Error, Result};
+use cru_session::event::{EventKind, Meta, Usage};
+use cru_session::source::Bundle;
+
+/// How the name of such a file ends.
+pub(super) const END: &str = ".settings.json";
+
+/// Settings larger than that are none.
+const LARGEST: u64 = 1 << 20;
+
+/// Words that go into the note, and their names there.
+const WORDS: &[(&str, &str)] = &[
+    ("/reasoningEffort", "reasoning_effort"),
+    ("/providerLock", "provider"),
+    ("/apiProviderLock", "api_provider"),
+    ("/interactionMode", "mode"),
+    ("/autonomyLevel", "autonomy"),
+];
+
+/// The settings of one session.
+#[derive(Debug)]
+pub(super) struct Settings(Value);
+
+/// Whether a file is called like settings.
+pub(super) fn is_named(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(END))
+}
+
+/// The settings beside a transcript.
+pub(super) fn of_transcript(path: &Path) -> PathBuf {
+    path.with_extension("settings.json")
+}
+
+/// The transcript beside settings.
+pub(super) fn transcript(path: &Path) -> PathBuf {
+    path.with_extension("").with_extension("jsonl")
+}
+
+impl Settings {
+    /// Reads them; nothing where they are none, or were just being written.
+    pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<Self>> {
+        let failed = |source| Error::io("read", path, source);
+        let mut bytes = Vec::new();
+        bundle.open(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(serde_json::from_slice(&bytes).ok().filter(Value::is_object).map(Self))
+    }
+
+    /// Whether they say something that a note has.
+    pub(super) fn says_something(&self) -> bool {
+        !self.model().is_empty() || self.usage() != Usage::default() || !self.properties().is_empty()
+    }
+
+    /// How much they count: what they count only grows.
+    pub(super) fn weight(&self) -> u64 {
+        let usage = self.usage();
+        usage.used().saturating_add(usage.cache_read)
+    }
+
+    /// Tells them.
+    pub(super) fn tell(&self, out: &mut Out<'_>) {
+        let (model, usage) = (self.model(), self.usage());
+        if !model.is_empty() {
+            out.quiet(EventKind::Meta(Meta::Model(model.into())));
+        }
+        if usage != Usage::default() {
+            out.quiet(match model {
+                "" => EventKind::Meta(Meta::Tokens(usage.used())),
+                // What it was in the end is all that is known of the models.
+                model => EventKind::Usage { message: END.into(), model: model.into(), usage },
+            });
+        }
+        let properties = self.properties();
+        if !properties.is_empty() {
+            out.quiet(EventKind::Meta(Meta::Property { key: "droid".into(), value: Value::Object(properties) }));
+        }
+    }
+
+    fn model(&self) -> &str {
+        word(&self.0, "/model").trim()
+    }
+
+    /// Those of the session's own work: its sub-agents have settings of their own.
+    fn usage(&self) -> Usage {
+        let tokens = |name: &str| count(&self.0, &format!("/tokenUsage/{name}Tokens"));
+        Usage {
+            input: tokens("input"),
+            output: tokens("output"),
+            cache_write: tokens("cacheCreation"),
+            cache_read: tokens("cacheRead"),
+        }
+    }
+
+    fn properties(&self) -> Map<String, Value> {
+        let mut all = Map::new();
+        for (place, name) in WORDS {
+            let word = word(&self.0, place).trim();
+            if !word.is_empty() {
+                all.insert((*name).to_owned(), word.into());
+            }
+        }
+        let seconds = count(&self.0, "/assistantActiveTimeMs").div_ceil(1000);
+        for (name, number) in
+            [("active_seconds", seconds), ("thinking_tokens", count(&self.0, "/tokenUsage/thinkingTokens"))]
+        {
+            if number > 0 {
+                all.insert(name.to_owned(), number.into());
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_lie_beside() {
+        let (transcript_path, settings_path) = (Path::new("/x/9f.a.jsonl"), Path::new("/x/9f.a.settings.json"));
+        assert_eq!(of_transcript(transcript_path), settings_path);
+        assert_eq!(transcript(settings_path), transcript_path);
+        assert!(is_named(settings_path) && !is_named(transcript_path) && !is_named(Path::new("/x/settings.json")));
+    }
+}

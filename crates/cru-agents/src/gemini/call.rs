@@ -1,0 +1,115 @@
+//! Tool calls: each holds what was asked and what came of it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::session::Session;
+use super::{argument, result};
+use crate::git::commit_in;
+use crate::shell;
+use crate::value::{filled, list, text, time};
+use cru_session::event::{Call, CallResult, EventKind, Meta, StreamKey, SubagentRun};
+use cru_session::{FileRef, Task};
+
+/// Whether a call may still change.
+pub(super) fn is_open(call: &Value) -> bool {
+    matches!(text(call, "status"), "validating" | "scheduled" | "executing" | "awaiting_approval" | "pending")
+}
+
+impl Session<'_> {
+    /// Tells a call and its answer; `at` is its message's time.
+    pub(super) fn call(&mut self, record: u64, call: &Value, at: Option<Timestamp>) {
+        let tool = filled(call, "name").unwrap_or("tool");
+        let none = Value::Null;
+        let input = call.get("args").unwrap_or(&none);
+        let ended = time(call, "timestamp").or(at);
+        if tool == "write_todos" {
+            let made = list(input, "todos").iter().enumerate().map(|(index, todo)| Task {
+                id: (index + 1).to_string(),
+                content: filled(todo, "description").unwrap_or_else(|| text(todo, "content")).to_owned(),
+                status: text(todo, "status").to_owned(),
+                ..Task::default()
+            });
+            let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
+            return self.emit(record, at, EventKind::Tasks(tasks));
+        }
+        let id = self.calls.name(text(call, "id"), record);
+        let args = argument::telling(tool, input, &self.place);
+        let asked = Call { id: id.as_str().into(), tool: tool.into(), args: args.into(), input: input.clone() };
+        self.emit(record, at, EventKind::Call(asked));
+        if is_open(call) {
+            return;
+        }
+        let answer = result::of(call);
+        let works = !answer.failed && !answer.denied;
+        if works {
+            self.find_place(record, input, &answer.output);
+        }
+        let (reads, writes) = if works { self.files(tool, input, answer.created) } else { Default::default() };
+        let commits = tool == "run_shell_command" && text(input, "command").contains("commit");
+        let commit = commit_in(&answer.output).filter(|_| commits && works).map(str::to_owned);
+        let stream = filled(call, "agentId");
+        let subagent = stream.map(|agent| SubagentRun {
+            stream: Some(StreamKey { session: self.session_id().to_owned(), agent: Some(agent.to_owned()) }),
+            agent: Some(tool.to_owned().into()),
+            model: None,
+            task: filled(input, "objective").map(|task| task.to_owned().into()),
+            background: false,
+        });
+        let denied = answer.denied;
+        self.emit(
+            record,
+            ended,
+            EventKind::Result(CallResult {
+                call: id.as_str().into(),
+                output: answer.output.into(),
+                brief: answer.brief.map(Into::into),
+                failed: answer.failed,
+                denied,
+                exit: answer.exit,
+                reads,
+                writes,
+                subagent,
+                ..CallResult::default()
+            }),
+        );
+        if let Some(sha) = commit {
+            self.emit(record, ended, EventKind::Meta(Meta::Commit(sha.into())));
+        }
+    }
+
+    /// Files that an answer proves to be read and written.
+    fn files(&self, tool: &str, input: &Value, created: bool) -> (Vec<FileRef>, Vec<FileRef>) {
+        let file = |path: String| FileRef { path, ..FileRef::default() };
+        let named = || {
+            let path = input.as_object().and_then(argument::path);
+            path.map(|path| file(self.place.show(path).into_owned()))
+        };
+        match tool {
+            "read_file" => (named().into_iter().collect(), Vec::new()),
+            "write_file" | "replace" | "edit_file" => {
+                (Vec::new(), named().map(|file| FileRef { created, ..file }).into_iter().collect())
+            }
+            "run_shell_command" => {
+                let paths = shell::written(text(input, "command"));
+                (Vec::new(), paths.iter().map(|path| file(self.place.show_shell(path))).collect())
+            }
+            _ => Default::default(),
+        }
+    }
+
+    /// The folder of the work, where an answer names a file whole that the call named from there.
+    fn find_place(&mut self, record: u64, input: &Value, output: &str) {
+        if self.has_place() {
+            return;
+        }
+        let Some(path) = input.as_object().and_then(argument::path) else { return };
+        let Some((_, rest)) = output.lines().next().and_then(|line| line.split_once("file: ")) else { return };
+        let whole = rest.trim_end_matches('.');
+        let root = whole.strip_suffix(path).and_then(|root| root.strip_suffix(['/', '\\']));
+        if let Some(root) = root.filter(|root| !path.starts_with('/') && root.len() > 1) {
+            let root = root.to_owned();
+            self.see(record, &root);
+        }
+    }
+}

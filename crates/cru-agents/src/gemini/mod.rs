@@ -1,0 +1,48 @@
+//! Gemini CLI: its sessions as events, from the documents of before and the JSON lines of now.
+//!
+//! A session is a list of messages. In a document it stands as it is; in lines it is told as it came about: a message
+//! that is written again takes the place of the first, a rewind drops what stands behind it, and a setting may replace
+//! all. Both are brought into one list that only ever grows, so that what a note tells is never taken back.
+
+mod argument;
+mod bundle;
+mod call;
+mod read;
+mod recognise;
+mod result;
+mod said;
+mod session;
+mod thread;
+
+#[cfg(test)]
+mod tests;
+
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "gemini",
+    title: "Gemini CLI",
+    host: "gemini-cli",
+    places: &["~/.gemini/tmp"],
+    names: &[".json", ".jsonl"],
+    recognise: recognise::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+    beside: bundle::beside,
+    hooked: None,
+};
+
+/// Why records are left out, where more than one place says so.
+mod reason {
+    /// Nothing that says anything.
+    pub(super) const EMPTY: &str = "empty message";
+    /// Written again by a later line.
+    pub(super) const REPLACED: &str = "replaced by a later line";
+    /// What may still change.
+    pub(super) const UNFINISHED: &str = "not read yet: still being written";
+    /// Words that the host put under a person's name.
+    pub(super) const HOST_WORDS: &str = "words of the host";
+    /// Something the host tells a person.
+    pub(super) const NOTICE: &str = "notice of the host";
+}

@@ -1,0 +1,162 @@
+//! Reads a file: its bytes to a list of messages, that to events, and the account of each record.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::session::Session;
+use super::thread::{Entry, Thread};
+use crate::document::{self, BROKEN, items, member, members};
+use crate::lines::{Line, Lines, MAX_LINE, trim};
+use crate::value::{list, text};
+use cru_base::{Error, Result};
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// The list of a document's messages.
+const MESSAGES: &str = "messages";
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    for path in &bundle.files {
+        let thread = thread(bundle, path)?;
+        tell(&thread, path, sink);
+    }
+    Ok(())
+}
+
+fn thread(bundle: &Bundle, path: &Path) -> Result<Thread> {
+    let failed = |source| Error::io("read", path, source);
+    let mut thread = Thread::default();
+    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
+    let mut first = true;
+    while let Some(line) = lines.next().map_err(failed)? {
+        let (line, ended) = match line {
+            Line::Oversized => {
+                thread.leave("oversized line");
+                continue;
+            }
+            Line::Whole(line, ended) => (trim(line), ended),
+        };
+        if line.is_empty() {
+            continue;
+        }
+        let value = parse(line).filter(Value::is_object);
+        if first && line[0] == b'{' && is_document(line, ended, value.as_ref()) {
+            return document(bundle, path);
+        }
+        first = false;
+        match value {
+            Some(value) => thread.line(value),
+            None if !ended => thread.leave("partial last line"),
+            None => thread.broken(line),
+        }
+    }
+    Ok(thread)
+}
+
+/// Whether the first line begins a document: one that does not end in it, or that holds all its messages there.
+fn is_document(line: &[u8], ended: bool, value: Option<&Value>) -> bool {
+    match value {
+        Some(value) => value.get("messages").is_some_and(Value::is_array),
+        None => line == b"{" || !ended || memchr::memmem::find(line, b"\"messages\"").is_some(),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes))).ok()
+}
+
+fn document(bundle: &Bundle, path: &Path) -> Result<Thread> {
+    let mut thread = Thread::default();
+    let Some(text) = document::read_json(bundle, path)? else {
+        thread.leave("oversized file");
+        return Ok(thread);
+    };
+    let members = members(&text);
+    let fields = members.iter().filter(|(name, _)| name != MESSAGES);
+    thread.head(fields.filter_map(|(name, piece)| Some((name.to_string(), piece.value()?))).collect());
+    for piece in member(&members, MESSAGES).map(|piece| items(piece.text)).unwrap_or_default() {
+        match piece.value() {
+            Some(value) if value.is_object() => thread.message(value, true),
+            _ if piece.trouble() == BROKEN => thread.broken(piece.text.as_bytes()),
+            _ => thread.leave(piece.trouble()),
+        }
+    }
+    Ok(thread)
+}
+
+fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
+    let mut account = Account::default();
+    for _ in 0..thread.used {
+        account.represent();
+    }
+    for (&reason, &count) in &thread.left {
+        for _ in 0..count {
+            account.skip(reason);
+        }
+    }
+    let key = key(thread, path);
+    sink.open(Header {
+        aside: false,
+        key: key.clone(),
+        parent: key.agent.as_ref().map(|_| StreamKey { session: key.session.clone(), agent: None }),
+        transcript: path.to_owned(),
+        agent: key.agent.as_ref().map(|_| "agent".to_owned()),
+        task: None,
+    });
+    let bounds = sink.bounds(&key);
+    let mut session = Session::new(key, bounds, path, sink, &mut account);
+    let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
+    let meta = Value::Object(thread.meta.clone());
+    let root = root_beside(path);
+    let directory = root.as_deref().or_else(|| list(&meta, "directories").first().and_then(Value::as_str));
+    session.begin(said("summary"), directory);
+    let last = thread
+        .entries
+        .iter()
+        .rposition(|entry| matches!(entry, Entry::Message(value) if text(value, "type") == "gemini"));
+    // The record that each entry ends with.
+    let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
+    for (index, entry) in thread.entries.iter().enumerate() {
+        let end = match entry {
+            Entry::Message(message) => session.message(message, last.is_none_or(|last| last <= index)),
+            Entry::Rewind(to) => {
+                let to = to.and_then(|to| ends.get(to)).copied().unwrap_or(0);
+                session.rewind(to);
+                to
+            }
+            Entry::Broken(bytes) => {
+                session.broken(bytes);
+                ends.last().copied().unwrap_or(0)
+            }
+        };
+        ends.push(end);
+    }
+    session.end();
+    sink.account(path, account);
+}
+
+/// Its identity. A sub-agent's file lies in a folder that has its parent's id.
+fn key(thread: &Thread, path: &Path) -> StreamKey {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let id = thread.session().map_or(stem, str::to_owned);
+    let is_agent = thread.meta.get("kind").and_then(Value::as_str) == Some("subagent");
+    let parent = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    match parent.filter(|parent| is_agent && *parent != id && parent != "chats") {
+        Some(parent) => StreamKey { session: parent, agent: Some(id) },
+        None => StreamKey { session: id, agent: None },
+    }
+}
+
+/// The folder of the project, as the host writes it beside its sessions.
+fn root_beside(path: &Path) -> Option<String> {
+    const MOST: u64 = 4096;
+    let chats =
+        path.ancestors().skip(1).take(2).find(|folder| folder.file_name().is_some_and(|name| name == "chats"))?;
+    let mut root = String::new();
+    let file = std::fs::File::open(chats.parent()?.join(".project_root")).ok()?;
+    file.take(MOST).read_to_string(&mut root).ok()?;
+    Some(root.trim().to_owned()).filter(|root| !root.is_empty() && !root.contains('\n'))
+}

@@ -1,0 +1,174 @@
+//! Answers of tools: output, failure, refusal, exit code, and one line that says it better.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::value::{count, filled, list, text};
+use cru_base::text::plural;
+
+/// What a call's answer says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) output: String,
+    pub(super) brief: Option<String>,
+    pub(super) failed: bool,
+    pub(super) denied: bool,
+    /// Whether a person stopped it, rather than to refuse it.
+    pub(super) exit: Option<i32>,
+    /// Whether the file was not there before.
+    pub(super) created: bool,
+}
+
+/// Reads the answer in a call.
+pub(super) fn of(call: &Value) -> Answer {
+    let tool = text(call, "name");
+    let (said, is_error) = said(call);
+    let mut answer = Answer {
+        failed: text(call, "status") == "error" || (is_error && text(call, "status") != "cancelled"),
+        denied: text(call, "status") == "cancelled",
+        created: said.starts_with("Successfully created"),
+        ..Answer::default()
+    };
+    if tool == "run_shell_command" {
+        let (output, exit) = shell(&said);
+        answer.exit = exit.filter(|code| *code != 0);
+        answer.failed |= answer.exit.is_some();
+        answer.output = output;
+    } else {
+        answer.output = said.into_owned();
+    }
+    if !answer.failed && !answer.denied {
+        answer.brief = brief(tool, call, &answer);
+    }
+    answer
+}
+
+/// The words of an answer, and whether they are those of a failure.
+fn said(call: &Value) -> (Cow<'_, str>, bool) {
+    let answers = list(call, "result").iter().filter_map(|part| part.get("functionResponse")?.get("response"));
+    for response in answers {
+        if let Some(output) = response.get("output").and_then(Value::as_str) {
+            return (output.into(), false);
+        }
+        if let Some(error) = filled(response, "error") {
+            return (error.into(), true);
+        }
+        if !response.is_null() {
+            return (response.to_string().into(), false);
+        }
+    }
+    let error = filled(call, "error").or_else(|| call.get("error").and_then(|error| filled(error, "message")));
+    if let Some(error) = error {
+        return (error.into(), true);
+    }
+    (text(call, "resultDisplay").into(), false)
+}
+
+/// What a command printed, and how it ended; the host writes both between names of its own.
+fn shell(said: &str) -> (String, Option<i32>) {
+    let ends =
+        ["\nExit Code: ", "\nError: ", "\nSignal: ", "\nBackground PIDs: ", "\nProcess Group PGID: ", "\nStderr: "];
+    let field = |name: &str, ends: &[&str]| {
+        let start = if said.starts_with(name) { Some(name.len()) } else { None };
+        let start = start.or_else(|| Some(said.find(&format!("\n{name}"))? + name.len() + 1))?;
+        let rest = &said[start..];
+        let end = ends.iter().filter_map(|end| rest.rfind(end)).min().unwrap_or(rest.len());
+        Some(rest[..end].trim())
+    };
+    let spoken =
+        |words: Option<&str>| words.filter(|words| !matches!(*words, "(empty)" | "(none)" | "")).map(str::to_owned);
+    let known = said.starts_with("Command: ") || said.starts_with("Output: ");
+    if !known {
+        return (said.to_owned(), None);
+    }
+    let output = spoken(field("Output: ", &ends).or_else(|| field("Stdout: ", &ends)));
+    let errors = spoken(field("Stderr: ", &ends)).or_else(|| spoken(field("Error: ", &ends)));
+    let exit = field("Exit Code: ", &["\n"]).and_then(|code| code.lines().next()?.trim().parse().ok());
+    let both = [output, errors].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    (both, exit)
+}
+
+fn brief(tool: &str, call: &Value, answer: &Answer) -> Option<String> {
+    let none = Value::Null;
+    let input = call.get("args").unwrap_or(&none);
+    let lines = |text: &str| plural(text.lines().count() as u64, "line");
+    match tool {
+        "run_shell_command" => answer.output.trim().is_empty().then(|| "no output".to_owned()),
+        "read_file" => match answer.output.split_once("Status: Showing lines ") {
+            Some((_, rest)) => {
+                let (shown, rest) = rest.split_once(" of ")?;
+                let (from, to) = shown.split_once('-')?;
+                let all: u64 = rest.split_whitespace().next()?.parse().ok()?;
+                let (from, to): (u64, u64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+                Some(format!("{} of {all}", plural(to.saturating_sub(from).saturating_add(1), "line")))
+            }
+            None => (!answer.output.trim().is_empty()).then(|| lines(&answer.output)),
+        },
+        "write_file" => {
+            let verb = if answer.created { "created" } else { "written" };
+            Some(format!("{verb}, {}", lines(text(input, "content"))))
+        }
+        "replace" | "edit_file" => Some(change(call.get("resultDisplay").unwrap_or(&none), input)),
+        "search_file_content" | "grep_search" | "glob" | "list_directory" | "google_web_search" => {
+            let shown = text(call, "resultDisplay").trim().trim_end_matches('.').to_lowercase().replace("(s)", "s");
+            (!shown.is_empty() && shown.len() < 60 && !shown.contains('\n')).then_some(shown)
+        }
+        _ => None,
+    }
+}
+
+/// `+3 −1` as the host counted, else the lines of what was replaced.
+fn change(display: &Value, input: &Value) -> String {
+    if let Some(counted) = display.get("diffStat").filter(|counted| counted.get("model_added_lines").is_some()) {
+        return format!("+{} −{}", count(counted, "model_added_lines"), count(counted, "model_removed_lines"));
+    }
+    let (old, new) = (text(input, "old_string"), text(input, "new_string"));
+    if old.is_empty() && new.is_empty() {
+        return "changed".to_owned();
+    }
+    format!("+{} −{}", new.lines().count(), old.lines().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(tool: &str, status: &str, response: &Value) -> Answer {
+        let result = json!([{ "functionResponse": { "response": response } }]);
+        of(&json!({ "name": tool, "status": status, "args": {"content": "a\nb\n"}, "result": result }))
+    }
+
+    #[test]
+    fn how_commands_end() {
+        let output = "Command: ls\nDirectory: (root)\nOutput: a\nError: b\nfile\nError: (none)\nExit Code: 2\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 1";
+        assert_eq!(shell(output).1, Some(2));
+        assert!(shell(output).0.starts_with('a'));
+        assert_eq!(
+            shell(
+                "Command: x\nDirectory: (root)\nStdout: out\nStderr: err\nError: (none)\nExit Code: 1\nSignal: (none)"
+            ),
+            ("out\nerr".into(), Some(1))
+        );
+        assert_eq!(shell("clean"), ("clean".into(), None));
+        assert_eq!(shell("Output: (empty)\nExit Code: 0\nProcess Group PGID: 1"), (String::new(), Some(0)));
+    }
+
+    #[test]
+    fn how_calls_end() {
+        let quiet =
+            call("run_shell_command", "success", &json!({"output": "Command: rm x\nOutput: (empty)\nExit Code: 0"}));
+        assert_eq!((quiet.brief.as_deref(), quiet.failed, quiet.exit), (Some("no output"), false, None));
+        let failed = call("run_shell_command", "success", &json!({"output": "Output: no\nExit Code: 3"}));
+        assert_eq!((failed.output.as_str(), failed.failed, failed.exit), ("no", true, Some(3)));
+        let made = call("write_file", "success", &json!({"output": "Successfully created and wrote to new file: /a."}));
+        assert_eq!((made.brief.as_deref(), made.created), (Some("created, 2 lines"), true));
+        let refused = call("replace", "cancelled", &json!({"error": "[Operation Cancelled] Reason: User cancelled."}));
+        assert_eq!((refused.denied, refused.failed), (true, false));
+        let wrong = of(&json!({"name": "replace", "status": "error", "error": "no match"}));
+        assert_eq!((wrong.output.as_str(), wrong.failed), ("no match", true));
+        assert_eq!(of(&json!({"name": 3, "result": "x"})), Answer::default());
+    }
+}

@@ -1,0 +1,268 @@
+//! One session while it is told: its messages as events.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::call::is_open;
+use super::reason;
+use super::said::{self, Said};
+use crate::calls::Calls;
+use crate::intake::{Intake, LATER};
+use crate::out::Out;
+use crate::place::Place;
+use crate::value::{canonical, count, filled, list, text, time};
+use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank, Usage};
+use cru_session::source::{Account, Bounds, Sink};
+
+/// The name under which a person's own shell line is told.
+const SHELL: &str = "Shell";
+
+/// The state of one session.
+pub(super) struct Session<'s> {
+    sink: &'s mut dyn Sink,
+    account: &'s mut Account,
+    path: PathBuf,
+    key: Rc<StreamKey>,
+    intake: Intake,
+    held: bool,
+    placed: bool,
+    pub(super) place: Place,
+    pub(super) calls: Calls,
+}
+
+impl<'s> Session<'s> {
+    /// A session of that identity, of which so much is wanted.
+    pub(super) fn new(
+        key: StreamKey,
+        bounds: Bounds,
+        path: &Path,
+        sink: &'s mut dyn Sink,
+        account: &'s mut Account,
+    ) -> Self {
+        Self {
+            sink,
+            account,
+            path: path.to_owned(),
+            key: Rc::new(key),
+            intake: Intake::new(bounds),
+            held: false,
+            placed: false,
+            place: Place::default(),
+            calls: Calls::default(),
+        }
+    }
+
+    /// The session's own id.
+    pub(super) fn session_id(&self) -> &str {
+        self.key.agent.as_deref().unwrap_or(&self.key.session)
+    }
+
+    /// Whether the folder of the work is known.
+    pub(super) fn has_place(&self) -> bool {
+        self.placed
+    }
+
+    fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
+        self.take_bytes(&canonical(lasting), id)
+    }
+
+    fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
+        if self.held || self.intake.is_full() {
+            return None;
+        }
+        let number = self.intake.consume(bytes, id, false);
+        self.sink.line(&self.path, number);
+        Some(number)
+    }
+
+    /// Tells one event of a record.
+    pub(super) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
+        Out::new(&mut *self.sink, Rc::clone(&self.key), record, time).emit(kind);
+    }
+
+    /// Takes the folder that work goes on in.
+    pub(super) fn see(&mut self, record: u64, directory: &str) {
+        if self.place.see(directory) {
+            self.placed = true;
+            let cwd = self.place.tilde(directory).into_owned();
+            self.emit(record, None, EventKind::Meta(Meta::Cwd(cwd.into())));
+        }
+    }
+
+    fn later(&mut self) {
+        self.account.skip(if self.held { reason::UNFINISHED } else { LATER });
+    }
+
+    /// What is said of the session.
+    pub(super) fn begin(&mut self, summary: Option<&str>, directory: Option<&str>) {
+        let id = self.session_id().to_owned();
+        let Some(record) = self.take(&json!({ "session": id }), "") else { return };
+        if let Some(directory) = directory {
+            self.see(record, directory);
+        }
+        if let Some(summary) = summary {
+            let text = summary.trim().trim_end_matches('.').into();
+            self.emit(record, None, EventKind::Meta(Meta::Title { rank: TitleRank::Host, text }));
+        }
+    }
+
+    /// What follows goes on behind that record.
+    pub(super) fn rewind(&mut self, to: u64) {
+        match self.take(&json!({ "rewind": to }), "") {
+            Some(record) => {
+                self.account.represent();
+                self.emit(record, None, EventKind::Rewind { to });
+            }
+            None => self.later(),
+        }
+    }
+
+    /// What is no message.
+    pub(super) fn broken(&mut self, bytes: &[u8]) {
+        match self.take_bytes(bytes, "") {
+            Some(_) => self.account.skip("broken line"),
+            None => self.later(),
+        }
+    }
+
+    /// Tells a message; the record that it ends with. `last`: nothing stands behind it.
+    pub(super) fn message(&mut self, message: &Value, last: bool) -> u64 {
+        let (kind, id, at) = (text(message, "type"), text(message, "id"), time(message, "timestamp"));
+        let words = said::words(message);
+        let Some(record) = self.take(&json!({ "type": kind, "id": id, "words": words.trim() }), id) else {
+            self.later();
+            return self.intake.records();
+        };
+        let left = match kind {
+            "user" => self.user(record, at, message, &words),
+            "gemini" => self.agent(record, at, message, &words, last),
+            "info" | "warning" => self.notice(record, at, &words),
+            "error" => {
+                let text = words.trim().trim_start_matches("[API Error: ").trim_end_matches(']');
+                self.emit(record, at, EventKind::ApiError(text.into()));
+                None
+            }
+            "" => Some("no record type"),
+            _ => Some("unknown record type"),
+        };
+        match left {
+            None => self.account.represent(),
+            Some(reason) => self.account.skip(reason),
+        }
+        self.intake.records()
+    }
+
+    fn user(&mut self, record: u64, at: Option<Timestamp>, message: &Value, words: &str) -> Option<&'static str> {
+        if said::is_answer(message) {
+            return Some("answer of a tool, as its call tells it");
+        }
+        let attachments = said::attachments(message);
+        let (words, origin) = match said::tell(words) {
+            Said::Nothing if attachments.is_empty() => return Some(reason::EMPTY),
+            Said::Host => return Some(reason::HOST_WORDS),
+            Said::Nothing => ("", PromptOrigin::Typed),
+            Said::Words(words) => (words, PromptOrigin::Typed),
+            Said::Command(words) => (words, PromptOrigin::Command),
+            Said::Ran(command, output) => {
+                self.ran(record, at, command, output);
+                return None;
+            }
+            Said::Summary(words) => {
+                let summary = Some(words.into());
+                self.emit(record, at, EventKind::Compaction { trigger: None, tokens_before: None, summary });
+                return None;
+            }
+        };
+        let origin = if self.key.agent.is_some() { PromptOrigin::Task } else { origin };
+        self.emit(record, at, EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));
+        None
+    }
+
+    /// A shell command that the person ran in the host.
+    fn ran(&mut self, record: u64, at: Option<Timestamp>, command: &str, output: &str) {
+        let prompt = Prompt { text: command.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
+        self.emit(record, at, EventKind::Prompt(prompt));
+        let id = self.calls.name("shell", record);
+        let input = json!({ "command": command });
+        let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
+        self.emit(record, at, EventKind::Call(call));
+        let brief = output.trim().is_empty().then(|| "no output".into());
+        let result = CallResult { call: id.into(), output: output.into(), brief, ..CallResult::default() };
+        self.emit(record, at, EventKind::Result(result));
+    }
+
+    fn notice(&mut self, record: u64, at: Option<Timestamp>, words: &str) -> Option<&'static str> {
+        if let Some(tokens) = said::compressed(words) {
+            let tokens_before = Some(tokens).filter(|tokens| *tokens > 0);
+            let trigger = Some("manual".into());
+            self.emit(record, at, EventKind::Compaction { trigger, tokens_before, summary: None });
+            return None;
+        }
+        if words.trim() == "Request cancelled." {
+            self.emit(record, at, EventKind::Interrupt { call: None });
+            return None;
+        }
+        Some(reason::NOTICE)
+    }
+
+    fn agent(
+        &mut self,
+        record: u64,
+        at: Option<Timestamp>,
+        message: &Value,
+        words: &str,
+        last: bool,
+    ) -> Option<&'static str> {
+        let calls = list(message, "toolCalls");
+        let thoughts = list(message, "thoughts");
+        for thought in thoughts {
+            let (subject, said) = (text(thought, "subject").trim(), text(thought, "description").trim());
+            let text = if subject.is_empty() { said.to_owned() } else { format!("**{subject}**\n\n{said}") };
+            if !text.trim().is_empty() {
+                self.emit(record, time(thought, "timestamp").or(at), EventKind::Thinking(text.into()));
+            }
+        }
+        if !words.trim().is_empty() {
+            self.emit(record, at, EventKind::Reply(words.into()));
+        }
+        let counted = message.get("tokens").filter(|tokens| tokens.is_object());
+        if let Some(tokens) = counted {
+            let usage = usage(tokens);
+            let model = filled(message, "model").unwrap_or("unknown");
+            if usage != Usage::default() {
+                let message = record.to_string().into();
+                self.emit(record, at, EventKind::Usage { message, model: model.into(), usage });
+            }
+        }
+        for call in calls.iter().filter(|call| call.is_object()) {
+            self.held |= last && is_open(call);
+            let lasting = json!([text(call, "name"), call.get("args"), text(call, "status")]);
+            if let Some(record) = self.take(&lasting, "") {
+                self.call(record, call, at);
+            }
+        }
+        let says = !words.trim().is_empty() || !calls.is_empty() || !thoughts.is_empty() || counted.is_some();
+        (!says).then_some(reason::EMPTY)
+    }
+
+    /// The session ends here, as far as it was read.
+    pub(super) fn end(self) {
+        let consumed = self.intake.consumed(false);
+        self.sink.close(&self.key, consumed);
+    }
+}
+
+/// Tokens: those of the cache are counted among the input, thoughts beside the output.
+fn usage(tokens: &Value) -> Usage {
+    let cached = count(tokens, "cached");
+    let input = count(tokens, "input").saturating_sub(cached);
+    Usage {
+        input: input.saturating_add(count(tokens, "tool")),
+        output: count(tokens, "output").saturating_add(count(tokens, "thoughts")),
+        cache_write: 0,
+        cache_read: cached,
+    }
+}

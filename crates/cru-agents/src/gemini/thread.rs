@@ -1,0 +1,183 @@
+//! The messages of a file as one list that only grows: what was replaced is told once, in its place; what was dropped
+//! stays, with a mark behind it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::reason;
+use crate::value::{filled, list, text};
+
+/// One thing in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Entry {
+    /// A message.
+    Message(Value),
+    /// What follows goes on behind this entry; `None` for the beginning.
+    Rewind(Option<usize>),
+    /// Bytes that are no message.
+    Broken(Vec<u8>),
+}
+
+/// What a file tells.
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    /// What is said of the session.
+    pub(super) meta: Map<String, Value>,
+    pub(super) entries: Vec<Entry>,
+    /// Records of the file that are no entry, or none any more, by the reason; and how many say something of the session.
+    pub(super) left: BTreeMap<&'static str, u64>,
+    pub(super) used: u64,
+    /// Entries by the id of their message, of those that were not dropped.
+    by_id: HashMap<String, usize>,
+    /// Entries that were not dropped, in order.
+    live: Vec<usize>,
+}
+
+impl Thread {
+    /// Takes in the head of a document, or its first line.
+    pub(super) fn head(&mut self, fields: Map<String, Value>) {
+        self.used += 1;
+        self.meta.extend(fields);
+    }
+
+    /// Counts a record that says nothing.
+    pub(super) fn leave(&mut self, reason: &'static str) {
+        *self.left.entry(reason).or_default() += 1;
+    }
+
+    /// Takes in what is no message.
+    pub(super) fn broken(&mut self, bytes: &[u8]) {
+        self.live.push(self.entries.len());
+        self.entries.push(Entry::Broken(bytes.to_vec()));
+    }
+
+    /// Takes in one line.
+    pub(super) fn line(&mut self, value: Value) {
+        if let Some(id) = filled(&value, "$rewindTo") {
+            let id = id.to_owned();
+            return self.rewind(&id);
+        }
+        match value {
+            Value::Object(mut map) if map.get("$set").is_some_and(Value::is_object) => {
+                if let Some(Value::Object(set)) = map.remove("$set") {
+                    self.set(set);
+                }
+            }
+            Value::Object(map) if map.contains_key("projectHash") && !map.contains_key("type") => self.head(map),
+            value if value.get("type").is_some() || value.get("content").is_some() => self.message(value, true),
+            _ => self.leave("unknown record type"),
+        }
+    }
+
+    /// Takes in a message; `counts`: it is a record of its own.
+    pub(super) fn message(&mut self, value: Value, counts: bool) {
+        let id = filled(&value, "id").filter(|id| *id != "REDACTED").unwrap_or("").to_owned();
+        if let Some(&at) = self.by_id.get(&id).filter(|_| !id.is_empty()) {
+            if let Some(entry) = self.entries.get_mut(at) {
+                *entry = Entry::Message(value);
+            }
+            if counts {
+                self.leave(reason::REPLACED);
+            }
+            return;
+        }
+        let at = self.entries.len();
+        self.entries.push(Entry::Message(value));
+        self.live.push(at);
+        if !id.is_empty() {
+            self.by_id.insert(id, at);
+        }
+    }
+
+    /// Drops a message and what stands behind it; all, where it is not known.
+    fn rewind(&mut self, id: &str) {
+        let at = self.by_id.get(id).and_then(|entry| self.live.binary_search(entry).ok()).unwrap_or(0);
+        for entry in self.live.split_off(at) {
+            self.forget(entry);
+        }
+        self.entries.push(Entry::Rewind(self.live.last().copied()));
+    }
+
+    fn forget(&mut self, entry: usize) {
+        if let Some(Entry::Message(value)) = self.entries.get(entry) {
+            self.by_id.remove(text(value, "id"));
+        }
+    }
+
+    /// Settings of the session; a list of messages among them is all there is from now on.
+    fn set(&mut self, mut set: Map<String, Value>) {
+        let messages = set.remove("messages");
+        let told = messages.is_some() || set.keys().any(|key| matches!(key.as_str(), "summary" | "directories"));
+        self.meta.extend(set);
+        if told {
+            self.used += 1;
+        } else {
+            self.leave("time of the last change");
+        }
+        let Some(messages) = messages else { return };
+        let messages = serde_json::json!({ "messages": messages });
+        let messages = list(&messages, "messages");
+        let kept: HashSet<&str> = messages.iter().map(|message| text(message, "id")).collect();
+        let dropped: Vec<usize> = self
+            .live
+            .iter()
+            .copied()
+            .filter(|entry| match self.entries.get(*entry) {
+                Some(Entry::Message(old)) => !kept.contains(text(old, "id")),
+                _ => false,
+            })
+            .collect();
+        let gone: HashSet<usize> = dropped.iter().copied().collect();
+        self.live.retain(|entry| !gone.contains(entry));
+        for entry in dropped {
+            self.forget(entry);
+        }
+        for message in messages.iter().filter(|message| message.is_object()) {
+            self.message(message.clone(), false);
+        }
+    }
+
+    /// The session's id.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.meta.get("sessionId").and_then(Value::as_str).filter(|id| !id.trim().is_empty() && *id != "REDACTED")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(lines: &[Value]) -> Vec<String> {
+        let mut thread = Thread::default();
+        for line in lines {
+            thread.line(line.clone());
+        }
+        let word = |entry: &Entry| match entry {
+            Entry::Message(value) => text(value, "content").to_owned(),
+            Entry::Rewind(to) => format!("<{}", to.map_or(-1, |to| i64::try_from(to).unwrap())),
+            Entry::Broken(_) => "!".to_owned(),
+        };
+        thread.entries.iter().map(word).collect()
+    }
+
+    fn message(id: &str, words: &str) -> Value {
+        json!({ "id": id, "type": "user", "content": words })
+    }
+
+    #[test]
+    fn what_is_told_is_never_taken_back() {
+        let (a, b, c) = (message("a", "A"), message("b", "B"), message("c", "C"));
+        assert_eq!(told(&[a.clone(), b.clone(), message("a", "A2")]), ["A2", "B"]);
+        assert_eq!(told(&[a.clone(), b.clone(), json!({"$rewindTo": "b"}), c.clone()]), ["A", "B", "<0", "C"]);
+        assert_eq!(told(&[a.clone(), json!({"$rewindTo": "x"}), message("a", "A2")]), ["A", "<-1", "A2"]);
+        let set = json!({"$set": {"messages": [message("s", "S"), message("b", "B2")]}});
+        assert_eq!(told(&[a.clone(), b, set, message("a", "A2")]), ["A", "B2", "S", "A2"]);
+        assert_eq!(
+            told(&[message("", "1"), message("", "2"), json!({"$set": 3}), json!({"$rewindTo": 3}), c]),
+            ["1", "2", "C"]
+        );
+    }
+}

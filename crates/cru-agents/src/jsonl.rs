@@ -1,0 +1,229 @@
+//! Sessions as JSON lines, one value a line: the loop that the agents which write them so have in common.
+//!
+//! It reads lines, finds the stream of each record, leaves out copies, counts and hashes what was taken in and accounts
+//! for every line. What a record means is the agent's own ([`Format`], [`State`]). Records are generic values: a key
+//! that is missing or of another type reads as null, and of a key that stands there twice the last counts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::intake::{Intake, LATER};
+use super::lines::{Line, Lines, MAX_LINE, trim};
+use super::out::{Fate, Out};
+use cru_base::{Error, Result};
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// Told by an earlier line.
+pub(super) const DUPLICATE: &str = "duplicate record";
+
+/// How an agent's files become streams.
+pub(super) trait Format {
+    /// What is kept of a stream while it is read.
+    type State: State;
+    /// The stream that a file's records are of.
+    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header>;
+    /// The stream of a record that is none of its file's own: the work of a sub-agent.
+    fn aside(&mut self, _own: &StreamKey, _record: &Value) -> Option<Header> {
+        None
+    }
+    /// A stream begins.
+    fn begin(&mut self, header: &Header) -> Self::State;
+}
+
+/// One stream of an agent while it is read.
+pub(super) trait State {
+    /// The id of a record, `""` where it has none.
+    fn id<'v>(&self, record: &'v Value) -> &'v str;
+    /// When a record was written.
+    fn time(&self, record: &Value) -> Option<Timestamp>;
+    /// Tells what a record says.
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate;
+    /// Whether some call waits for its answer.
+    fn waits(&self) -> bool;
+}
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read<F: Format>(format: F, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    read_some(format, bundle, &bundle.files, sink)
+}
+
+/// Reads those files of a bundle that are JSON lines.
+pub(super) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf], sink: &mut dyn Sink) -> Result<()> {
+    let mut reader = Reader {
+        format,
+        sink,
+        streams: Vec::new(),
+        by_key: HashMap::new(),
+        seen: HashMap::new(),
+        plain: HashMap::new(),
+        file: 0,
+    };
+    for (index, path) in files.iter().enumerate() {
+        reader.file = index;
+        reader.file(bundle, path)?;
+    }
+    for stream in &reader.streams {
+        reader.sink.close(&stream.key, stream.intake.consumed(stream.state.waits()));
+    }
+    Ok(())
+}
+
+/// A word of a record, `""` where there is none: `word(record, "/data/content")`.
+pub(super) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
+    record.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+/// A count of a record, 0 where there is none.
+pub(super) fn count(record: &Value, pointer: &str) -> u64 {
+    let value = record.pointer(pointer);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    let float = || value.and_then(Value::as_f64).filter(|number| *number > 0.0).map(|number| number as u64);
+    value.and_then(Value::as_u64).or_else(float).unwrap_or(0)
+}
+
+/// The members of a list of a record.
+pub(super) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
+    record.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The records at the beginning of a file, as far as they are whole.
+pub(super) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
+    const LONGEST: usize = 4 << 20;
+    let failed = |source| Error::io("read", path, source);
+    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, LONGEST);
+    let mut records = Vec::new();
+    for _ in 0..most {
+        match lines.next().map_err(failed)? {
+            None => break,
+            Some(Line::Oversized) => {}
+            Some(Line::Whole(line, _)) => records.extend(object(&String::from_utf8_lossy(trim(line)))),
+        }
+    }
+    Ok(records)
+}
+
+/// The whole records among the first bytes of a file.
+pub(super) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '_ {
+    let lines = bytes.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty());
+    lines.take(most).filter_map(|line| object(&String::from_utf8_lossy(line)))
+}
+
+/// A line that is an object.
+fn object(line: &str) -> Option<Value> {
+    serde_json::from_str(line).ok().filter(Value::is_object)
+}
+
+/// Hash of a line.
+type Hash = [u8; 16];
+
+struct Stream<S> {
+    key: Rc<StreamKey>,
+    intake: Intake,
+    state: S,
+}
+
+struct Reader<'s, F: Format> {
+    format: F,
+    sink: &'s mut dyn Sink,
+    streams: Vec<Stream<F::State>>,
+    by_key: HashMap<StreamKey, usize>,
+    /// Records by stream and id: the file each stands in, and its hash.
+    seen: HashMap<(usize, String), (usize, Hash)>,
+    /// Lines without id, by stream and hash, and the file they stand in: copies in another file are told once.
+    plain: HashMap<(usize, Hash), usize>,
+    file: usize,
+}
+
+impl<F: Format> Reader<'_, F> {
+    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<()> {
+        let own = self.format.file(bundle, path)?;
+        let failed = |source| Error::io("read", path, source);
+        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
+        let mut account = Account::default();
+        for number in 1.. {
+            self.sink.line(path, number);
+            match lines.next().map_err(failed)? {
+                None => break,
+                Some(Line::Oversized) => account.skip("oversized line"),
+                Some(Line::Whole(line, ended)) => {
+                    let line = trim(line);
+                    if !line.is_empty() {
+                        match self.line(&own, line, ended) {
+                            Fate::Shown => account.represent(),
+                            Fate::Skipped(reason) => account.skip(reason),
+                        }
+                    }
+                }
+            }
+        }
+        self.sink.account(path, account);
+        Ok(())
+    }
+
+    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> Fate {
+        // The check alone is much faster than the way that can mend.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let record = object(&text);
+        if record.is_none() && !ended {
+            // A write in progress is no record yet: the next reading takes it whole.
+            return Fate::Skipped("partial last line");
+        }
+        let aside = record.as_ref().and_then(|record| self.format.aside(&own.key, record));
+        let index = self.open(aside.as_ref().unwrap_or(own));
+        let id = record.as_ref().map(|record| self.streams[index].state.id(record).to_owned()).unwrap_or_default();
+        if self.is_copy(index, &id, line) {
+            return Fate::Skipped(DUPLICATE);
+        }
+        let stream = &mut self.streams[index];
+        if stream.intake.is_full() {
+            return Fate::Skipped(LATER);
+        }
+        let number = stream.intake.consume(line, &id, stream.state.waits());
+        let Some(record) = record else { return Fate::Skipped("broken line") };
+        let time = stream.state.time(&record);
+        let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
+        stream.state.tell(record, &mut out)
+    }
+
+    /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.
+    fn is_copy(&mut self, stream: usize, id: &str, line: &[u8]) -> bool {
+        let mut hash = Hash::default();
+        hash.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
+        if id.is_empty() {
+            return *self.plain.entry((stream, hash)).or_insert(self.file) != self.file;
+        }
+        let mut first = false;
+        let entry = self.seen.entry((stream, id.to_owned())).or_insert_with(|| {
+            first = true;
+            (self.file, hash)
+        });
+        if first {
+            return false;
+        }
+        if entry.0 != self.file || entry.1 == hash {
+            return true;
+        }
+        // Two records of one file under one id are both told; an id says no more than its record then.
+        entry.1 = hash;
+        false
+    }
+
+    fn open(&mut self, header: &Header) -> usize {
+        if let Some(&index) = self.by_key.get(&header.key) {
+            return index;
+        }
+        let key = header.key.clone();
+        self.sink.open(header.clone());
+        let intake = Intake::new(self.sink.bounds(&key));
+        let state = self.format.begin(header);
+        self.streams.push(Stream { key: Rc::new(key.clone()), intake, state });
+        self.by_key.insert(key, self.streams.len() - 1);
+        self.streams.len() - 1
+    }
+}

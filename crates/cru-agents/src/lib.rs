@@ -1,0 +1,147 @@
+//! Importers: one file (and a folder of its parts) per agent, each turning bytes into the common stream of events.
+//!
+//! This is the table of them, and the search for transcripts. Adding an agent is one module and one line in
+//! [`IMPORTERS`]; nothing else in the program knows agents apart. Files are only read.
+
+mod aider;
+pub mod any;
+mod argument;
+mod bundles;
+mod calls;
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod document;
+mod droid;
+#[cfg(test)]
+mod example;
+mod gemini;
+mod git;
+mod intake;
+mod jsonl;
+mod lenient;
+pub mod lines;
+mod markdown;
+mod opencode;
+mod out;
+pub mod pack;
+mod patch;
+mod pi;
+mod pibrain;
+mod place;
+pub mod places;
+mod rlm;
+mod shell;
+mod shorten;
+mod specstory;
+mod sqlite;
+mod steno;
+#[cfg(test)]
+mod told;
+mod tools;
+mod unpack;
+mod value;
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use cru_base::{Error, Result};
+use cru_session::source::{Bundle, Importer};
+
+/// Every importer.
+pub const IMPORTERS: &[Importer] = &[
+    claude::IMPORTER,
+    codex::IMPORTER,
+    pi::IMPORTER,
+    opencode::IMPORTER,
+    gemini::IMPORTER,
+    copilot::IMPORTER,
+    cursor::IMPORTER,
+    aider::IMPORTER,
+    droid::IMPORTER,
+    specstory::IMPORTER,
+    steno::IMPORTER,
+    rlm::IMPORTER,
+    pibrain::IMPORTER,
+];
+
+/// How much of a file is looked at to recognise it.
+const HEAD: u64 = 64 * 1024;
+
+/// The importer of that name.
+pub fn find(id: &str) -> Option<&'static Importer> {
+    IMPORTERS.iter().find(|importer| importer.id == id)
+}
+
+/// The importer of that host's transcripts.
+pub fn of_host(host: &str) -> Option<&'static Importer> {
+    IMPORTERS.iter().find(|importer| importer.host == host)
+}
+
+/// Transcripts that were found, and files that are none.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What is read together, in a fixed order.
+    pub bundles: Vec<Bundle>,
+    /// Files that look like transcripts by name and are none, with the reason, in order.
+    pub strangers: Vec<(PathBuf, &'static str)>,
+}
+
+/// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
+/// named, not below it, so a folder cannot contain itself.
+pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
+    recognised(importer, list(importer, paths)?)
+}
+
+/// The files that a search looks into, none of which is opened.
+pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
+        if metadata.is_dir() {
+            files.extend(below(path).filter(|path| is_named_so(importer, path)));
+        } else {
+            files.insert(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// The files in a folder, at any depth. A folder that cannot be opened hides its files, no others.
+fn below(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build().flatten();
+    entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())).map(ignore::DirEntry::into_path)
+}
+
+/// Looks into files and puts the transcripts together.
+pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found> {
+    let mut found = Found::default();
+    let mut known = Vec::new();
+    for path in files {
+        match head(&path) {
+            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => found.strangers.push((path, "empty file")),
+            Ok(head) if (importer.recognise)(&path, &head) => known.push(path),
+            Ok(_) => found.strangers.push((path, "not a transcript of this agent")),
+            Err(_) => found.strangers.push((path, "not readable")),
+        }
+    }
+    found.bundles = (importer.bundle)(known)?;
+    Ok(found)
+}
+
+/// Whether a file has the name of a transcript.
+pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    importer.names.iter().any(|end| name.ends_with(end))
+}
+
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    match unpack::open_file(path)?.take(HEAD).read_to_end(&mut head) {
+        // What was unpacked before the damage tells enough.
+        Err(error) if head.is_empty() || !unpack::is_damage(&error) => Err(error),
+        _ => Ok(head),
+    }
+}

@@ -1,0 +1,145 @@
+//! One line that says what a tool did better than the beginning of its output.
+
+use serde_json::Value;
+
+use crate::value::{count, filled, flag, list, text};
+use cru_base::text::{plural, thousands};
+
+/// The brief of a successful answer; `None` leaves it to the output's first words.
+pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Option<String> {
+    let none = Value::Null;
+    let metadata = state.get("metadata").unwrap_or(&none);
+    let more = if flag(metadata, "truncated") { " and more" } else { "" };
+    let has = |key: &str| metadata.get(key).is_some_and(Value::is_number);
+    match tool {
+        "bash" => matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
+        "read" => read(output),
+        "edit" | "multiedit" | "patch" | "apply_patch" => {
+            Some(change(metadata).unwrap_or_else(|| "changed".to_owned()))
+        }
+        "write" => {
+            let lines = plural(text(input, "content").lines().count() as u64, "line");
+            let verb = if metadata.get("exists") == Some(&Value::Bool(false)) { "created" } else { "written" };
+            Some(format!("{verb}, {lines}"))
+        }
+        "grep" if has("matches") => match count(metadata, "matches") {
+            0 => Some("no match".to_owned()),
+            1 => Some("1 match".to_owned()),
+            many => Some(format!("{} matches{more}", thousands(many))),
+        },
+        "glob" | "list" if has("count") => match count(metadata, "count") {
+            0 => Some("no file".to_owned()),
+            files => Some(format!("{}{more}", plural(files, "file"))),
+        },
+        "webfetch" => {
+            let (_, kind) = text(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
+            let kind = kind.split(';').next().unwrap_or(kind);
+            Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
+        }
+        "task" => answer(output).lines().map(plain).find(|line| !line.is_empty()).map(str::to_owned),
+        "skill" => Some("loaded".to_owned()),
+        "question" => {
+            let words = list(metadata, "answers").iter().flat_map(|answer| answer.as_array().into_iter().flatten());
+            let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+            Some(words.join(", ")).filter(|words| !words.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// `+3 −1` from what the host counted, else from the diff that it keeps.
+fn change(metadata: &Value) -> Option<String> {
+    if let Some(file) = metadata.get("filediff").filter(|file| file.get("additions").is_some()) {
+        return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
+    }
+    let diff = filled(metadata, "diff")?;
+    let starts =
+        |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
+    Some(format!("+{} −{}", starts('+', "+++ "), starts('-', "--- ")))
+}
+
+/// How many lines of a file were read, and of how many where the host says that there are more.
+fn read(output: &str) -> Option<String> {
+    if output.contains("<type>directory</type>") {
+        let (_, rest) = output.split_once("<entries>")?;
+        let entries =
+            rest.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['<', '('])).count();
+        return Some(if entries == 1 {
+            "1 entry".to_owned()
+        } else {
+            format!("{} entries", thousands(entries as u64))
+        });
+    }
+    let (_, body) = output.split_once("<content>").or_else(|| output.split_once("<file>"))?;
+    let lines = body.lines().filter(|line| is_numbered(line)).count() as u64;
+    let total = body.lines().rev().filter(|line| line.starts_with('(')).find_map(|line| {
+        let (_, rest) = line.split_once(" of ").or_else(|| line.split_once("total "))?;
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse::<u64>().ok()
+    });
+    let of = total.filter(|total| *total > lines).map(|total| format!(" of {}", thousands(total)));
+    Some(format!("{}{}", plural(lines, "line"), of.unwrap_or_default()))
+}
+
+/// `12: text`, and `00012| text` of before.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && (rest.starts_with(':') || rest.starts_with('|'))
+}
+
+/// The answer of a sub-agent without what the host puts around it.
+pub(super) fn answer(output: &str) -> &str {
+    let inner = output.split_once("<task_result>").map(|(_, rest)| rest);
+    let text = inner.map_or(output, |rest| rest.rsplit_once("</task_result>").map_or(rest, |(text, _)| text));
+    text.split_once("<task_metadata>").map_or(text, |(text, _)| text).trim()
+}
+
+/// A line without the marks of a heading or list.
+fn plain(line: &str) -> &str {
+    line.trim().trim_start_matches(['#', '*', '-', '>', ' ']).trim_end_matches(['*', ':']).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(tool: &str, state: &Value, output: &str, wanted: Option<&str>) {
+        assert_eq!(of(tool, &json!({"content": "a\nb\n"}), state, output).as_deref(), wanted, "{tool} {output}");
+    }
+
+    #[test]
+    fn figures_of_each_tool() {
+        let none = json!({});
+        check("bash", &none, " \n", Some("no output"));
+        check("bash", &none, "ok", None);
+        check(
+            "read",
+            &none,
+            "<path>a</path>\n<type>file</type>\n<content>\n1: a\n2: b\n\n(End of file - total 2 lines)\n</content>",
+            Some("2 lines"),
+        );
+        check(
+            "read",
+            &none,
+            "<content>\n5: a\n\n(Showing lines 5-5 of 1200. Use offset=6 to continue.)\n</content>",
+            Some("1 line of 1,200"),
+        );
+        check("read", &none, "<file>\n00001| a\n</file>", Some("1 line"));
+        check("read", &none, "<type>directory</type>\n<entries>\na/\nb\n\n(2 entries)\n</entries>", Some("2 entries"));
+        check("read", &none, "Image read successfully", None);
+        check("edit", &json!({"metadata": {"filediff": {"additions": 2, "deletions": 1}}}), "", Some("+2 −1"));
+        check("edit", &json!({"metadata": {"diff": "--- a\n+++ a\n x\n+b\n-c\n+d"}}), "", Some("+2 −1"));
+        check("edit", &none, "", Some("changed"));
+        check("write", &json!({"metadata": {"exists": false}}), "", Some("created, 2 lines"));
+        check("write", &none, "", Some("written, 2 lines"));
+        check("grep", &json!({"metadata": {"matches": 0}}), "No files found", Some("no match"));
+        check("glob", &json!({"metadata": {"count": 100, "truncated": true}}), "x", Some("100 files and more"));
+        check("webfetch", &json!({"title": "https://a.b (text/html)"}), "<p>", Some("text/html, 3 characters"));
+        check("task", &none, "task_id: s\n\n<task_result>\n## Found it\nmore\n</task_result>", Some("Found it"));
+        check("task", &none, "All good.\n\n<task_metadata>\nsession_id: s\n</task_metadata>", Some("All good."));
+        check("question", &json!({"metadata": {"answers": [["A", "B"], ["C"]]}}), "", Some("A, B, C"));
+        check("other", &none, "x", None);
+    }
+}

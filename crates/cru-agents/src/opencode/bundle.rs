@@ -1,0 +1,66 @@
+//! Which files are read as one, and by whom: a database, an export, or a session of the older JSON files.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::{database, export, recognise, tree};
+use crate::document::members;
+use crate::value::millis;
+use cru_base::{Error, Result};
+use cru_session::source::{Bundle, Sink};
+
+/// What of a file is looked at.
+const HEAD: u64 = 64 * 1024;
+
+/// Each session stands for itself. Databases come first: where a session is kept in several ways, theirs is the latest;
+/// then exports, the latest first.
+pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    let files: BTreeSet<PathBuf> = files.into_iter().collect();
+    let mut ranked = BTreeSet::new();
+    let mut places = BTreeSet::new();
+    for path in files {
+        if let Some(place) = tree::place(&path) {
+            places.insert(place);
+            continue;
+        }
+        let head = head(&Bundle::default(), &path)?;
+        if recognise::is_database(&head) {
+            ranked.insert((0, std::cmp::Reverse(0), path));
+        } else {
+            let head = export::head(&members(&String::from_utf8_lossy(&head)), &path);
+            let updated = head.info.get("time").and_then(|time| millis(time, "updated"));
+            ranked.insert((1, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
+        }
+    }
+    // Many files are of one session.
+    let sessions = places.iter().filter_map(tree::Place::session_file);
+    ranked.extend(sessions.map(|path| (2, std::cmp::Reverse(0), path)));
+    Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
+}
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    for path in &bundle.files {
+        if recognise::is_database(&head(bundle, path)?) {
+            database::read(path, sink)?;
+        } else if let Some(place) = tree::place(path) {
+            tree::read(&place, path, sink)?;
+        } else {
+            export::read(bundle, path, sink)?;
+        }
+    }
+    Ok(())
+}
+
+fn head(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
+    let failed = |source| Error::io("read", path, source);
+    let mut head = Vec::new();
+    bundle.open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    Ok(head)
+}
+
+/// What a session is kept in stands alone.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    vec![transcript.to_owned()]
+}

@@ -1,0 +1,95 @@
+//! What `opencode export` writes: one document with a session and all its messages.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::store::{Content, Head, Item, Message, Store, tell};
+use crate::document::{self, OVERSIZED, Piece, items, member, members};
+use crate::value::text;
+use cru_base::Result;
+use cru_session::source::{Account, Bundle, Sink};
+
+/// Bytes that a message is known by which is too long to be held.
+const KNOWN_BY: usize = 64 << 10;
+
+/// Reads an export.
+pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()> {
+    let mut account = Account::default();
+    let Some(text) = document::read_json(bundle, path)? else {
+        account.skip("oversized file");
+        sink.account(path, account);
+        return Ok(());
+    };
+    let document = members(&text);
+    let head = head(&document, path);
+    let mut messages = Messages::of(&document);
+    tell(&head, &mut messages, path, sink, &mut account)?;
+    sink.account(path, account);
+    Ok(())
+}
+
+/// What the beginning of a document says of its session.
+pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> Head {
+    let info = member(document, "info").and_then(Piece::value).unwrap_or(Value::Null);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let id = messages(document).iter().take(20).find_map(|message| {
+        let message = message.value()?;
+        let id = text(message.get("info")?, "sessionID").to_owned();
+        (!id.is_empty() && id != "REDACTED").then_some(id)
+    });
+    Head::of(info, &id.unwrap_or_else(|| stem.into_owned()))
+}
+
+/// The messages of a document.
+pub(super) fn messages<'a>(document: &[(Cow<'a, str>, Piece<'a>)]) -> Vec<Piece<'a>> {
+    member(document, "messages").map(|piece| items(piece.text)).unwrap_or_default()
+}
+
+struct Messages<'a> {
+    pieces: Vec<Piece<'a>>,
+    /// Whether another one begins behind them.
+    cut: bool,
+}
+
+impl<'a> Messages<'a> {
+    fn of(document: &[(Cow<'a, str>, Piece<'a>)]) -> Self {
+        let mut pieces = messages(document);
+        pieces.retain(|piece| piece.whole);
+        Self { pieces, cut: member(document, "messages").is_some_and(|list| !list.whole) }
+    }
+}
+
+impl Store for Messages<'_> {
+    fn len(&self) -> usize {
+        self.pieces.len() + usize::from(self.cut)
+    }
+
+    fn message(&mut self, index: usize) -> Result<Message> {
+        let alone = |content| Ok(Message { info: Item { id: String::new(), content }, parts: Vec::new() });
+        let Some(piece) = self.pieces.get(index) else { return alone(Content::Cut) };
+        let bytes = piece.text.as_bytes();
+        if piece.trouble() == OVERSIZED {
+            return alone(Content::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
+        }
+        let Some(Value::Object(mut message)) = piece.value() else {
+            return Ok(Message { info: Item::of_value(None, bytes, ""), parts: Vec::new() });
+        };
+        let parts = match message.remove("parts") {
+            Some(Value::Array(parts)) => parts,
+            _ => Vec::new(),
+        };
+        let part = |part: Value| {
+            let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
+            Item::of_value(Some(part), &bytes, "")
+        };
+        let info = Item::of_value(message.remove("info"), bytes, "");
+        Ok(Message { info, parts: parts.into_iter().map(part).collect() })
+    }
+
+    fn is_agent(&mut self, index: usize) -> Result<bool> {
+        let value = self.pieces.get(index).and_then(Piece::value);
+        Ok(value.and_then(|value| Some(text(value.get("info")?, "role") == "assistant")).unwrap_or(false))
+    }
+}

@@ -1,0 +1,188 @@
+//! Messages: what lasts of each, and which of the agent's may still change.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::part::{is_final, lasting};
+use super::reason;
+use super::session::Session;
+use super::store::{Content, Item, Message};
+use crate::value::{count, filled, flag, millis, text};
+use cru_session::event::{EventKind, Meta, Usage};
+
+impl Session<'_> {
+    /// Reads a message. `settled`: the agent has answered since, so that nothing in it changes any more.
+    pub(super) fn message(&mut self, message: Message, settled: bool) {
+        let Message { info: Item { id, content }, parts } = message;
+        let info = match content {
+            Content::Whole(info) => info,
+            Content::Cut => {
+                self.held = true;
+                self.skip("partial last message");
+                return self.lost(&parts);
+            }
+            Content::Broken(bytes, why) => {
+                // A file may be half written.
+                self.held |= !settled;
+                match self.take_bytes(&bytes, &id) {
+                    Some(_) => self.skip(why),
+                    None => self.later(),
+                }
+                return self.lost(&parts);
+            }
+        };
+        let role = text(&info, "role");
+        let time = info.get("time").and_then(|time| millis(time, "created"));
+        let done = settled || is_done(&info);
+        // The words of a message are written after it.
+        self.held |= parts.is_empty() && !done;
+        let Some(record) = self.take(&json!({ "message": role, "created": time.map(|it| it.to_string()) }), &id) else {
+            self.later();
+            return self.lost(&parts);
+        };
+        self.begins(&id, record);
+        match role {
+            "user" => {
+                self.shown();
+                self.user(record, time, &info, &parts);
+            }
+            "assistant" => {
+                self.shown();
+                self.assistant(record, time, &info, parts, done);
+            }
+            _ => {
+                self.skip("unknown role");
+                self.lost(&parts);
+            }
+        }
+    }
+
+    /// Counts parts whose message says nothing.
+    fn lost(&mut self, parts: &[Item]) {
+        for _ in parts {
+            if self.held { self.later() } else { self.skip(reason::OF_NONE) }
+        }
+    }
+
+    fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<Item>, done: bool) {
+        self.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
+        let mut turn = Turn {
+            time,
+            model: filled(info, "modelID").unwrap_or("unknown").to_owned(),
+            summary: flag(info, "summary") || text(info, "mode") == "compaction",
+            counted: false,
+        };
+        if !turn.summary {
+            self.compacted(None);
+        }
+        let last = parts.len().saturating_sub(1);
+        for (index, part) in parts.into_iter().enumerate() {
+            let Item { id, content } = part;
+            match content {
+                Content::Whole(part) => {
+                    self.held |= !done && !is_final(&part, index < last);
+                    match self.take(&lasting(&part), &id) {
+                        Some(record) => self.part(record, &part, &mut turn),
+                        None => self.later(),
+                    }
+                }
+                Content::Broken(bytes, _) => {
+                    self.held |= !done;
+                    match self.take_bytes(&bytes, &id) {
+                        Some(_) => self.skip("broken part"),
+                        None => self.later(),
+                    }
+                }
+                Content::Cut => self.skip("partial last part"),
+            }
+        }
+        if done {
+            self.close(info, &turn);
+        }
+        self.flush(&[]);
+    }
+
+    /// The end of the agent's message: how it ended, and what it took where no step says so.
+    fn close(&mut self, info: &Value, turn: &Turn) {
+        let error = info.get("error").filter(|error| error.is_object());
+        let tokens = info.get("tokens").filter(|tokens| !turn.counted && usage(tokens) != Usage::default());
+        if error.is_none() && tokens.is_none() {
+            return;
+        }
+        let name = error.map_or("", |error| text(error, "name"));
+        let Some(record) = self.take(&json!({ "end": name, "tokens": tokens, "cost": info.get("cost") }), "") else {
+            return;
+        };
+        let time = info.get("time").and_then(|time| millis(time, "completed")).or(turn.time);
+        if let Some(tokens) = tokens {
+            self.tokens(record, &turn.model, tokens, info);
+        }
+        match (error, name) {
+            (None, _) => {}
+            (Some(_), "MessageAbortedError") => self.emit(record, time, EventKind::Interrupt { call: None }),
+            (Some(error), _) => {
+                let data = error.get("data").unwrap_or(&Value::Null);
+                let said = filled(data, "message").or_else(|| filled(error, "message"));
+                let text = said.map_or_else(|| Cow::Owned(failure(name)), Cow::Borrowed);
+                self.emit(record, time, EventKind::ApiError(text));
+            }
+        }
+    }
+
+    /// Tells the tokens and the cost that `row` stores.
+    pub(super) fn tokens(&mut self, record: u64, model: &str, tokens: &Value, row: &Value) {
+        let usage = usage(tokens);
+        let cost = row.get("cost").and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost > 0.0);
+        if let Some(cost) = cost {
+            self.emit(record, None, EventKind::Meta(Meta::Cost(cost)));
+        }
+        if usage != Usage::default() {
+            let message = record.to_string().into();
+            self.emit(record, None, EventKind::Usage { message, model: model.into(), usage });
+        }
+        self.context = usage.used().saturating_add(usage.cache_read);
+    }
+}
+
+/// What the parts of one message have in common.
+pub(super) struct Turn {
+    /// When it was begun.
+    pub(super) time: Option<Timestamp>,
+    pub(super) model: String,
+    /// Whether it sums up what was said before.
+    pub(super) summary: bool,
+    /// Whether a step told its tokens.
+    pub(super) counted: bool,
+}
+
+/// Tokens; thinking is counted beside the other output.
+fn usage(tokens: &Value) -> Usage {
+    let none = Value::Null;
+    let cache = tokens.get("cache").unwrap_or(&none);
+    Usage {
+        input: count(tokens, "input"),
+        output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
+        cache_write: count(cache, "write"),
+        cache_read: count(cache, "read"),
+    }
+}
+
+/// Whether the host has said that a message is whole.
+fn is_done(info: &Value) -> bool {
+    let completed = info.get("time").and_then(|time| time.get("completed")).is_some_and(Value::is_number);
+    text(info, "role") != "user" && (completed || info.get("error").is_some_and(Value::is_object))
+}
+
+/// `Provider auth error` for `ProviderAuthError`.
+fn failure(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars().take(80) {
+        if c.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(if words.is_empty() { c } else { c.to_ascii_lowercase() });
+    }
+    if words.is_empty() { "The model service failed.".to_owned() } else { words }
+}

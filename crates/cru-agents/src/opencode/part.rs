@@ -1,0 +1,109 @@
+//! Parts of the agent's messages: which are final, what lasts of them, and what they tell.
+
+use serde_json::{Value, json};
+
+use super::message::Turn;
+use super::reason;
+use super::session::Session;
+use crate::value::{filled, list, millis, text};
+use cru_session::event::EventKind;
+
+/// Whether a part changes no more while its message goes on; `followed`: another stands behind it.
+pub(super) fn is_final(part: &Value, followed: bool) -> bool {
+    match text(part, "type") {
+        "tool" => {
+            let status = part.get("state").map_or("", |state| text(state, "status"));
+            !matches!(status, "pending" | "running")
+        }
+        "text" | "reasoning" => followed || part.get("time").and_then(|time| time.get("end")).is_some(),
+        _ => true,
+    }
+}
+
+/// What stays the same of a part in every place that it is kept in.
+pub(super) fn lasting(part: &Value) -> Value {
+    let kind = text(part, "type");
+    let get = |key: &str| part.get(key).unwrap_or(&Value::Null);
+    match kind {
+        "text" | "reasoning" => json!([kind, get("text"), get("synthetic"), get("ignored")]),
+        "tool" => {
+            let state = get("state");
+            let of = |key: &str| state.get(key).unwrap_or(&Value::Null);
+            json!([kind, get("tool"), of("status"), of("input"), of("output"), of("error")])
+        }
+        "step-finish" => json!([kind, get("tokens"), get("cost")]),
+        "patch" => json!([kind, get("hash"), get("files")]),
+        "file" => json!([kind, get("mime"), get("filename")]),
+        "subtask" => json!([kind, get("prompt"), get("command")]),
+        _ => json!([kind]),
+    }
+}
+
+impl Session<'_> {
+    /// Reads a part of the agent's message.
+    pub(super) fn part(&mut self, record: u64, part: &Value, turn: &mut Turn) {
+        let kind = text(part, "type");
+        if kind == "step-start" {
+            self.flush(&[]);
+        }
+        let time = part.get("time").and_then(|time| millis(time, "start")).or(turn.time);
+        match kind {
+            "text" => match filled(part, "text") {
+                Some(words) if turn.summary => {
+                    self.shown();
+                    self.summed(record, time, words);
+                }
+                Some(words) => {
+                    self.shown();
+                    self.emit(record, time, EventKind::Reply(words.into()));
+                }
+                None => self.skip(reason::EMPTY),
+            },
+            "reasoning" => match filled(part, "text") {
+                Some(words) => {
+                    self.shown();
+                    self.emit(record, time, EventKind::Thinking(words.into()));
+                }
+                None => self.skip(reason::EMPTY),
+            },
+            "tool" => {
+                self.shown();
+                self.tool(record, part, turn.time);
+            }
+            "step-finish" => {
+                self.shown();
+                turn.counted = true;
+                self.tokens(record, &turn.model, part.get("tokens").unwrap_or(&Value::Null), part);
+            }
+            "patch" => {
+                self.shown();
+                let files: Vec<&str> = list(part, "files").iter().filter_map(Value::as_str).collect();
+                self.flush(&files);
+            }
+            "step-start" => self.skip("begin of a step"),
+            "snapshot" => self.skip("snapshot of the files"),
+            "retry" => self.skip("try of the model service that failed"),
+            "agent" => self.skip("choice of an agent"),
+            "file" => self.skip("file of the agent"),
+            "compaction" => self.skip("mark of a compaction"),
+            "" => self.skip("no part type"),
+            _ => self.skip(reason::UNKNOWN_PART),
+        }
+    }
+
+    /// A summary of what was said before takes its place.
+    fn summed(&mut self, record: u64, time: Option<jiff::Timestamp>, words: &str) {
+        if self.compaction.is_none() {
+            self.compaction = Some((record, time, ""));
+        }
+        self.compacted(Some(words));
+    }
+
+    /// Tells the compaction that is under way, if any.
+    pub(super) fn compacted(&mut self, summary: Option<&str>) {
+        let Some((record, time, trigger)) = self.compaction.take() else { return };
+        let tokens_before = Some(self.context).filter(|tokens| *tokens > 0);
+        let trigger = Some(trigger.into()).filter(|trigger: &std::borrow::Cow<'_, str>| !trigger.is_empty());
+        self.emit(record, time, EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) });
+    }
+}

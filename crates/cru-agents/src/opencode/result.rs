@@ -1,0 +1,207 @@
+//! Answers of tools: output, failure, refusal, exit code, files, and the sub-agent that did the work.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::argument;
+use super::session::Session;
+use super::tool::Asked;
+use super::{brief, decision};
+use crate::git::commit_in;
+use crate::shell;
+use crate::value::{filled, flag, list, text};
+use cru_session::FileRef;
+use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
+
+/// Files that one command is said to have changed; a command that changes more is said to have changed these.
+const FILES: usize = 20;
+
+/// How the host begins its word that a person refused a call.
+const REFUSED: &str = "The user rejected permission to use this specific tool call";
+/// How it goes on where they said why.
+const FEEDBACK: &str = " with the following feedback: ";
+
+impl Session<'_> {
+    /// Tells an answer.
+    pub(super) fn answer(
+        &mut self,
+        record: u64,
+        time: Option<Timestamp>,
+        asked: &Asked<'_>,
+        state: &Value,
+        is_error: bool,
+    ) {
+        let none = Value::Null;
+        let metadata = state.get("metadata").unwrap_or(&none);
+        let output = if is_error { text(state, "error") } else { text(state, "output") };
+        let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
+        let refusal = output.strip_prefix(REFUSED).filter(|_| is_error);
+        let dismissed = is_error && output.starts_with("The user dismissed this question");
+        let is_shell = asked.tool == "bash";
+        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+        let exit = metadata.get("exit").and_then(Value::as_f64).map(|code| code as i32);
+        let failed = is_error || asked.invalid || (is_shell && exit.is_some_and(|code| code != 0));
+        let output = if is_shell { without_notes(output) } else { output };
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        if !failed {
+            self.files(asked, metadata, &mut reads, &mut writes);
+        }
+        let attachments = list(state, "attachments").iter().map(attachment).collect();
+        let said = if failed { None } else { brief::of(asked.tool, asked.input, state, output) };
+        let result = CallResult {
+            call: asked.id.clone().into(),
+            output: if asked.tool == "task" { brief::answer(output) } else { output }.to_owned().into(),
+            brief: said.map(Cow::Owned),
+            failed: failed && refusal.is_none() && !dismissed,
+            denied: refusal.is_some() || dismissed,
+            exit: exit.filter(|_| failed),
+            duration_ms: None,
+            reads,
+            writes,
+            subagent: self.started(asked, metadata, output),
+            attachments,
+        };
+        if is_shell && !failed {
+            self.waiting.push((record, time, result));
+        } else {
+            self.emit(record, time, EventKind::Result(result));
+        }
+        self.behind(record, time, asked, metadata, output, Ended { failed, stopped, refusal });
+    }
+
+    /// What an answer tells beside itself.
+    fn behind(
+        &mut self,
+        record: u64,
+        time: Option<Timestamp>,
+        asked: &Asked<'_>,
+        metadata: &Value,
+        output: &str,
+        ended: Ended<'_>,
+    ) {
+        let call = asked.id.as_str();
+        if ended.stopped {
+            self.emit(record, time, EventKind::Interrupt { call: Some(call.into()) });
+        }
+        if let Some(words) = ended.refusal.and_then(|rest| rest.strip_prefix(FEEDBACK)) {
+            let origin = PromptOrigin::Denial { call: call.to_owned().into() };
+            let prompt = Prompt { text: words.into(), origin, attachments: Vec::new() };
+            self.emit(record, time, EventKind::Prompt(prompt));
+        }
+        if ended.failed {
+            return;
+        }
+        match asked.tool {
+            "question" => {
+                for made in decision::answers(asked.input, metadata, call) {
+                    self.emit(record, time, EventKind::Decision(made));
+                }
+            }
+            "plan_exit" => self.emit(record, time, EventKind::Decision(decision::plan(output, call))),
+            "bash" => {
+                let command = text(asked.input, "command");
+                let commits = command.contains("git") && command.contains("commit");
+                if let Some(sha) = commit_in(output).filter(|_| commits) {
+                    self.emit(record, time, EventKind::Meta(Meta::Commit(sha.into())));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Files that the answer proves to be read and written.
+    fn files(&mut self, asked: &Asked<'_>, metadata: &Value, reads: &mut Vec<FileRef>, writes: &mut Vec<FileRef>) {
+        let file = |path: String| FileRef { path, ..FileRef::default() };
+        let named = asked.input.as_object().and_then(argument::path);
+        let shown = |path: &str| self.place.show(path).into_owned();
+        match asked.tool {
+            "read" => {
+                let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
+                reads.extend(named.filter(|_| !folder).map(|path| file(shown(path))));
+            }
+            "edit" | "multiedit" | "write" => {
+                let created = metadata.get("exists") == Some(&Value::Bool(false));
+                writes.extend(named.map(|path| FileRef { created, ..file(shown(path)) }));
+            }
+            "patch" | "apply_patch" => {
+                let patch = text(asked.input, "patchText");
+                writes.extend(argument::patched(patch).map(|path| file(shown(path))));
+            }
+            "bash" => {
+                let paths = shell::written(text(asked.input, "command"));
+                writes.extend(paths.iter().map(|path| file(self.place.show_shell(path))));
+                return;
+            }
+            _ => {}
+        }
+        self.changed.extend(writes.iter().map(|file| file.path.clone()));
+    }
+
+    /// Tells the answers of shell commands that wait for what their step changed: `files`, as the host found them.
+    pub(super) fn flush(&mut self, files: &[&str]) {
+        let alone = self.waiting.len() == 1;
+        for (record, time, mut result) in std::mem::take(&mut self.waiting) {
+            if alone {
+                for path in files.iter().take(FILES).map(|path| self.place.show(path).into_owned()) {
+                    let known = self.changed.contains(&path) || result.writes.iter().any(|file| file.path == path);
+                    if !known {
+                        result.writes.push(FileRef { path, ..FileRef::default() });
+                    }
+                }
+            }
+            self.emit(record, time, EventKind::Result(result));
+        }
+        self.changed.clear();
+    }
+
+    /// The sub-agent that a call started.
+    fn started(&self, asked: &Asked<'_>, metadata: &Value, output: &str) -> Option<SubagentRun<'static>> {
+        if asked.tool != "task" {
+            return None;
+        }
+        let session = filled(metadata, "sessionId").or_else(|| id_in(output));
+        let own = self.own_id().to_owned();
+        let stream = session.map(|id| StreamKey { session: own, agent: Some(id.to_owned()) });
+        let owned = |key: &str| filled(asked.input, key).map(|word| Cow::Owned(word.to_owned()));
+        let model = metadata.get("model").and_then(|model| filled(model, "modelID"));
+        Some(SubagentRun {
+            stream,
+            agent: owned("subagent_type"),
+            model: model.map(|model| model.to_owned().into()),
+            task: owned("description"),
+            background: flag(metadata, "background"),
+        })
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy)]
+struct Ended<'o> {
+    failed: bool,
+    stopped: bool,
+    /// What stands behind the host's word that a person refused it.
+    refusal: Option<&'o str>,
+}
+
+/// The session that an answer of a sub-agent names.
+fn id_in(output: &str) -> Option<&str> {
+    let rest = output.split_once("task_id: ").or_else(|| output.split_once("session_id: "))?.1;
+    rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().filter(|id| id.starts_with("ses"))
+}
+
+/// Output without what the host says about it.
+fn without_notes(output: &str) -> &str {
+    let tags = ["<bash_metadata>", "<shell_metadata>", "<metadata>"];
+    let at = tags.iter().filter_map(|tag| output.rfind(tag)).max();
+    let ends = output.trim_end().ends_with("metadata>");
+    let output = at.filter(|at| ends && *at > 0).map_or(output, |at| output[..at].trim_end());
+    if output.trim() == "(no output)" { "" } else { output }
+}
+
+fn attachment(file: &Value) -> Attachment<'static> {
+    let data = text(file, "url").split_once(";base64,").map_or("", |(_, data)| data).trim_end_matches('=');
+    let media_type = filled(file, "mime").unwrap_or("application/octet-stream").to_owned();
+    Attachment { media_type: media_type.into(), bytes: (data.len() as u64).saturating_mul(3) / 4 }
+}

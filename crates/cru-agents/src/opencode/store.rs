@@ -1,0 +1,157 @@
+//! What the three places that sessions are kept in have in common: a session and its messages, one at a time.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use cru_base::Result;
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Header, Sink};
+
+use super::session::Session;
+use crate::value::{filled, text};
+
+/// Why a message is left out that cannot be read.
+const BROKEN: &str = "broken message";
+
+/// A message or a part as it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) id: String,
+    pub(super) content: Content,
+}
+
+/// What stands in it.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// An object.
+    Whole(Value),
+    /// Something else: its bytes, and why it is left out.
+    Broken(Vec<u8>, &'static str),
+    /// The beginning of one: the file ends in it.
+    Cut,
+}
+
+impl Item {
+    /// Of the bytes that stand somewhere. `id` is the one that it is kept under, `""` for its own.
+    pub(super) fn of(bytes: &[u8], id: &str) -> Self {
+        let value = serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes)));
+        Self::of_value(value.ok(), bytes, id)
+    }
+
+    /// Of a value that was read.
+    pub(super) fn of_value(value: Option<Value>, bytes: &[u8], id: &str) -> Self {
+        match value.filter(Value::is_object) {
+            Some(value) => {
+                let id = if id.is_empty() { text(&value, "id") } else { id };
+                // A redaction tool leaves one word in place of every id.
+                let id = if id == "REDACTED" { String::new() } else { id.to_owned() };
+                Self { id, content: Content::Whole(value) }
+            }
+            None => Self { id: id.to_owned(), content: Content::Broken(bytes.to_vec(), BROKEN) },
+        }
+    }
+}
+
+/// A message with its parts.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) info: Item,
+    pub(super) parts: Vec<Item>,
+}
+
+/// The messages of one session, in order.
+pub(super) trait Store {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// One of them.
+    fn message(&mut self, index: usize) -> Result<Message>;
+    /// Whether it is the agent's.
+    fn is_agent(&mut self, index: usize) -> Result<bool>;
+}
+
+/// A session's own row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// Its id.
+    pub(super) id: String,
+    /// The session that started it.
+    pub(super) parent: Option<String>,
+    /// The one that started that.
+    pub(super) above: Option<String>,
+    /// All that is said of it.
+    pub(super) info: Value,
+}
+
+impl Head {
+    /// Of what is said of a session; `id` for one that does not say its own.
+    pub(super) fn of(info: Value, id: &str) -> Self {
+        let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
+        let id = known("id").unwrap_or_else(|| id.to_owned());
+        let parent = known("parentID").filter(|parent| *parent != id);
+        Self { id, parent, above: None, info }
+    }
+
+    /// Its identity. A sub-agent belongs to the session that started it.
+    pub(super) fn key(&self) -> StreamKey {
+        match &self.parent {
+            Some(parent) => StreamKey { session: parent.clone(), agent: Some(self.id.clone()) },
+            None => StreamKey { session: self.id.clone(), agent: None },
+        }
+    }
+
+    /// The identity of the session that started it.
+    fn parent_key(&self) -> Option<StreamKey> {
+        let parent = self.parent.clone()?;
+        Some(match self.above.clone().filter(|above| *above != parent) {
+            Some(above) => StreamKey { session: above, agent: Some(parent) },
+            None => StreamKey { session: parent, agent: None },
+        })
+    }
+
+    /// What a sub-agent was asked, and its type: the host makes one title of both.
+    fn asked(&self) -> (&str, Option<&str>) {
+        let title = text(&self.info, "title");
+        let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
+        split.map_or((title, None), |(task, agent)| (task, Some(agent)))
+    }
+}
+
+/// Tells a session.
+pub(super) fn tell(
+    head: &Head,
+    store: &mut dyn Store,
+    path: &Path,
+    sink: &mut dyn Sink,
+    account: &mut Account,
+) -> Result<()> {
+    let key = head.key();
+    if !sink.wants(&key) {
+        return Ok(());
+    }
+    let (asked, agent) = head.asked();
+    let is_agent = key.agent.is_some();
+    sink.open(Header {
+        aside: false,
+        key: key.clone(),
+        parent: head.parent_key(),
+        transcript: path.to_owned(),
+        agent: is_agent.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
+        task: Some(asked.to_owned()).filter(|task| is_agent && !task.is_empty()),
+    });
+    let bounds = sink.bounds(&key);
+    let mut session = Session::new(key, bounds, path, sink, account);
+    session.begin(head, asked);
+    let mut settled = store.len();
+    while settled > 0 {
+        settled -= 1;
+        if store.is_agent(settled)? {
+            break;
+        }
+    }
+    for index in 0..store.len() {
+        session.message(store.message(index)?, index < settled);
+    }
+    session.end(&head.info);
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Tool calls: a part holds the call and, once it is there, the answer.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::argument;
+use super::session::Session;
+use crate::value::{filled, list, millis, text};
+use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
+use cru_session::{Task, event};
+
+/// The name under which a person's own shell line is told.
+const SHELL: &str = "Shell";
+
+/// The call that an answer belongs to.
+pub(super) struct Asked<'p> {
+    /// The id told in events.
+    pub(super) id: String,
+    /// The tool as the host names it.
+    pub(super) tool: &'p str,
+    pub(super) input: &'p Value,
+    /// Whether the host could not read what it was asked.
+    pub(super) invalid: bool,
+}
+
+impl Session<'_> {
+    /// Reads a tool part; `time` is its message's.
+    pub(super) fn tool(&mut self, record: u64, part: &Value, time: Option<Timestamp>) {
+        let none = Value::Null;
+        let state = part.get("state").unwrap_or(&none);
+        let input = state.get("input").unwrap_or(&none);
+        let times = state.get("time").unwrap_or(&none);
+        let start = millis(times, "start").or(time);
+        let end = millis(times, "end").or(start);
+        let tool = filled(part, "tool").unwrap_or("tool");
+        let invalid = tool == "invalid";
+        let asked = Asked {
+            id: self.calls.name(text(part, "callID"), record),
+            tool: if invalid { filled(input, "tool").unwrap_or(tool) } else { tool },
+            input: if invalid { &none } else { input },
+            invalid,
+        };
+        let args = argument::telling(asked.tool, asked.input, &self.place);
+        let mut name = asked.tool;
+        if self.by_person && asked.tool == "bash" && !args.trim().is_empty() {
+            name = SHELL;
+            let prompt = Prompt { text: args.as_str().into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
+            self.emit(record, start, EventKind::Prompt(prompt));
+        }
+        let input = asked.input.clone();
+        let call = Call { id: asked.id.as_str().into(), tool: name.into(), args: args.into(), input };
+        self.emit(record, start, EventKind::Call(call));
+        if asked.tool == "todowrite" && text(state, "status") == "completed" {
+            self.list(record, list(asked.input, "todos"));
+        }
+        match text(state, "status") {
+            "completed" => self.answer(record, end, &asked, state, false),
+            "error" => self.answer(record, end, &asked, state, true),
+            // No answer is recorded.
+            _ => {}
+        }
+    }
+
+    /// Tells the task list.
+    pub(super) fn list(&mut self, record: u64, todos: &[Value]) {
+        let made = todos.iter().enumerate().map(|(index, todo)| Task {
+            id: filled(todo, "id").map_or_else(|| (index + 1).to_string(), str::to_owned),
+            content: text(todo, "content").to_owned(),
+            status: text(todo, "status").to_owned(),
+            priority: filled(todo, "priority").map(str::to_owned),
+            ..Task::default()
+        });
+        let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
+        self.tasks = true;
+        self.emit(record, None, event::EventKind::Tasks(tasks));
+    }
+}

@@ -1,0 +1,154 @@
+//! The JSON files of before 1.2: `storage/session/<project>/<session>.json`, `storage/message/<session>/<message>.json`
+//! and `storage/part/<message>/<part>.json`.
+//!
+//! The session's file is the transcript; the others are found beside it by their folders. Ids that are no plain names
+//! lead nowhere.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::store::{Head, Item, Message, Store, tell};
+use crate::value::{filled, millis, text};
+use cru_base::{Error, Result};
+use cru_session::source::{Account, Sink};
+
+/// Larger files are not read: a message is some kilobytes.
+const MAX: u64 = 256 << 20;
+
+/// Where a file stands in a tree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// The folder `storage`.
+    root: PathBuf,
+    /// The session that it belongs to; for a part, the one of its message, where that is known.
+    session: String,
+}
+
+/// The place of a file, by its folders.
+pub(super) fn place(path: &Path) -> Option<Place> {
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let stem = path.file_stem().and_then(|stem| stem.to_str())?;
+    if path.extension().is_none_or(|end| end != "json") {
+        return None;
+    }
+    let folder = path.parent()?;
+    let kind = folder.parent()?;
+    let root = kind.parent()?.to_owned();
+    match name(kind)?.as_str() {
+        "session" if root.join("message").is_dir() || name(&root)? == "storage" => {
+            Some(Place { root, session: stem.to_owned() })
+        }
+        "message" => Some(Place { root, session: name(folder)? }),
+        "part" => {
+            let message = name(folder)?;
+            let part = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+            let session = part.as_ref().and_then(|part| filled(part, "sessionID").map(str::to_owned));
+            (!message.is_empty()).then_some(Place { root, session: session.unwrap_or_default() })
+        }
+        _ => None,
+    }
+}
+
+impl Place {
+    /// The session's own file, else the first of its messages.
+    pub(super) fn session_file(&self) -> Option<PathBuf> {
+        let name = plain(&self.session)?;
+        let folders = std::fs::read_dir(self.root.join("session")).ok().into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = folders.map(|folder| folder.path().join(format!("{name}.json"))).collect();
+        files.retain(|path| path.is_file());
+        files.sort();
+        files.into_iter().next().or_else(|| files_in(&self.root.join("message").join(name)).into_values().next())
+    }
+
+    /// What is said of a session.
+    fn info(&self, session: &str) -> Option<Value> {
+        let path = Self { root: self.root.clone(), session: session.to_owned() }.session_file()?;
+        let value: Value = serde_json::from_slice(&read_file(&path).ok()?).ok()?;
+        (text(&value, "id") == session).then_some(value)
+    }
+}
+
+/// A name that leads into no other folder.
+fn plain(id: &str) -> Option<&str> {
+    let odd = id.is_empty() || id.starts_with('.') || id.contains(['/', '\\', '\0', ':']);
+    (!odd).then_some(id)
+}
+
+/// The JSON files of a folder by their names.
+fn files_in(folder: &Path) -> BTreeMap<String, PathBuf> {
+    let entries = std::fs::read_dir(folder).ok().into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())).map(|entry| entry.path());
+    let named = files.filter_map(|path| {
+        let stem = path.file_stem()?.to_str()?.to_owned();
+        (path.extension()? == "json").then_some((stem, path))
+    });
+    named.collect()
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    use std::io::Read as _;
+    let failed = |source| Error::io("read", path, source);
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(MAX).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Reads the session that the file `path` is of.
+pub(super) fn read(place: &Place, path: &Path, sink: &mut dyn Sink) -> Result<()> {
+    let mut account = Account::default();
+    let info = Item::of(&read_file(path)?, "");
+    let info = match info.content {
+        super::store::Content::Whole(info) if info.get("role").is_none() => info,
+        // A message without its session.
+        _ => Value::Null,
+    };
+    let mut head = Head::of(info, &place.session);
+    let above = head.parent.as_deref().and_then(|parent| place.info(parent));
+    head.above = above.and_then(|info| Head::of(info, "").parent);
+    let folder = plain(&place.session).map(|session| place.root.join("message").join(session));
+    let mut messages = Vec::new();
+    for (id, path) in folder.map(|folder| files_in(&folder)).unwrap_or_default() {
+        let item = Item::of(&read_file(&path)?, &id);
+        let (created, is_agent) = match &item.content {
+            super::store::Content::Whole(info) => {
+                (info.get("time").and_then(|time| millis(time, "created")), text(info, "role") == "assistant")
+            }
+            _ => (None, false),
+        };
+        messages.push((created, id, path, is_agent));
+    }
+    messages.sort();
+    let mut store = Messages { place, messages };
+    tell(&head, &mut store, path, sink, &mut account)?;
+    sink.account(path, account);
+    Ok(())
+}
+
+struct Messages<'p> {
+    place: &'p Place,
+    messages: Vec<(Option<jiff::Timestamp>, String, PathBuf, bool)>,
+}
+
+impl Store for Messages<'_> {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn message(&mut self, index: usize) -> Result<Message> {
+        let Some((_, id, path, _)) = self.messages.get(index) else {
+            return Ok(Message { info: Item::of(b"", ""), parts: Vec::new() });
+        };
+        let info = Item::of(&read_file(path)?, id);
+        let mut parts = Vec::new();
+        for (id, path) in plain(id).map(|id| files_in(&self.place.root.join("part").join(id))).unwrap_or_default() {
+            parts.push(Item::of(&read_file(&path)?, &id));
+        }
+        Ok(Message { info, parts })
+    }
+
+    fn is_agent(&mut self, index: usize) -> Result<bool> {
+        Ok(self.messages.get(index).is_some_and(|(_, _, _, is_agent)| *is_agent))
+    }
+}

@@ -1,0 +1,156 @@
+//! Messages under a person's name: their words, and what the host put beside them.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::part::lasting;
+use super::reason;
+use super::session::Session;
+use super::store::{Content, Item};
+use crate::value::{filled, flag, text};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
+
+/// How the host begins its word to the agent that a person ran a command.
+const RAN: &str = "The following tool was executed by the user";
+
+impl Session<'_> {
+    /// Reads a message of a person.
+    pub(super) fn user(&mut self, record: u64, time: Option<Timestamp>, _: &Value, parts: &[Item]) {
+        self.compacted(None);
+        self.by_person = false;
+        let mut said = Said::default();
+        for Item { id, content } in parts {
+            let number = match content {
+                Content::Whole(part) => self.take(&lasting(part), id),
+                Content::Broken(bytes, _) => self.take_bytes(bytes, id),
+                Content::Cut => None,
+            };
+            let (Some(number), Content::Whole(part)) = (number, content) else {
+                match (content, number) {
+                    (Content::Broken(..), Some(_)) => self.skip("broken part"),
+                    _ => self.later(),
+                }
+                continue;
+            };
+            match text(part, "type") {
+                "compaction" => {
+                    self.shown();
+                    let trigger = if flag(part, "auto") { "auto" } else { "manual" };
+                    self.compaction = Some((number, time, trigger));
+                }
+                "text" if text(part, "text").starts_with(RAN) && flag(part, "synthetic") => {
+                    self.shown();
+                    self.by_person = true;
+                }
+                _ => match said.take(part) {
+                    None => self.shown(),
+                    Some(reason) => self.skip(reason),
+                },
+            }
+        }
+        let Said { words, command, attachments } = said;
+        let origin = match command {
+            _ if self.is_agent() => PromptOrigin::Task,
+            true => PromptOrigin::Command,
+            false => PromptOrigin::Typed,
+        };
+        if !words.trim().is_empty() || !attachments.is_empty() {
+            let prompt = Prompt { text: words.into(), origin, attachments };
+            self.emit(record, time, EventKind::Prompt(prompt));
+        }
+    }
+}
+
+/// Words without the quotes that `opencode run` puts around an argument that has spaces.
+fn unquoted(words: &str) -> Cow<'_, str> {
+    let inner = words.trim_end().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match inner.filter(|inner| inner.contains(char::is_whitespace)) {
+        Some(inner) if !inner.replace("\\\"", "").contains('"') => Cow::Owned(inner.replace("\\\"", "\"")),
+        _ => Cow::Borrowed(words),
+    }
+}
+
+/// What a person said and sent.
+#[derive(Default)]
+struct Said {
+    words: String,
+    command: bool,
+    attachments: Vec<Attachment<'static>>,
+}
+
+impl Said {
+    /// Takes a part; why it is left out, where it is.
+    fn take(&mut self, part: &Value) -> Option<&'static str> {
+        match text(part, "type") {
+            "text" if flag(part, "synthetic") => Some(reason::HOST_WORDS),
+            "text" if flag(part, "ignored") => Some("words that the agent does not see"),
+            "text" => match filled(part, "text") {
+                Some(words) => {
+                    self.say(&unquoted(words));
+                    None
+                }
+                None => Some(reason::EMPTY),
+            },
+            "file" => self.file(part),
+            "subtask" => {
+                let words = filled(part, "prompt").or_else(|| filled(part, "description")).unwrap_or("");
+                match (filled(part, "command"), filled(part, "agent")) {
+                    (Some(command), _) => {
+                        self.command = true;
+                        let words = filled(part, "description").filter(|said| *said != command).unwrap_or("");
+                        self.say(format!("/{command} {words}").trim());
+                    }
+                    (None, Some(agent)) => self.say(&format!("@{agent} {words}")),
+                    (None, None) => self.say(words),
+                }
+                None
+            }
+            "agent" => Some("agent that the words name"),
+            "snapshot" | "step-start" => Some("snapshot of the files"),
+            "" => Some("no part type"),
+            _ => Some(reason::UNKNOWN_PART),
+        }
+    }
+
+    fn say(&mut self, words: &str) {
+        if !self.words.is_empty() {
+            self.words.push_str("\n\n");
+        }
+        self.words.push_str(words);
+    }
+
+    /// A file: one that the words name is no attachment.
+    fn file(&mut self, part: &Value) -> Option<&'static str> {
+        let (mime, url) = (text(part, "mime"), text(part, "url"));
+        let named = part.get("source").and_then(|source| source.get("text")).is_some();
+        let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
+        if data.is_none() && (named || mime.starts_with("text/") || mime == "application/x-directory") {
+            return Some("file that the words name");
+        }
+        let bytes = data.map_or(0, |(_, data)| (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4);
+        let media_type = if mime.is_empty() { "application/octet-stream" } else { mime };
+        self.attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unquoted;
+
+    #[test]
+    fn quotes_of_the_command_line_come_off() {
+        for (words, expected) in [
+            ("\"Fix the pump\n\"\n", "Fix the pump\n"),
+            (r#""Say \"hi\" to it""#, r#"Say "hi" to it"#),
+            (r#""one" and "two""#, r#""one" and "two""#),
+            ("\"word\"", "\"word\""),
+            ("\"", "\""),
+            ("fix it", "fix it"),
+        ] {
+            assert_eq!(unquoted(words), expected);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The header of a session: whose file it is, and what it was forked from.
+//!
+//! The header is not always the first line, and a slice of a session has none: then the file's name says what it can.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::record::with_record;
+use crate::lines::{Line, Lines};
+use cru_base::{Error, Result};
+use cru_session::source::Bundle;
+
+const MAX_LINES: usize = 50;
+const MAX_LINE: usize = 4 << 20;
+
+/// What the beginning of a file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The session.
+    pub(super) session: String,
+    /// When it was begun: a fork, when it was forked.
+    pub(super) time: Option<Timestamp>,
+    /// The file that it was forked from, as the header names it.
+    pub(super) origin: Option<String>,
+}
+
+impl Head {
+    /// Reads the beginning of a file.
+    pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
+        let failed = |source| Error::io("read", path, source);
+        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
+        let mut head = Self::default();
+        for _ in 0..MAX_LINES {
+            let line = match lines.next().map_err(failed)? {
+                None => break,
+                Some(Line::Oversized) => continue,
+                Some(Line::Whole(line, _)) => line,
+            };
+            let found = with_record(&String::from_utf8_lossy(line), |record| {
+                let time = record.timestamp.str().parse().ok();
+                if record.kind.str() != "session" {
+                    head.time = head.time.or(time);
+                    return false;
+                }
+                let origin = record.parent_session.filled().or_else(|| record.branched_from.filled());
+                head.origin = origin.map(str::to_owned);
+                record.id.str().trim().clone_into(&mut head.session);
+                head.time = time.or(head.time);
+                true
+            });
+            if found == Some(true) {
+                break;
+            }
+        }
+        if head.session.is_empty() || head.session == "REDACTED" {
+            path.file_stem().and_then(|stem| stem.to_str()).map_or("", id_in).clone_into(&mut head.session);
+        }
+        Ok(head)
+    }
+
+    /// The session that it was forked from, and whether its file is at hand beside this one, which is at `path`.
+    pub(super) fn origin(&self, path: &Path) -> Option<(String, bool)> {
+        let origin = self.origin.as_deref()?;
+        let file = beside(path, origin).filter(|file| file != path);
+        let read = file.as_ref().and_then(|file| Self::read(&Bundle::default(), file).ok());
+        let named = || origin.rsplit(['/', '\\']).next().map(|name| id_in(name.strip_suffix(".jsonl").unwrap_or(name)));
+        let session = read.as_ref().map(|head| head.session.clone()).or_else(|| named().map(str::to_owned));
+        session.filter(|session| !session.is_empty() && *session != self.session).map(|it| (it, read.is_some()))
+    }
+}
+
+/// The id in a file's name: `<time>_<id>`.
+fn id_in(stem: &str) -> &str {
+    stem.rsplit_once('_').map_or(stem, |(_, id)| id)
+}
+
+/// The file that `origin` names, where it lies in the same folder as `path` or in one next to it. The path that is
+/// written there is of the machine it was written on, and any text may stand there.
+fn beside(path: &Path, origin: &str) -> Option<PathBuf> {
+    let mut parts = origin.rsplit(['/', '\\']);
+    let name = parts.next().filter(|name| name.strip_suffix(".jsonl").is_some())?;
+    let folder = parts.next().filter(|folder| !matches!(*folder, "" | "." | ".."));
+    let here = path.parent()?;
+    let next = || Some(here.parent()?.join(folder?).join(name));
+    let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    Some(here.join(name)).filter(is_file).or_else(|| next().filter(is_file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_in_names() {
+        assert_eq!(id_in("2025-12-09T00-52-54-397Z_d97339c6"), "d97339c6");
+        assert_eq!(id_in("mine"), "mine");
+    }
+
+    #[test]
+    fn an_origin_is_looked_for_beside_the_fork_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, two) = (temp.path().join("one"), temp.path().join("two"));
+        for folder in [&one, &two] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let fork = one.join("fork.jsonl");
+        cru_base::files::create(&two.join("a.jsonl"), b"x").unwrap();
+        cru_base::files::create(&temp.path().join("b.jsonl"), b"x").unwrap();
+        assert_eq!(beside(&fork, "/home/mia/two/a.jsonl"), Some(two.join("a.jsonl")));
+        assert_eq!(beside(&fork, "C:\\s\\two\\a.jsonl"), Some(two.join("a.jsonl")));
+        assert_eq!(beside(&fork, "/home/mia/one/a.jsonl"), None);
+        assert_eq!(beside(&fork, "../b.jsonl"), None);
+        assert_eq!(beside(&fork, "/etc/passwd"), None);
+        assert_eq!(beside(&fork, ""), None);
+    }
+}

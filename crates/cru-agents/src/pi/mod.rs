@@ -1,0 +1,49 @@
+//! pi: its sessions as events, with those of the programs that write the same format (`OpenClaw`, oh-my-pi).
+//!
+//! A session is a file of JSON lines: a header, then entries that form a tree by the ids of their parents. A person who
+//! goes back leaves a branch behind in the same file; one who forks gets a new file that begins with a copy. Nothing
+//! here relies on a field being there or of its usual type, and what is not known is passed over by a name and counted.
+
+mod argument;
+mod assistant;
+mod brief;
+mod bundle;
+mod call;
+mod head;
+mod read;
+mod recognise;
+mod record;
+mod result;
+mod said;
+mod session;
+
+#[cfg(test)]
+mod tests;
+
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "pi",
+    title: "pi",
+    host: "pi",
+    places: &["~/.pi/agent/sessions", "~/.omp/agent/sessions", "~/.openclaw/agents"],
+    names: &[".jsonl"],
+    recognise: recognise::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+    beside: bundle::beside,
+    hooked: None,
+};
+
+/// Why records are left out, where more than one place says so.
+mod reason {
+    /// Nothing that says anything.
+    pub(super) const EMPTY: &str = "empty message";
+    /// Told by an earlier line.
+    pub(super) const DUPLICATE: &str = "duplicate record";
+    /// A fork begins with the entries of the session it came from.
+    pub(super) const COPIED: &str = "copied from another session";
+    /// Words that an extension put into the context.
+    pub(super) const EXTENSION: &str = "message of an extension";
+}

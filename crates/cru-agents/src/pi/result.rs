@@ -1,0 +1,124 @@
+//! Answers of tools: output, failure, exit code, files.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::brief;
+use super::call::is_shell;
+use super::record::{Block, Message};
+use super::session::{Session, attachment};
+use crate::calls::OpenCall;
+use crate::git::commit_in;
+use crate::out::{Fate, Out};
+use cru_session::FileRef;
+use cru_session::event::{Attachment, CallResult, EventKind, Meta};
+
+impl Session {
+    /// Reads one answer; `parent` is the id of the entry it hangs on.
+    pub(super) fn result(&mut self, message: &Message<'_>, parent: &str, out: &mut Out<'_>) -> Fate {
+        let host_id = message.tool_call_id.str();
+        let Some(call) = self.calls.close(host_id, [parent, ""]) else {
+            let known = self.calls.knows(host_id);
+            return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
+        };
+        let (text, attachments) = flatten(message.blocks());
+        let failed = message.is_error.0;
+        let (output, end) = if failed && is_shell(&call.tool) { ended(&text) } else { (text.as_ref(), End::Unsaid) };
+        let none = Map::new();
+        let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
+        let diff = message.details.0.as_ref().map_or("", |details| details.diff.str());
+        let said = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
+        let (reads, writes) = if failed { Default::default() } else { self.files(&call) };
+        out.emit(EventKind::Result(CallResult {
+            call: Cow::Borrowed(&call.id),
+            output: Cow::Borrowed(output),
+            brief: said.map(Cow::Owned),
+            failed,
+            exit: match end {
+                End::Code(code) => Some(code),
+                _ => None,
+            },
+            reads,
+            writes,
+            attachments,
+            ..CallResult::default()
+        }));
+        if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
+            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
+        }
+        if let Some(sha) = commit_in(output).filter(|_| call.commits && !failed) {
+            out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
+        }
+        Fate::Shown
+    }
+
+    /// Files that the answer of a call proves to be read and written.
+    fn files(&self, call: &OpenCall) -> (Vec<FileRef>, Vec<FileRef>) {
+        let file = |path: String| FileRef { path, ..FileRef::default() };
+        let named = || call.path.as_deref().map(|path| file(self.place.show(path).into_owned()));
+        match call.tool.as_str() {
+            "read" => (named().into_iter().collect(), Vec::new()),
+            "edit" | "write" => (Vec::new(), named().into_iter().collect()),
+            _ => (Vec::new(), call.writes.iter().cloned().map(file).collect()),
+        }
+    }
+}
+
+/// The text of an answer and the pictures in it.
+fn flatten(blocks: Vec<Block<'_>>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
+    let mut text: Option<Cow<'_, str>> = None;
+    let mut attachments = Vec::new();
+    for block in blocks {
+        if block.kind.str() == "image" {
+            attachments.push(attachment(&block));
+            continue;
+        }
+        let Some(piece) = block.text.0 else { continue };
+        text = Some(match text {
+            None => piece,
+            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
+        });
+    }
+    (text.unwrap_or_default(), attachments)
+}
+
+/// How a failed command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// With this code.
+    Code(i32),
+    /// A person stopped it.
+    Stopped,
+    /// The host does not say.
+    Unsaid,
+}
+
+/// The output of a failed command without the line that the host put below it.
+fn ended(text: &str) -> (&str, End) {
+    let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    let quiet = |output: &'_ str| output.trim() == "(no output)";
+    let output = if quiet(output) { "" } else { output.trim_end() };
+    if last == "Command aborted" {
+        return (output, End::Stopped);
+    }
+    let code = last.strip_prefix("Command exited with code ").and_then(|code| code.parse().ok());
+    code.map_or((text, End::Unsaid), |code| (output, End::Code(code)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_commands_end() {
+        assert_eq!(ended("2 failed\n\n\nCommand exited with code 1"), ("2 failed", End::Code(1)));
+        assert_eq!(ended("(no output)\n\nCommand exited with code 128"), ("", End::Code(128)));
+        assert_eq!(ended("Command aborted"), ("", End::Stopped));
+        assert_eq!(
+            ended("a\n\nCommand timed out after 5 seconds"),
+            ("a\n\nCommand timed out after 5 seconds", End::Unsaid)
+        );
+        assert_eq!(ended(""), ("", End::Unsaid));
+    }
+}

@@ -1,0 +1,31 @@
+//! pi-brain: its readings of pi's sessions, as events.
+//!
+//! A node is what its daemon made of one segment of a session: what it was about, how it ended, what was decided and
+//! learned. The segments of one session become one note, each a phase. Edges that follow from the sessions themselves
+//! are computed and not taken over. Nothing here relies on a field being there or of its usual type.
+
+mod bundle;
+mod lesson;
+mod node;
+mod read;
+mod recognise;
+mod totals;
+
+#[cfg(test)]
+mod tests;
+
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "pibrain",
+    title: "pi-brain",
+    host: "pi-brain",
+    places: &["~/.pi-brain/data/nodes", "~/.pi-brain/nodes"],
+    names: &[".json"],
+    recognise: recognise::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+    beside: bundle::beside,
+    hooked: None,
+};

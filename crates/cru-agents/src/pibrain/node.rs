@@ -1,0 +1,191 @@
+//! One node as a phase: the reading of the segment, decisions, errors, what was learned, what the analyst asks.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::lesson;
+use crate::document::{count, moment, objects, strings, text};
+use crate::out::Out;
+use crate::place::Place;
+use cru_base::text::thousands;
+use cru_session::event::{DecisionEvent, EventKind, Remark};
+use cru_session::{Task, time};
+
+/// A field of a section; some writers leave the section out.
+pub(super) fn field<'v>(node: &'v Value, section: &str, name: &str) -> Option<&'v Value> {
+    node.get(section).and_then(|section| section.get(name)).or_else(|| node.get(name)).filter(|value| !value.is_null())
+}
+
+fn word<'v>(node: &'v Value, section: &str, name: &str) -> Option<&'v str> {
+    field(node, section, name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// When its segment began.
+pub(super) fn began(node: &Value) -> Option<Timestamp> {
+    moment(node.get("metadata")?, &["timestamp"]).or_else(|| moment(node, &["timestamp"]))
+}
+
+/// When its segment ended.
+pub(super) fn ended(node: &Value) -> Option<Timestamp> {
+    let minutes =
+        field(node, "metadata", "durationMinutes")?.as_f64().filter(|minutes| (0.0..1e7).contains(minutes))?;
+    began(node)?.checked_add(SignedDuration::try_from_secs_f64((minutes * 60.0).round()).ok()?).ok()
+}
+
+/// Tells a node; `id` is its own, where no other node of the note has it.
+pub(super) fn tell(node: &Value, id: Option<&str>, place: &Place, out: &mut Out<'_>) {
+    let summary = word(node, "content", "summary").unwrap_or("");
+    let kind = word(node, "classification", "type").unwrap_or("other");
+    let title = match summary.split_inclusive(". ").next().map(|first| first.trim_end().trim_end_matches('.')) {
+        Some(first) if !first.is_empty() => first.to_owned(),
+        _ => kind.to_owned(),
+    };
+    out.emit(EventKind::Phase(title.into()));
+    let title = match word(node, "content", "outcome") {
+        Some(outcome) => format!("{kind}: {outcome}"),
+        None => kind.to_owned(),
+    };
+    out.emit(EventKind::Remark(Remark {
+        kind: "segment",
+        title: title.into(),
+        text: summary.into(),
+        fields: fields(node, place).into_iter().map(|(name, value)| (name, value.into())).collect(),
+        id: id.map(|id| format!("s-{id}").into()),
+        ..Remark::default()
+    }));
+    decisions(node, out);
+    errors(node, out);
+    lesson::tell(node, out);
+    analyst(node, id.unwrap_or("node"), out);
+}
+
+/// What the callout says below the summary.
+fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
+    let mut fields: Vec<(&'static str, String)> = Vec::new();
+    let mut put = |name: &'static str, value: Option<String>| fields.extend(value.map(|value| (name, value)));
+    let list = |words: Vec<&str>| (!words.is_empty()).then(|| words.join(", "));
+    let flag = |section: &str, name: &str| field(node, section, name).and_then(Value::as_bool);
+    put("Goal", flag("classification", "hadClearGoal").map(|is| if is { "clear" } else { "unclear" }.to_owned()));
+    put("Project", flag("classification", "isNewProject").filter(|is| *is).map(|_| "new".to_owned()));
+    put("Language", word(node, "classification", "language").map(str::to_owned));
+    put("Frameworks", list(strings(field(node, "classification", "frameworks"))));
+    let files = strings(field(node, "content", "filesTouched"));
+    let files: Vec<String> = files.iter().map(|path| format!("`{}`", place.show(path).replace('`', "'"))).collect();
+    put("Files", (!files.is_empty()).then(|| files.join(", ")));
+    put("Tools", list(strings(field(node, "content", "toolsUsed"))));
+    let minutes = field(node, "metadata", "durationMinutes").and_then(Value::as_f64).filter(|minutes| *minutes > 0.0);
+    put("Duration", minutes.map(|minutes| format!("{minutes} min")));
+    put("Entries", segment(node));
+    let none = Value::Null;
+    put("Segment tokens", count(node.get("daemonMeta").unwrap_or(&none), &["segmentTokenCount"]).map(thousands));
+    put("RLM", flag("daemonMeta", "rlmUsed").filter(|is| *is).map(|_| "used".to_owned()));
+    put("Version", version(node));
+    put("Analyzed", analyzed(node));
+    put(
+        "Log",
+        word(node, "daemonMeta", "analysisLog").map(|path| format!("`{}`", place.tilde(path).replace('`', "'"))),
+    );
+    fields
+}
+
+/// `e1 … e9 (12)`.
+fn segment(node: &Value) -> Option<String> {
+    let segment = node.get("source")?.get("segment")?;
+    let ends = [text(segment, &["startEntryId"]), text(segment, &["endEntryId"])];
+    let mut ends =
+        ends.into_iter().flatten().map(|id| format!("`{}`", id.replace('`', "'"))).collect::<Vec<_>>().join(" … ");
+    if let Some(count) = count(segment, &["entryCount"]) {
+        let gap = if ends.is_empty() { "" } else { " " };
+        ends = format!("{ends}{gap}({count})");
+    }
+    (!ends.is_empty()).then_some(ends)
+}
+
+/// `2, after a1b2-v1`: said only of one that was read again.
+fn version(node: &Value) -> Option<String> {
+    let before = strings(node.get("previousVersions"));
+    let version = count(node, &["version"]).filter(|version| *version > 1 || !before.is_empty())?;
+    Some(if before.is_empty() { version.to_string() } else { format!("{version}, after {}", before.join(", ")) })
+}
+
+/// `2026-01-06T02:00:00Z by 9f2c11ab`.
+fn analyzed(node: &Value) -> Option<String> {
+    let none = Value::Null;
+    let metadata = node.get("metadata").unwrap_or(&none);
+    let at = moment(metadata, &["analyzedAt"]).or_else(|| moment(node, &["analyzedAt"])).map(time::format);
+    let by = word(node, "metadata", "analyzerVersion").map(|by| format!("by `{}`", by.replace('`', "'")));
+    let told: Vec<String> = at.into_iter().chain(by).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+fn decisions(node: &Value, out: &mut Out<'_>) {
+    for decision in objects(field(node, "content", "keyDecisions")) {
+        let Some(what) = text(decision, &["what"]) else { continue };
+        out.emit(EventKind::Decision(DecisionEvent {
+            title: what.into(),
+            text: "".into(),
+            why: text(decision, &["why"]).map(Into::into),
+            rejected: strings(decision.get("alternativesConsidered")).into_iter().map(Into::into).collect(),
+            approval: false,
+            call: None,
+        }));
+    }
+}
+
+fn errors(node: &Value, out: &mut Out<'_>) {
+    for error in objects(field(node, "content", "errorsSeen")) {
+        let message = text(error, &["message"]).unwrap_or("");
+        let title = text(error, &["type"]).unwrap_or("Error");
+        let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
+        let fields = if resolved { vec![("Resolution", "resolved in this segment".into())] } else { Vec::new() };
+        out.emit(EventKind::Remark(Remark {
+            kind: "error",
+            title: title.into(),
+            text: message.into(),
+            fields,
+            ..Remark::default()
+        }));
+    }
+    for error in objects(field(node, "observations", "toolUseErrors")) {
+        let parts = [text(error, &["tool"]), text(error, &["errorType"])];
+        let title = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        let mut said: Vec<String> = text(error, &["context"]).map(str::to_owned).into_iter().collect();
+        said.extend(text(error, &["model"]).map(|model| format!("The model was {model}.")));
+        if error.get("wasRetried").and_then(Value::as_bool) == Some(true) {
+            said.push("It was tried again.".to_owned());
+        }
+        let title = if title.is_empty() { "Tool error" } else { &title };
+        out.emit(EventKind::Remark(Remark {
+            kind: "error",
+            title: title.into(),
+            text: said.join("\n").into(),
+            ..Remark::default()
+        }));
+    }
+}
+
+/// What the analyst decided for itself; what it wants to be looked at is a task.
+fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
+    let none = Value::Null;
+    let daemon = node.get("daemonMeta").unwrap_or(&none);
+    for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
+        let Some(what) = text(decision, &["decision"]) else { continue };
+        let at = moment(decision, &["timestamp"]).map(|at| ("At", time::format(at).into()));
+        out.emit(EventKind::Remark(Remark {
+            kind: "context",
+            title: format!("pi-brain: {what}").into(),
+            text: text(decision, &["reasoning"]).unwrap_or("").into(),
+            fields: at.into_iter().collect(),
+            folded: true,
+            ..Remark::default()
+        }));
+        if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
+            out.emit(EventKind::Task(Task {
+                id: format!("REVIEW-{id}-{number}"),
+                content: format!("Review: {what}"),
+                status: "pending".to_owned(),
+                ..Task::default()
+            }));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Reads the files of a bundle: documents to nodes, nodes to sessions, and the account of what became of each.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::bundle::{id_in, session};
+use super::node::{self, field};
+use super::recognise::parts;
+use super::totals::Totals;
+use crate::document::{self, BROKEN, canonical, count, text};
+use crate::intake::{Intake, LATER};
+use crate::out::Out;
+use crate::place::Place;
+use cru_base::Result;
+use cru_session::event::{EventKind, Meta, StreamKey};
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// Another reading of the same segment counts.
+const EARLIER: &str = "earlier version of a node";
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut accounts: Vec<(PathBuf, Account)> = Vec::new();
+    let mut sessions: BTreeMap<String, Vec<Node>> = BTreeMap::new();
+    let mut edges: Vec<(usize, Value)> = Vec::new();
+    for (file, path) in bundle.files.iter().enumerate() {
+        let mut account = Account::default();
+        match document::read_json(bundle, path)? {
+            None => account.skip("oversized file"),
+            Some(document) => {
+                let (nodes, joined) = parts(&document);
+                if nodes.is_empty() && joined.is_empty() {
+                    account.skip(BROKEN);
+                }
+                for piece in nodes {
+                    match piece.value().filter(Value::is_object) {
+                        Some(value) => sessions.entry(session(&piece)).or_default().push(Node::of(value, file)),
+                        None => account.skip(piece.trouble()),
+                    }
+                }
+                for piece in joined {
+                    match piece.value().filter(Value::is_object) {
+                        Some(value) => edges.push((file, value)),
+                        None => account.skip(piece.trouble()),
+                    }
+                }
+            }
+        }
+        accounts.push((path.clone(), account));
+    }
+    let mut related = related(edges, &sessions, &mut accounts);
+    for (key, nodes) in sessions {
+        tell(key, nodes, &mut related, &mut accounts, sink);
+    }
+    for (path, account) in accounts {
+        sink.account(&path, account);
+    }
+    Ok(())
+}
+
+/// A node on its way.
+struct Node {
+    id: String,
+    version: u64,
+    began: Option<Timestamp>,
+    file: usize,
+    value: Value,
+}
+
+impl Node {
+    fn of(value: Value, file: usize) -> Self {
+        let id = text(&value, &["id"]).unwrap_or("").trim().to_owned();
+        Self { id, version: count(&value, &["version"]).unwrap_or(1), began: node::began(&value), file, value }
+    }
+}
+
+/// The edges that somebody drew, by the node they start from. Those that follow from the sessions are computed.
+fn related(
+    edges: Vec<(usize, Value)>,
+    sessions: &BTreeMap<String, Vec<Node>>,
+    accounts: &mut [(PathBuf, Account)],
+) -> HashMap<String, Vec<(String, String, String)>> {
+    const STRUCTURAL: &[&str] = &["fork", "branch", "tree_jump", "resume", "compaction", "continuation"];
+    let known: HashSet<&str> = sessions.values().flatten().map(|node| node.id.as_str()).collect();
+    let mut related: HashMap<String, Vec<(String, String, String)>> = HashMap::new();
+    for (file, edge) in edges {
+        let account = &mut accounts[file].1;
+        let end = |name: &str| text(&edge, &[name]).unwrap_or("").trim().to_owned();
+        let (from, to, kind) = (end("sourceNodeId"), end("targetNodeId"), end("type"));
+        if STRUCTURAL.contains(&kind.as_str()) || text(&edge, &["createdBy"]) == Some("boundary") {
+            account.skip("structural edge: it is computed");
+        } else if !known.contains(from.as_str()) || to.is_empty() {
+            account.skip("edge of an unknown node");
+        } else {
+            let none = Value::Null;
+            let metadata = edge.get("metadata").unwrap_or(&none);
+            let mut why: Vec<String> = text(metadata, &["summary"]).map(str::to_owned).into_iter().collect();
+            why.extend(metadata.get("similarity").and_then(Value::as_f64).map(|alike| format!("similarity {alike}")));
+            why.extend(text(metadata, &["lessonId"]).map(|id| format!("lesson {id}")));
+            why.extend(text(metadata, &["patternId"]).map(|id| format!("pattern {id}")));
+            why.extend(text(&edge, &["createdBy"]).map(|by| format!("by {by}")));
+            related.entry(from).or_default().push((kind, to, why.join(", ")));
+            account.represent();
+        }
+    }
+    related
+}
+
+/// Tells one session.
+fn tell(
+    key: String,
+    mut nodes: Vec<Node>,
+    related: &mut HashMap<String, Vec<(String, String, String)>>,
+    accounts: &mut [(PathBuf, Account)],
+    sink: &mut dyn Sink,
+) {
+    if key.is_empty() {
+        for node in &nodes {
+            accounts[node.file].1.skip("node without a name");
+        }
+        return;
+    }
+    nodes.sort_by(|a, b| (&a.id, b.version, a.file).cmp(&(&b.id, a.version, b.file)));
+    let mut seen: HashSet<String> = HashSet::new();
+    nodes.retain(|node| {
+        let newest = node.id.is_empty() || seen.insert(node.id.clone());
+        if !newest {
+            accounts[node.file].1.skip(EARLIER);
+        }
+        newest
+    });
+    nodes.sort_by(|a, b| (a.began.is_none(), a.began, &a.id).cmp(&(b.began.is_none(), b.began, &b.id)));
+    let Some(first) = nodes.first() else { return };
+    let from = |name: &str| nodes.iter().find_map(|node| text(node.value.get("source")?, &[name]));
+    let parent = from("parentSession").map(|path| StreamKey { session: id_in(path).to_owned(), agent: None });
+    let key = StreamKey { session: key, agent: None };
+    let file = from("sessionFile").map_or_else(|| accounts[first.file].0.clone(), PathBuf::from);
+    sink.open(Header {
+        parent: parent.filter(|parent| *parent != key),
+        transcript: file,
+        key: key.clone(),
+        ..Header::default()
+    });
+    let mut intake = Intake::new(sink.bounds(&key));
+    let key = Rc::new(key);
+    let (mut place, mut totals) = (Place::default(), Totals::default());
+    let mut latest = None;
+    for Node { id, began, file, value, .. } in &nodes {
+        let account = &mut accounts[*file].1;
+        if intake.is_full() {
+            account.skip(LATER);
+            continue;
+        }
+        let number = intake.consume(&canonical(value, &[]), id, false);
+        let mut out = Out::new(sink, Rc::clone(&key), number, *began);
+        let project = field(value, "classification", "project").and_then(Value::as_str).unwrap_or("");
+        if place.see(project) {
+            let cwd = place.tilde(project);
+            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+        }
+        node::tell(value, Some(id.as_str()).filter(|id| !id.is_empty()), &place, &mut out);
+        totals.add(value, number, &place, &mut out);
+        if let Some(edges) = related.remove(id) {
+            let row = |(kind, to, why): &(String, String, String)| {
+                let to =
+                    if seen.contains(to) { format!("[[#^s-{to}]]") } else { format!("`{}`", to.replace('`', "'")) };
+                if why.is_empty() { format!("- {kind} {to}") } else { format!("- {kind} {to} ({why})") }
+            };
+            let rows: Vec<String> = edges.iter().map(row).collect();
+            out.emit(EventKind::Reply(rows.join("\n").into()));
+        }
+        latest = latest.max(node::ended(value)).max(*began);
+        account.represent();
+    }
+    totals.close(&mut Out::new(sink, Rc::clone(&key), intake.records(), latest));
+    sink.close(&key, intake.consumed(false));
+}

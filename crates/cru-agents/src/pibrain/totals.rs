@@ -1,0 +1,90 @@
+//! What holds for a whole session, put together from its nodes.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::node::field;
+use crate::document::{count, dollars, objects, strings, text};
+use crate::out::Out;
+use crate::place::Place;
+use cru_session::event::{EventKind, Meta, Usage};
+
+/// Sums and sets over nodes, in the order of their first mention.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    tokens: u64,
+    has_models: bool,
+    lists: Vec<(&'static str, Vec<String>)>,
+    known: BTreeSet<(&'static str, String)>,
+}
+
+/// Properties that are lists: their names in a note and in a node.
+const LISTS: &[(&str, &str, &str)] = &[
+    ("topics", "semantic", "topics"),
+    ("related_projects", "semantic", "relatedProjects"),
+    ("concepts", "semantic", "concepts"),
+    ("languages", "classification", "language"),
+    ("frameworks", "classification", "frameworks"),
+    ("machine", "source", "computer"),
+];
+
+impl Totals {
+    /// Takes in a node and tells what it used. `number` is its record's.
+    pub(super) fn add(&mut self, node: &Value, number: u64, place: &Place, out: &mut Out<'_>) {
+        for (property, section, name) in LISTS {
+            for word in strings(field(node, section, name)) {
+                let word = place.tilde(word);
+                let word = word.as_ref();
+                if self.known.insert((property, word.to_owned())) {
+                    match self.lists.iter_mut().find(|(known, _)| known == property) {
+                        Some((_, words)) => words.push(word.to_owned()),
+                        None => self.lists.push((property, vec![word.to_owned()])),
+                    }
+                }
+            }
+        }
+        for tag in strings(field(node, "semantic", "tags")) {
+            out.quiet(EventKind::Meta(Meta::Tag(tag.into())));
+        }
+        let mut costs = 0.0;
+        for (index, used) in objects(field(node, "observations", "modelsUsed")).enumerate() {
+            let model = text(used, &["model"]).unwrap_or("unknown");
+            let model = match text(used, &["provider"]) {
+                Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
+                _ => model.to_owned(),
+            };
+            let of = |name: &str| count(used, &[name]).unwrap_or(0);
+            let usage = Usage {
+                input: of("tokensInput"),
+                output: of("tokensOutput"),
+                cache_write: of("cacheWrite"),
+                cache_read: of("cacheRead"),
+            };
+            self.has_models = true;
+            out.quiet(EventKind::Usage { message: format!("{number}.{index}").into(), model: model.into(), usage });
+            costs += dollars(used, &["cost"]).unwrap_or(0.0);
+        }
+        let none = Value::Null;
+        let metadata = node.get("metadata").unwrap_or(&none);
+        let whole = dollars(metadata, &["cost"]).or_else(|| dollars(node, &["cost"]));
+        let cost = if costs > 0.0 { Some(costs) } else { whole };
+        if let Some(cost) = cost {
+            out.quiet(EventKind::Meta(Meta::Cost(cost)));
+        }
+        let tokens = count(metadata, &["tokensUsed"]).or_else(|| count(node, &["tokensUsed"]));
+        self.tokens = self.tokens.saturating_add(tokens.unwrap_or(0));
+    }
+
+    /// Tells what was put together.
+    pub(super) fn close(self, out: &mut Out<'_>) {
+        if self.tokens > 0 && !self.has_models {
+            out.quiet(EventKind::Meta(Meta::Tokens(self.tokens)));
+        }
+        for (property, words) in self.lists {
+            let alone = property == "machine" && words.len() == 1;
+            let value = if alone { Value::from(words.concat()) } else { Value::from(words) };
+            out.quiet(EventKind::Meta(Meta::Property { key: property.into(), value }));
+        }
+    }
+}

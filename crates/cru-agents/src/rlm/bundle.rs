@@ -1,0 +1,53 @@
+//! Which files are read as one: those of one session, wherever they lie.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::file::{self, Kind};
+use cru_base::{Error, Result};
+use cru_session::source::Bundle;
+
+/// How much of a file is looked at.
+const HEAD: u64 = 64 << 10;
+
+/// Groups files by session. A context that names none is of the session that the host ran when it was written.
+pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    files.sort();
+    files.dedup();
+    let none = Bundle::default();
+    let mut rows = Vec::with_capacity(files.len());
+    let mut running: HashMap<PathBuf, String> = HashMap::new();
+    for path in files {
+        let (kind, session) = look(&none, &path)?;
+        if let (Some(Kind::Metadata), Some(session), Some(folder)) = (kind, &session, path.parent()) {
+            running.insert(folder.to_owned(), session.clone());
+        }
+        rows.push((kind, session, path));
+    }
+    let mut sessions: BTreeMap<String, Vec<(Option<Kind>, PathBuf)>> = BTreeMap::new();
+    for (kind, session, path) in rows {
+        let of_folder = || path.parent().and_then(|folder| running.get(folder)).cloned();
+        sessions.entry(session.or_else(of_folder).unwrap_or_default()).or_default().push((kind, path));
+    }
+    let bundle = |mut files: Vec<(Option<Kind>, PathBuf)>| {
+        files.sort();
+        Bundle::of(files.into_iter().map(|(_, path)| path).collect())
+    };
+    Ok(sessions.into_values().map(bundle).collect())
+}
+
+/// What a file is, and the session that it names.
+pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<Kind>, Option<String>)> {
+    let failed = |source| Error::io("read", path, source);
+    let mut head = Vec::new();
+    bundle.open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let head = String::from_utf8_lossy(&head);
+    let kind = file::kind(path, &head);
+    Ok((kind, kind.and_then(|kind| file::session(kind, path, &head))))
+}
+
+/// A session's files are told apart by their names alone.
+pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
+    vec![transcript.to_owned()]
+}

@@ -1,0 +1,213 @@
+//! One record of a session as events: a message, an output, an access, a copy of the context, a summary.
+
+use serde_json::Value;
+
+use super::touch::{Access, Deed};
+use crate::argument;
+use crate::document::{canonical, count, moment, objects, text};
+use crate::out::{Fate, Out};
+use crate::place::Place;
+use cru_base::text::{fold_whitespace, plural, truncate};
+use cru_session::FileRef;
+use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, Remark};
+use cru_session::time;
+
+/// The messages of a context.
+pub(super) const MESSAGES: &[&str] = &["messages", "conversation"];
+
+/// Tells a message.
+pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Fate {
+    let words = words(value);
+    if words.trim().is_empty() {
+        return Fate::Skipped("empty message");
+    }
+    match text(value, &["role", "type"]).unwrap_or("") {
+        "user" | "human" => {
+            let prompt = Prompt { text: words.into(), origin: PromptOrigin::Typed, attachments: Vec::new() };
+            out.emit(EventKind::Prompt(prompt));
+            Fate::Shown
+        }
+        "assistant" | "ai" => {
+            out.emit(EventKind::Reply(words.into()));
+            Fate::Shown
+        }
+        "system" => Fate::Skipped("system prompt"),
+        "tool" | "tool_result" | "function" => Fate::Skipped("answer without its call"),
+        _ => Fate::Skipped("unknown role"),
+    }
+}
+
+/// What a message says: a text, or the texts of its blocks.
+fn words(value: &Value) -> String {
+    let content = value.get("content").or_else(|| value.get("text")).or_else(|| value.get("message"));
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(blocks @ Value::Array(_)) => {
+            let texts = objects(Some(blocks)).filter_map(|block| text(block, &["text"]));
+            texts.collect::<Vec<_>>().join("\n\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Tells the output of a tool, with the file that it touched where the log says so; `id` is the call's.
+pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
+    let tool = text(value, &["tool_name", "tool", "name"]).unwrap_or("tool");
+    let none = serde_json::Map::new();
+    let input = value.get("tool_input").or_else(|| value.get("input"));
+    let input = input.and_then(Value::as_object).unwrap_or(&none);
+    let said = ["command", "file_path", "path", "pattern"].iter().find_map(|name| input.get(*name)?.as_str());
+    let args = match (access, said) {
+        (Some(access), _) => place.show(&access.path).into_owned(),
+        (None, Some(said)) => place.show(said).into_owned(),
+        (None, None) => argument::compact(input, place),
+    };
+    out.emit(EventKind::Call(Call {
+        id: id.into(),
+        tool: tool.into(),
+        args: args.into(),
+        input: input.clone().into(),
+    }));
+    if let Some(cell) = text(value, &["cell_id"]) {
+        out.emit(EventKind::Detail { call: id.into(), name: "cell", value: cell.into() });
+    }
+    let exit = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let told_so = value.get("is_error").and_then(Value::as_bool) == Some(true);
+    let failed = exit.map_or(told_so, |code| code != 0);
+    let preview = text(value, &["content_preview", "preview", "content", "output"]).unwrap_or("");
+    let (reads, writes) = access.map(|access| files(access, place)).unwrap_or_default();
+    out.emit(EventKind::Result(CallResult {
+        call: id.into(),
+        output: preview.into(),
+        failed,
+        exit: exit.filter(|_| failed),
+        reads,
+        writes,
+        ..CallResult::default()
+    }));
+    Fate::Shown
+}
+
+/// Tells an access that no output belongs to.
+pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
+    let args = place.show(&access.path).into_owned();
+    out.emit(EventKind::Call(Call {
+        id: id.into(),
+        tool: access.tool().into(),
+        args: args.into(),
+        input: Value::Null,
+    }));
+    let (reads, writes) = files(access, place);
+    let brief = match access.deed {
+        Deed::Read => "read",
+        Deed::Write => "written",
+        Deed::Create => "created",
+    };
+    out.emit(EventKind::Result(CallResult {
+        call: id.into(),
+        brief: Some(brief.into()),
+        reads,
+        writes,
+        ..CallResult::default()
+    }));
+    Fate::Shown
+}
+
+fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
+    let created = access.deed == Deed::Create;
+    let file = vec![FileRef { path: place.show(&access.path).into_owned(), created, ..FileRef::default() }];
+    if access.deed == Deed::Read { (file, Vec::new()) } else { (Vec::new(), file) }
+}
+
+/// Tells which files a context knew, where no log does.
+pub(super) fn file_table(names: &[String], place: &Place, out: &mut Out<'_>) {
+    let rows: Vec<String> = names.iter().map(|name| format!("- `{}`", place.show(name).replace('`', "'"))).collect();
+    out.emit(EventKind::Remark(Remark {
+        kind: "context",
+        title: plural(rows.len() as u64, "file").into(),
+        text: rows.join("\n").into(),
+        folded: true,
+        ..Remark::default()
+    }));
+}
+
+/// Tells a copy of the context that was made before it was shortened; `file` is where it lies.
+pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
+    const LAST: usize = 200;
+    let whole = value.get("context").filter(|context| context.is_object()).unwrap_or(value);
+    let messages = MESSAGES.iter().find_map(|name| whole.get(*name)?.as_array());
+    let length = |name: &str| match whole.get(name) {
+        Some(Value::Array(items)) => items.len(),
+        Some(Value::Object(map)) => map.len(),
+        _ => 0,
+    };
+    let users = messages.into_iter().flatten().rev().filter(|it| text(it, &["role"]) == Some("user"));
+    let last = users.map(words).map(|words| fold_whitespace(&words)).find(|words| !words.is_empty());
+    let mut fields = Vec::new();
+    if let Some(last) = last {
+        fields.push(("Asked", format!("\"{}\"", truncate(&last, LAST)).into()));
+    }
+    let counts = [
+        ("Messages", messages.map_or(0, Vec::len)),
+        ("Tool outputs", length("tool_outputs")),
+        ("Files", length("files")),
+    ];
+    fields.extend(
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.to_string().into())),
+    );
+    let memory = whole.get("working_memory").and_then(Value::as_object);
+    let memory: Vec<&str> = memory.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    if !memory.is_empty() {
+        fields.push(("Memory", memory.join(", ").into()));
+    }
+    fields.push(("Copy", format!("`{file}`").into()));
+    if let Some(at) = out.time {
+        fields.push(("At", time::format(at).into()));
+    }
+    let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
+    out.emit(EventKind::Remark(Remark {
+        kind: "checkpoint",
+        title: "compaction: before the context was shortened".into(),
+        text: words.into(),
+        fields,
+        folded: true,
+        ..Remark::default()
+    }));
+    Fate::Shown
+}
+
+/// Tells the summary of a run, of which these are the events; `file` is where it lies.
+pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Fate {
+    let none = Value::Null;
+    let listed = ["events", "steps"].iter().find_map(|name| value.get(*name)?.as_array()).map_or(0, Vec::len);
+    let metadata = value.get("metadata").unwrap_or(&none);
+    let count = count(value, &["events_count", "event_count"]).unwrap_or((events + listed) as u64);
+    let names = ["summary", "final_summary", "outcome", "final_answer", "result"];
+    let words = text(value, &names).or_else(|| text(metadata, &names)).unwrap_or("");
+    let mut fields = Vec::new();
+    if let Some(query) = text(value, &["query", "task", "goal"]) {
+        fields.push(("Task", query.to_owned().into()));
+    }
+    if count > 0 {
+        fields.push(("Events", count.to_string().into()));
+    }
+    fields.push(("Record", format!("`{file}`").into()));
+    out.emit(EventKind::Remark(Remark {
+        kind: "summary",
+        title: "Trajectory".into(),
+        text: words.into(),
+        fields,
+        ..Remark::default()
+    }));
+    Fate::Shown
+}
+
+/// The names under which the time of a record stands.
+pub(super) fn when(value: &Value) -> Option<jiff::Timestamp> {
+    moment(value, &["timestamp", "time", "ts", "created_at", "externalized_at", "saved_at", "ended_at", "started_at"])
+}
+
+/// A record's bytes.
+pub(super) fn bytes(value: &Value) -> Vec<u8> {
+    canonical(value, &[])
+}

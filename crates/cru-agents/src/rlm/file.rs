@@ -1,0 +1,148 @@
+//! What a file of RLM is, by its name and place and by what it begins with.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::document::{Piece, member, members, told};
+
+/// Folder of the copies made before a context was shortened.
+const EXTERNALIZED: &str = "rlm-externalized";
+/// Folder of the summaries.
+const TRAJECTORIES: &str = "rlm-trajectories";
+
+/// The kinds of files, in the order they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Activation, depth, tokens: `{id}.json`, or all of a session in one: `session.json`.
+    State,
+    /// `session-metadata.json`: which session the host runs.
+    Metadata,
+    /// `{id}_context.json`: messages, files, outputs.
+    Context,
+    /// `context.json`: the same of the session that is run.
+    Shared,
+    /// `file-access-{id}.jsonl`.
+    Access,
+    /// A copy of a context.
+    Backup,
+    /// A summary.
+    Trajectory,
+}
+
+/// Whether the file that begins with `head` is one of them.
+pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
+    kind(path, &String::from_utf8_lossy(head)).is_some()
+}
+
+/// What it is.
+pub(super) fn kind(path: &Path, head: &str) -> Option<Kind> {
+    let name = path.file_name()?.to_string_lossy();
+    let begins = head.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).chars().next()?;
+    if name == "rlm-config.json" || !matches!(begins, '{' | '[') {
+        return None;
+    }
+    if below(path, EXTERNALIZED).0 {
+        return Some(Kind::Backup);
+    }
+    if below(path, TRAJECTORIES).0 {
+        return Some(Kind::Trajectory);
+    }
+    let root = members(head);
+    let has = |names: &[&str]| names.iter().any(|name| member(&root, name).is_some());
+    if name.starts_with("file-access") && name.ends_with(".jsonl") {
+        return has(&["path", "file_path", "file"]).then_some(Kind::Access);
+    }
+    if name == "session-metadata.json" {
+        return has(&["session_id"]).then_some(Kind::Metadata);
+    }
+    let state = has(&["rlm_active", "total_recursive_calls", "trajectory_events_count"]);
+    if state || (has(&["activation"]) && has(&["metadata", "budget", "context"])) {
+        return Some(Kind::State);
+    }
+    let named = name == "context.json" || name.ends_with("_context.json");
+    let holds = has(&["tool_outputs", "working_memory"]) || (named && has(&["messages", "conversation", "files"]));
+    match (holds, name == "context.json") {
+        (true, true) => Some(Kind::Shared),
+        (true, false) => Some(Kind::Context),
+        (false, _) => None,
+    }
+}
+
+/// The session that a file is of, as far as the file alone tells.
+pub(super) fn session(kind: Kind, path: &Path, head: &str) -> Option<String> {
+    let root = members(head);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned())?;
+    let folder = || Some(path.parent()?.file_name()?.to_string_lossy().into_owned());
+    let said = || said(&root);
+    let id = match kind {
+        Kind::Metadata => said(),
+        Kind::Shared => None,
+        Kind::State if stem == "session" => said().or_else(folder),
+        // The names of the files say it; what stands in them came later.
+        Kind::State => Some(stem),
+        Kind::Context => stem.strip_suffix("_context").map(str::to_owned).or_else(said),
+        Kind::Access => stem.strip_prefix("file-access-").map(str::to_owned).or_else(folder),
+        Kind::Backup => below(path, EXTERNALIZED).1.or_else(said).or(Some(stem)),
+        Kind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).1).or_else(|| Some(plain(&stem))),
+    };
+    id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+fn said(root: &[(Cow<'_, str>, Piece<'_>)]) -> Option<String> {
+    let metadata = || told(&members(member(root, "metadata")?.text), &["session_id"]);
+    told(root, &["session_id", "sessionId"]).or_else(metadata)
+}
+
+/// Whether a path lies below a folder of that name, and the folder in there that it lies in.
+fn below(path: &Path, folder: &str) -> (bool, Option<String>) {
+    let parts: Vec<_> = path.components().map(std::path::Component::as_os_str).collect();
+    let Some(at) = parts.iter().rposition(|part| *part == folder) else { return (false, None) };
+    let inner = parts.get(at + 1).filter(|_| at + 2 < parts.len());
+    (true, inner.map(|part| part.to_string_lossy().into_owned()))
+}
+
+/// The id in the name of a summary.
+fn plain(stem: &str) -> String {
+    let stem = ["trajectory-", "trajectory_"].iter().find_map(|word| stem.strip_prefix(word)).unwrap_or(stem);
+    let stem = ["-trajectory", "_trajectory", "-summary", "_summary"]
+        .iter()
+        .find_map(|word| stem.strip_suffix(word))
+        .unwrap_or(stem);
+    stem.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, head: &str) -> Option<(Kind, Option<String>)> {
+        let path = Path::new(path);
+        let kind = kind(path, head)?;
+        Some((kind, session(kind, path, head)))
+    }
+
+    #[test]
+    fn table() {
+        let id = |id: &str| Some(id.to_owned());
+        let rows = [
+            ("s1.json", r#"{"created_at":1,"rlm_active":true"#, Some((Kind::State, id("s1")))),
+            ("s1/session.json", r#"{"metadata":{"session_id":"x"},"activation":{}}"#, Some((Kind::State, id("x")))),
+            ("s1/session.json", r#"{"activation":{},"budget":{}}"#, Some((Kind::State, id("s1")))),
+            ("s1_context.json", r#"{"messages":[{"role":"user"#, Some((Kind::Context, id("s1")))),
+            ("any.json", r#"{"session_id":"s2","tool_outputs":[]}"#, Some((Kind::Context, id("s2")))),
+            ("context.json", r#"{"conversation":[]}"#, Some((Kind::Shared, None))),
+            ("session-metadata.json", r#"{"session_id":"s1","cwd":"/x"}"#, Some((Kind::Metadata, id("s1")))),
+            ("file-access-s1.jsonl", "{\"path\":\"a\"}\n", Some((Kind::Access, id("s1")))),
+            ("rlm-externalized/s1/a.json", "{}", Some((Kind::Backup, id("s1")))),
+            ("rlm-trajectories/s1_trajectory.json", "{}", Some((Kind::Trajectory, id("s1")))),
+            ("rlm-trajectories/a.jsonl", r#"{"session_id":"s3"}"#, Some((Kind::Trajectory, id("s3")))),
+            ("rlm-config.json", r#"{"rlm_active":true}"#, None),
+            ("other.json", r#"{"messages":[]}"#, None),
+            ("s1_context.json", "[]", None),
+            ("file-access-s1.jsonl", "no json", None),
+        ];
+        for (path, head, wanted) in rows {
+            assert_eq!(of(path, head), wanted, "{path}");
+        }
+    }
+}

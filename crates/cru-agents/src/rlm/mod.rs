@@ -1,0 +1,31 @@
+//! RLM: the state that it kept beside a host's transcripts, as events.
+//!
+//! One session is spread over several files: its state, its context (messages, outputs, memory), a log of files, copies
+//! of the context made before it was shortened, summaries of its runs. They are read together. Files are never changed,
+//! and a time that nobody knew stays unknown.
+
+mod bundle;
+mod context;
+mod file;
+mod head;
+mod read;
+mod touch;
+
+#[cfg(test)]
+mod tests;
+
+use cru_session::source::Importer;
+
+/// Its row in the table.
+pub(super) const IMPORTER: Importer = Importer {
+    id: "rlm",
+    title: "RLM",
+    host: "rlm",
+    places: &["~/.claude/rlm-state", "~/.claude/rlm-externalized", "~/.claude/rlm-trajectories"],
+    names: &[".json", ".jsonl"],
+    recognise: file::recognise,
+    bundle: bundle::bundle,
+    read: read::read,
+    beside: bundle::beside,
+    hooked: None,
+};

@@ -1,0 +1,341 @@
+//! Reads the files of one session: documents to records in the order of their times, records to events, and the account
+//! of what became of each.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::bundle::look;
+use super::context::{self, MESSAGES, bytes, when};
+use super::file::Kind;
+use super::head::Head;
+use super::touch::{Access, Waiting};
+use crate::calls::Calls;
+use crate::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
+use crate::intake::{Intake, LATER};
+use crate::out::{Fate, Out};
+use crate::place::Place;
+use cru_base::Result;
+use cru_session::event::{EventKind, StreamKey};
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// A context whose session is named by no file of its own.
+const NO_SESSION: &str = "no session file";
+/// Told by another file of the session.
+const DUPLICATE: &str = "duplicate record";
+
+/// Reads a bundle and hands its events to the sink.
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut session = Session::default();
+    let mut key = None;
+    let mut kinds = Vec::with_capacity(bundle.files.len());
+    for path in &bundle.files {
+        let (kind, id) = look(bundle, path)?;
+        key = key.or(id);
+        kinds.push(kind);
+    }
+    // What lies in a folder of its own needs no other file to say whose it is.
+    session.known = key.is_some()
+        && kinds.iter().flatten().any(|kind| !matches!(kind, Kind::Context | Kind::Shared | Kind::Access));
+    session.logged = kinds.contains(&Some(Kind::Access));
+    for (path, kind) in bundle.files.iter().zip(&kinds) {
+        let file = session.files.len();
+        session.files.push((path.clone(), Account::default()));
+        match (document::read(bundle, path)?, kind) {
+            (None, _) => session.skip(file, "oversized file"),
+            (Some(text), Some(kind)) => session.take(file, *kind, &text),
+            (Some(_), None) => session.skip(file, BROKEN),
+        }
+    }
+    session.tell(&StreamKey { session: key.unwrap_or_default(), agent: None }, sink);
+    for (path, account) in session.files {
+        sink.account(&path, account);
+    }
+    Ok(())
+}
+
+/// What a record is.
+enum What {
+    Message(Value),
+    Output(Value, Option<Access>),
+    Access(Access),
+    Backup(Value),
+    Trajectory(Value, usize),
+    Files(Vec<String>),
+}
+
+struct Record {
+    time: Option<Timestamp>,
+    file: usize,
+    line: u64,
+    bytes: Vec<u8>,
+    what: What,
+}
+
+/// One session while it is read.
+#[derive(Default)]
+struct Session {
+    head: Head,
+    files: Vec<(PathBuf, Account)>,
+    records: Vec<Record>,
+    /// The file that each record was met in first.
+    seen: HashMap<blake3::Hash, usize>,
+    /// Whether some file says that there is such a session.
+    known: bool,
+    /// Whether a log tells which files were touched.
+    logged: bool,
+}
+
+impl Session {
+    fn skip(&mut self, file: usize, reason: &'static str) {
+        self.files[file].1.skip(reason);
+    }
+
+    fn take(&mut self, file: usize, kind: Kind, document: &str) {
+        match kind {
+            Kind::State | Kind::Metadata => self.state(file, kind, document),
+            Kind::Context | Kind::Shared => self.context(file, document),
+            Kind::Access => self.access(file, document),
+            Kind::Backup => match whole(document) {
+                Some(value) => self.add(file, 1, when(&value), bytes(&value), What::Backup(value)),
+                None => self.skip(file, PARTIAL),
+            },
+            Kind::Trajectory => self.trajectory(file, document),
+        }
+    }
+
+    fn state(&mut self, file: usize, kind: Kind, document: &str) {
+        let Some(value) = whole(document) else { return self.skip(file, PARTIAL) };
+        if kind == Kind::State {
+            self.head.state(&value);
+        } else {
+            self.head.metadata(&value);
+        }
+        self.files[file].1.represent();
+        if let Some((_, context)) = members(document).iter().find(|(name, _)| name == "context") {
+            self.context(file, context.text);
+        }
+    }
+
+    /// Messages, outputs and memory. Each list is told up to where it is cut off.
+    fn context(&mut self, file: usize, document: &str) {
+        let root = members(document);
+        if root.is_empty() {
+            return if document.trim() == "{}" { self.skip(file, "empty context") } else { self.skip(file, BROKEN) };
+        }
+        let mut place = Where::new(document);
+        // The members in their order, so that lines are found going forward.
+        for (name, piece) in &root {
+            match name.as_ref() {
+                name if MESSAGES.contains(&name) => self.list(file, piece, &mut place, What::Message),
+                "tool_outputs" => self.list(file, piece, &mut place, |value| What::Output(value, None)),
+                "files" => self.file_table(file, piece),
+                "working_memory" if self.known => match piece.value() {
+                    Some(memory) => self.head.remember(Some(&memory)),
+                    None => self.skip(file, piece.trouble()),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn list(&mut self, file: usize, piece: &Piece<'_>, place: &mut Where<'_>, what: impl Fn(Value) -> What) {
+        for item in items(piece.text) {
+            match item.value().filter(Value::is_object) {
+                Some(value) => self.add(file, place.line(item.text), when(&value), bytes(&value), what(value)),
+                None => self.skip(file, item.trouble()),
+            }
+        }
+    }
+
+    fn file_table(&mut self, file: usize, piece: &Piece<'_>) {
+        let names: Vec<String> = members(piece.text).into_iter().map(|(name, _)| name.into_owned()).collect();
+        if names.is_empty() {
+            return;
+        }
+        if self.logged {
+            return self.skip(file, "table of files: the log tells of them");
+        }
+        let bytes = names.join("\n").into_bytes();
+        self.add(file, 1, None, bytes, What::Files(names));
+    }
+
+    fn access(&mut self, file: usize, document: &str) {
+        for (number, line) in (1..).zip(document.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+            let value = serde_json::from_str::<Value>(line).ok();
+            match value.as_ref().map(|value| (when(value), bytes(value), Access::of(value))) {
+                Some((time, bytes, Some(access))) => self.add(file, number, time, bytes, What::Access(access)),
+                Some((_, _, None)) => self.skip(file, "access without a file"),
+                None => self.skip(file, BROKEN),
+            }
+        }
+    }
+
+    /// A summary: a document, or lines of events of which one sums up.
+    fn trajectory(&mut self, file: usize, document: &str) {
+        if let Some(value) = whole(document) {
+            return self.add(file, 1, when(&value), bytes(&value), What::Trajectory(value, 0));
+        }
+        let (mut sum, mut events) = (Value::Null, 0);
+        for line in document.lines().filter(|line| !line.trim().is_empty()) {
+            match serde_json::from_str::<Value>(line).ok().filter(Value::is_object) {
+                Some(value) => {
+                    events += 1;
+                    let sums_up = text(&value, &["summary", "final_summary", "final_answer"]).is_some();
+                    if sums_up || sum.is_null() {
+                        sum = value;
+                    }
+                }
+                None => self.skip(file, BROKEN),
+            }
+        }
+        if events > 0 {
+            // The other lines are counted and stand in the file alone.
+            for _ in 1..events {
+                self.skip(file, "event of a trajectory");
+            }
+            self.add(file, 1, when(&sum), bytes(&sum), What::Trajectory(sum, events));
+        }
+    }
+
+    fn add(&mut self, file: usize, line: u64, time: Option<Timestamp>, bytes: Vec<u8>, what: What) {
+        // Contexts are stored twice now and then; within one file the same words are said again.
+        let first = *self.seen.entry(blake3::hash(&bytes)).or_insert(file);
+        if !self.known {
+            self.skip(file, NO_SESSION);
+        } else if first != file {
+            self.skip(file, DUPLICATE);
+        } else {
+            self.records.push(Record { time, file, line, bytes, what });
+        }
+    }
+
+    fn tell(&mut self, key: &StreamKey, sink: &mut dyn Sink) {
+        if !self.known || (self.records.is_empty() && !self.head.says_something()) {
+            for (_, account) in &mut self.files {
+                let count = account.represented;
+                for _ in 0..count {
+                    account.skip("session without content");
+                }
+                account.records -= count;
+                account.represented = 0;
+            }
+            return;
+        }
+        let mut records = std::mem::take(&mut self.records);
+        in_order(&mut records);
+        let merged = join(&mut records);
+        let first = records.iter().map(|record| record.file).min().unwrap_or(0);
+        let transcript = self.files.get(first).map(|(path, _)| path.clone()).unwrap_or_default();
+        sink.open(Header { key: key.clone(), transcript, ..Header::default() });
+        let mut intake = Intake::new(sink.bounds(key));
+        let key = Rc::new(key.clone());
+        let (mut place, mut calls) = (Place::default(), Calls::default());
+        self.head.open(&mut place, &mut Out::new(sink, Rc::clone(&key), 0, self.head.started));
+        let asks = matches!(records.first().map(|it| &it.what), Some(What::Message(value)) if text(value, &["role"]) == Some("user"));
+        for (index, record) in records.iter().enumerate() {
+            if intake.is_full() {
+                self.skip(record.file, LATER);
+                continue;
+            }
+            let number = intake.consume(&record.bytes, "", false);
+            let (path, account) = &mut self.files[record.file];
+            sink.line(path, record.line);
+            let mut out = Out::new(sink, Rc::clone(&key), number, record.time);
+            if index == 0 && !asks {
+                let subject = self.head.subject().unwrap_or("Kept state");
+                out.quiet(EventKind::Phase(subject.to_owned().into()));
+            }
+            let id = calls.name("", number);
+            let fate = match &record.what {
+                What::Message(value) => context::message(value, &mut out),
+                What::Output(value, access) => context::output(value, access.as_ref(), &id, &place, &mut out),
+                What::Access(_) if merged.contains(&index) => Fate::Shown,
+                What::Access(access) => context::access(access, &id, &place, &mut out),
+                What::Backup(value) => context::backup(value, &shown(path, &place), &mut out),
+                What::Trajectory(value, events) => context::trajectory(value, *events, &shown(path, &place), &mut out),
+                What::Files(names) => {
+                    context::file_table(names, &place, &mut out);
+                    Fate::Shown
+                }
+            };
+            match fate {
+                Fate::Shown => account.represent(),
+                Fate::Skipped(reason) => account.skip(reason),
+            }
+        }
+        let mut out = Out::new(sink, Rc::clone(&key), intake.records(), self.head.latest.or(self.head.started));
+        if records.is_empty() {
+            let subject = self.head.subject().unwrap_or("Kept state");
+            out.quiet(EventKind::Phase(subject.to_owned().into()));
+            out.time = self.head.latest;
+        }
+        self.head.close(&mut out);
+        sink.close(&key, intake.consumed(false));
+    }
+}
+
+/// A whole document that is an object.
+fn whole(document: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(document.trim_start_matches('\u{feff}')).ok().filter(Value::is_object)
+}
+
+/// A path as a note writes it.
+fn shown(path: &Path, place: &Place) -> String {
+    let path = path.to_string_lossy();
+    let path: Cow<'_, str> = place.tilde(&path);
+    path.replace('`', "'")
+}
+
+/// By time. A record without one stays behind the one before it.
+fn in_order(records: &mut [Record]) {
+    let mut last = (usize::MAX, None);
+    let mut keys = Vec::with_capacity(records.len());
+    for record in records.iter() {
+        let before = if last.0 == record.file { last.1 } else { None };
+        last = (record.file, record.time.or(before));
+        keys.push(last.1);
+    }
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    // What has no time at all stands behind what has one.
+    order.sort_by_key(|&index| (keys[index].is_none(), keys[index], index));
+    let mut place = vec![0; order.len()];
+    for (to, from) in order.into_iter().enumerate() {
+        place[from] = to;
+    }
+    let mut index = 0;
+    while index < place.len() {
+        if place[index] == index {
+            index += 1;
+        } else {
+            let to = place[index];
+            records.swap(index, to);
+            place.swap(index, to);
+        }
+    }
+}
+
+/// Gives outputs the file that they touched; the indices of the accesses that are told by them.
+fn join(records: &mut [Record]) -> HashSet<usize> {
+    let mut waiting = Waiting::default();
+    for (index, record) in records.iter().enumerate() {
+        if let What::Output(value, _) = &record.what {
+            waiting.add(text(value, &["tool_name", "tool", "name"]).unwrap_or(""), record.time, index);
+        }
+    }
+    let mut merged = HashSet::new();
+    for index in 0..records.len() {
+        let What::Access(access) = &records[index].what else { continue };
+        let access = access.clone();
+        let Some(output) = waiting.take(&access, records[index].time) else { continue };
+        if let What::Output(_, joined) = &mut records[output].what {
+            *joined = Some(access);
+            merged.insert(index);
+        }
+    }
+    merged
+}

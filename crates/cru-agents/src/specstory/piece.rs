@@ -1,0 +1,267 @@
+//! Lines to pieces: who speaks, what they say, what tools did.
+
+use jiff::Timestamp;
+
+use super::head::time_in;
+use crate::markdown::Fences;
+
+/// Who speaks from a line on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Speaker {
+    pub(super) is_user: bool,
+    /// A sub-agent's turn.
+    pub(super) aside: bool,
+    pub(super) model: Option<String>,
+    pub(super) time: Option<Timestamp>,
+}
+
+/// A piece of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A line of the head.
+    Head,
+    /// The line that says who speaks.
+    Speaker,
+    /// Words.
+    Words,
+    /// What a tool did.
+    Tool,
+    /// What the agent thought.
+    Thought,
+    /// A line between turns.
+    Rule,
+}
+
+/// Where a piece is: the numbers of its lines, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) kind: Kind,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// Who a line says speaks: `_**User (2026-01-02 03:04:05Z)**_`.
+pub(super) fn speaker(line: &str) -> Option<Speaker> {
+    const LONGEST: usize = 200;
+    let inside = line.trim_end().strip_prefix("_**")?.strip_suffix("**_").filter(|it| it.len() <= LONGEST)?;
+    let (name, more) = inside.split_once(" (").map_or((inside, ""), |(name, more)| (name, more.trim_end_matches(')')));
+    let (name, aside) = name.strip_suffix(" - sidechain").map_or((name, false), |name| (name, true));
+    let is_user = match name.trim() {
+        "User" => true,
+        "Agent" | "Assistant" | "" => false,
+        _ => return None,
+    };
+    let time_at = more.char_indices().rev().filter(|(_, c)| *c == ' ').nth(1).map(|(at, _)| at);
+    let (model, time) = match (time_in(more), time_at) {
+        (Some(time), _) => ("", Some(time)),
+        (None, Some(at)) => (more[..at].trim(), time_in(&more[at..])),
+        (None, None) => (more.split(' ').next().unwrap_or(""), None),
+    };
+    let known = !is_user && !matches!(model, "" | "default" | "agent" | "ask" | "edit" | "chat");
+    let model = known.then(|| model.to_owned());
+    Some(Speaker { is_user, aside, model, time })
+}
+
+/// The pieces of a history, in order; blank lines are of none.
+pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
+    let mut scan =
+        Scan { lines, pieces: Vec::new(), fences: Fences::default(), words: None, spoken: false, dated: false };
+    let mut at = 0;
+    while at < lines.len() {
+        at = scan.line(at);
+    }
+    scan.end_words(lines.len());
+    scan.pieces
+}
+
+/// Where the last block begins, if its end is not there yet: a history may be read while it is written.
+pub(super) fn unfinished(lines: &[&str], pieces: &[Piece]) -> Option<usize> {
+    let last = pieces.last().filter(|piece| matches!(piece.kind, Kind::Tool | Kind::Thought))?;
+    let first = lines.get(last.from)?.trim();
+    let marks = [("<tool-use ", "</tool-use>"), ("<think>", "</think>"), ("<details>", "</details>")];
+    let (_, mark) = marks.iter().find(|(open, _)| first.starts_with(open))?;
+    let end = lines.get(last.from..last.to)?.iter().rev().find(|line| !line.trim().is_empty())?;
+    (last.to == lines.len() && !end.trim_end().ends_with(mark)).then_some(last.from)
+}
+
+struct Scan<'l, 't> {
+    lines: &'l [&'t str],
+    pieces: Vec<Piece>,
+    fences: Fences,
+    /// Where the words began.
+    words: Option<usize>,
+    spoken: bool,
+    /// Whether the last line that says who speaks also says when: so do all of a newer history.
+    dated: bool,
+}
+
+impl Scan<'_, '_> {
+    /// Takes in the line `at`; where to go on.
+    fn line(&mut self, at: usize) -> usize {
+        let line = self.lines[at];
+        let text = line.trim();
+        if self.speaks(at) {
+            self.end_words(at);
+            self.fences = Fences::default();
+            (self.spoken, self.dated) = (true, speaker(line).is_some_and(|speaker| speaker.time.is_some()));
+            return self.put(Kind::Speaker, at, at + 1);
+        }
+        if !self.spoken {
+            return if text.is_empty() { at + 1 } else { self.put(Kind::Head, at, at + 1) };
+        }
+        if text == "---" && self.is_rule(at) {
+            self.end_words(at);
+            return self.put(Kind::Rule, at, at + 1);
+        }
+        if !self.fences.is_open()
+            && let Some((kind, to)) = self.block(at)
+        {
+            self.end_words(at);
+            return self.put(kind, at, to);
+        }
+        self.fences.see(line);
+        if !text.is_empty() {
+            self.words.get_or_insert(at);
+        }
+        at + 1
+    }
+
+    fn put(&mut self, kind: Kind, from: usize, to: usize) -> usize {
+        self.pieces.push(Piece { kind, from, to });
+        to
+    }
+
+    fn end_words(&mut self, at: usize) {
+        if let Some(from) = self.words.take() {
+            let to = (from..at).rev().find(|line| !self.lines[*line].trim().is_empty()).map_or(from, |last| last + 1);
+            self.put(Kind::Words, from, to);
+        }
+    }
+
+    /// Whether the line `at` says who speaks, where it stands. In a fence that is not closed only a line with a time,
+    /// or behind a line between turns, does.
+    fn speaks(&self, at: usize) -> bool {
+        let Some(speaker) = speaker(self.lines[at]) else { return false };
+        let behind_rule = || {
+            let before = self.lines[..at].iter().rev().take(4).find(|line| !line.trim().is_empty());
+            before.is_none_or(|line| line.trim() == "---")
+        };
+        !self.fences.is_open() || speaker.time.is_some() || behind_rule()
+    }
+
+    /// Whether the line `at`, three dashes, stands between turns or pieces.
+    fn is_rule(&self, at: usize) -> bool {
+        if self.fences.is_open() { self.goes_on(at) } else { !self.dated || self.is_last(at) }
+    }
+
+    /// Whether the turn ends with the line `at`.
+    fn is_last(&self, at: usize) -> bool {
+        let next = self.lines[at + 1..].iter().find(|line| !line.trim().is_empty());
+        next.is_none_or(|line| speaker(line).is_some())
+    }
+
+    /// The block that begins with the line `at`, and where it ends.
+    fn block(&self, at: usize) -> Option<(Kind, usize)> {
+        let text = self.lines[at].trim();
+        if text.starts_with("<tool-use data-tool-type=") {
+            return Some((Kind::Tool, self.closed(at, "</tool-use>")));
+        }
+        if text.starts_with("<think><details>") {
+            return Some((Kind::Thought, self.closed(at, "</think>")));
+        }
+        if text.starts_with("<details>") {
+            let summary =
+                [at, at + 1].iter().filter_map(|at| self.lines.get(*at)).find_map(|line| super::tool::summary(line));
+            return summary.map(|_| (Kind::Tool, self.closed(at, "</details>")));
+        }
+        if text.starts_with("Read file: ") {
+            return Some((Kind::Tool, at + 1));
+        }
+        if text.starts_with("Tool use: **") {
+            return Some((Kind::Tool, self.to_rule(at)));
+        }
+        None
+    }
+
+    /// Where the block ends that begins at `at` and is closed by `mark`: behind the first line that ends with it and
+    /// stands in no fence, or behind which the turn ends. One that is not closed ends where the next turn begins.
+    fn closed(&self, at: usize, mark: &str) -> usize {
+        let mut fences = Fences::default();
+        for (offset, line) in self.lines[at..].iter().enumerate() {
+            let here = at + offset;
+            let text = line.trim_end();
+            if text.ends_with(mark) && (!fences.is_open() || (text.starts_with("</") && self.goes_on(here))) {
+                return here + 1;
+            }
+            if offset > 0 && speaker(line).is_some_and(|speaker| speaker.time.is_some()) && !fences.is_open() {
+                return here;
+            }
+            fences.see(line);
+        }
+        self.lines.len()
+    }
+
+    /// Whether what stands behind the line `at` can only stand outside a fence and a block.
+    fn goes_on(&self, at: usize) -> bool {
+        let next = self.lines[at + 1..].iter().find(|line| !line.trim().is_empty());
+        next.is_some_and(|line| line.trim() == "---" || speaker(line).is_some_and(|speaker| speaker.time.is_some()))
+    }
+
+    /// Where an old block ends, which nothing closes but the line before the next piece.
+    fn to_rule(&self, at: usize) -> usize {
+        let mut fences = Fences::default();
+        for (offset, line) in self.lines[at..].iter().enumerate() {
+            if line.trim() == "---" && !fences.is_open() {
+                return at + offset;
+            }
+            fences.see(line);
+        }
+        self.lines.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_speaks() {
+        let of = |line: &str| {
+            let it = speaker(line)?;
+            let time = it.time.map(|time| time.to_string()).unwrap_or_default();
+            Some(format!("{} {} {} {time}", it.is_user, it.aside, it.model.unwrap_or_default()))
+        };
+        assert_eq!(of("_**User (2026-01-02 03:04:05Z)**_").as_deref(), Some("true false  2026-01-02T03:04:05Z"));
+        assert_eq!(
+            of("_**Agent - sidechain (m-1 2026-01-02 03:04:05Z)**_").as_deref(),
+            Some("false true m-1 2026-01-02T03:04:05Z")
+        );
+        assert_eq!(of("_**Assistant (default)**_").as_deref(), Some("false false  "));
+        assert_eq!(of("_****_").as_deref(), Some("false false  "));
+        assert_eq!(of("_**Note**_"), None);
+        assert_eq!(of("_**User**_ x"), None);
+    }
+
+    #[test]
+    fn pieces_of_a_history() {
+        let text = "<!-- Generated by SpecStory -->\n\n# T\n\n_**User**_\n\nwords\n```\n_**User**_\n---\n```\n\n---\n\n_**Agent (m 2026-01-02 03:04:05Z)**_\n\n<tool-use data-tool-type=\"read\" data-tool-name=\"Read\"><details>\n<summary>x</summary>\n```text\n</details></tool-use>\n<think><details>\n```\n</details></tool-use>\nmore\n---\nmore\n\n---\n\n_**User (2026-01-02 03:04:06Z)**_\n\n```\nnever closed\n\n_**Agent (m 2026-01-02 03:04:07Z)**_";
+        let lines: Vec<&str> = text.lines().collect();
+        let told: Vec<String> =
+            pieces(&lines).iter().map(|it| format!("{:?} {}-{}", it.kind, it.from, it.to)).collect();
+        let wanted = [
+            "Head 0-1",
+            "Head 2-3",
+            "Speaker 4-5",
+            "Words 6-11",
+            "Rule 12-13",
+            "Speaker 14-15",
+            "Tool 16-23",
+            "Words 23-26",
+            "Rule 27-28",
+            "Speaker 29-30",
+            "Words 31-33",
+            "Speaker 34-35",
+        ];
+        assert_eq!(told, wanted);
+    }
+}

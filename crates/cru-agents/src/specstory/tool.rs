@@ -1,0 +1,280 @@
+//! Blocks of tools, in each of the forms that histories have.
+
+use serde_json::{Value, json};
+
+use crate::markdown::Fences;
+
+/// What a block tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    /// What its step shows.
+    pub(super) input: Value,
+    /// What it is known to have printed.
+    pub(super) output: Option<String>,
+    /// A few words of the history's own about the answer.
+    pub(super) brief: Option<String>,
+    /// A file that it was given.
+    pub(super) path: Option<String>,
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+}
+
+/// Old forms: how the summary begins, the tool, and the argument that what follows is.
+const OLD: &[(&str, &str, &str)] = &[
+    ("Searched codebase ", "codebase_search", "query"),
+    ("Listed directory ", "list_dir", "path"),
+    ("Listed current directory", "list_dir", "path"),
+    ("Grep search for ", "grep_search", "query"),
+    ("Grep for ", "grep_search", "query"),
+    ("Edit file: ", "edit_file", "path"),
+    ("Searched files ", "file_search", "query"),
+    ("Searched web ", "web_search", "query"),
+];
+
+/// What the summary of an old block says: `Searched codebase "x" • **25** results`.
+pub(super) fn summary(line: &str) -> Option<(&'static str, &'static str, &str)> {
+    let (_, rest) = line.split_once("<summary>")?;
+    let text = rest.split("</summary>").next().unwrap_or(rest).trim();
+    OLD.iter().find_map(|(head, tool, key)| Some((*tool, *key, text.strip_prefix(head)?.trim())))
+}
+
+/// Reads a block.
+pub(super) fn read(lines: &[&str]) -> Tool {
+    let first = lines.first().map_or("", |line| line.trim());
+    if first.starts_with("<tool-use ") {
+        return today(first, lines);
+    }
+    if let Some(path) = first.strip_prefix("Read file: ") {
+        let path = path.trim().to_owned();
+        let input = json!({ "path": path });
+        return Tool {
+            name: "read_file".into(),
+            input,
+            brief: Some("read".into()),
+            path: Some(path),
+            reads: true,
+            ..Tool::default()
+        };
+    }
+    if let Some(name) = first.strip_prefix("Tool use: **") {
+        let name = name.split("**").next().unwrap_or(name).to_owned();
+        let (said, blocks) = parts(&lines[1..]);
+        // What stands in a block of the older form within it, or what it was given without one.
+        if let Some((_, key, rest)) = lines.iter().skip(1).take(INNER).find_map(|line| summary(line)) {
+            return Tool { name, ..searched("", key, rest) };
+        }
+        if blocks.is_empty() {
+            let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
+            let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+            return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
+        }
+        let command = blocks.first().map(|(_, text)| text.clone()).unwrap_or_default();
+        let output = Some(blocks.get(1).map(|(_, text)| text.clone()).unwrap_or_default());
+        return Tool { name, input: json!({ "command": command }), output, ..Tool::default() };
+    }
+    let said = lines.iter().take(2).find_map(|line| summary(line));
+    let (tool, key, rest) = said.unwrap_or(("tool", "query", ""));
+    searched(tool, key, rest)
+}
+
+/// Lines in which a block within a block begins.
+const INNER: usize = 6;
+
+/// What a summary tells behind the name of the tool: `"x" in "src" • **25** results`.
+fn searched(tool: &str, key: &str, rest: &str) -> Tool {
+    let (what, brief) = rest.split_once('•').map_or((rest, None), |(what, found)| (what.trim(), Some(found)));
+    let brief = brief.map(|found| found.replace("**", "").trim().to_owned()).filter(|found| !found.is_empty());
+    let what = what.split(" in \"").next().unwrap_or(what).trim_matches('"');
+    let what = if what.is_empty() { "." } else { what };
+    let brief = brief.or_else(|| Some("answer not recorded".to_owned()));
+    Tool { name: tool.into(), input: json!({ key: what }), brief, ..Tool::default() }
+}
+
+/// A block of today: attributes that name the tool, then what it was given and what it printed.
+fn today(first: &str, lines: &[&str]) -> Tool {
+    let attribute = |name: &str| first.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
+    let kind = attribute("data-tool-type").unwrap_or("");
+    let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or("tool").to_owned();
+    let body = lines.get(2..lines.len().saturating_sub(1).max(2)).unwrap_or(&[]);
+    let answer = answer(body);
+    let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
+    let command_in_fence = kind == "shell"
+        && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
+    let command = command_in_fence.then(|| blocks.remove(0).1);
+    let output = match answer {
+        Some((from, to)) => Some(body[from + 1..to].join("\n")),
+        None => blocks.pop().map(|(_, text)| text),
+    };
+    let code = |after: &str| coded(&said, after);
+    let (input, path) = match kind {
+        "shell" => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
+        "read" => {
+            let path = code("").unwrap_or_else(|| said.clone());
+            (json!({ "path": path }), Some(path))
+        }
+        "search" => {
+            let pattern =
+                code("pattern ").or_else(|| code("query ")).or_else(|| code("")).unwrap_or_else(|| said.clone());
+            (json!({ "pattern": pattern, "path": code("path ").unwrap_or_default() }), None)
+        }
+        "write" => {
+            let path = code("").or_else(|| output.as_deref().and_then(written));
+            (json!({ "path": path.clone().unwrap_or_default() }), path)
+        }
+        _ => (json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') }), None),
+    };
+    let written = kind == "write" && output.as_deref().is_some_and(|output| self::written(output).is_some());
+    Tool { name, input, output, brief: None, path, reads: kind == "read", writes: written }
+}
+
+/// Where the fence of the answer begins and ends. It stands last, and may hold fences as long as itself.
+fn answer(body: &[&str]) -> Option<(usize, usize)> {
+    let mut fences = Fences::default();
+    let from = body.iter().position(|line| {
+        let inside = fences.is_open();
+        fences.see(line) && !inside && line.trim() == "```text"
+    })?;
+    let to = body.iter().rposition(|line| !line.trim().is_empty()).filter(|to| *to > from)?;
+    (body[to].trim() == "```").then_some((from, to))
+}
+
+/// The words outside fences, and the fences with their languages.
+fn parts(lines: &[&str]) -> (String, Vec<(String, String)>) {
+    let mut said = Vec::new();
+    let mut blocks: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut fences = Fences::default();
+    for line in lines {
+        let was_open = fences.is_open();
+        let mark = fences.see(line);
+        match (was_open, mark) {
+            (false, true) => {
+                let language = line.trim().trim_start_matches(['`', '~']).trim().to_lowercase();
+                blocks.push((language, Vec::new()));
+            }
+            (true, true) => {}
+            (true, false) => blocks.last_mut().into_iter().for_each(|(_, block)| block.push(line)),
+            (false, false) => said.push(*line),
+        }
+    }
+    let blocks = blocks.into_iter().map(|(language, block)| (language, block.join("\n"))).collect();
+    (said.join("\n").trim().to_owned(), blocks)
+}
+
+/// What stands in backticks behind `after`; with nothing, the last that is a line of its own.
+fn coded(said: &str, after: &str) -> Option<String> {
+    let whole = |line: &str| Some(line.trim().strip_prefix('`')?.strip_suffix('`')?.to_owned());
+    let found = if after.is_empty() {
+        said.lines().rev().find_map(whole).or_else(|| said.starts_with('`').then(|| whole(said)).flatten())
+    } else {
+        said.split_once(&format!("{after}`")).and_then(|(_, rest)| rest.split('`').next()).map(str::to_owned)
+    };
+    found.filter(|code| !code.trim().is_empty())
+}
+
+/// The file that an answer says was written.
+fn written(output: &str) -> Option<String> {
+    const HEADS: &[&str] = &["The file ", "File created successfully at: ", "Successfully wrote to "];
+    const ENDS: &[&str] = &[" has been updated", " has been created", " has been written"];
+    let line = output.lines().find(|line| !line.trim().is_empty())?;
+    let rest = HEADS.iter().find_map(|head| line.strip_prefix(head))?;
+    let path = ENDS.iter().find_map(|end| Some(rest.split_once(end)?.0));
+    let path = path.or_else(|| (!line.starts_with(HEADS[0])).then_some(rest))?;
+    // What the host tells its agent of the file.
+    let path = path.split(" (file state ").next().unwrap_or(path).trim();
+    (!path.is_empty()).then(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        let tool = read(&text.lines().collect::<Vec<_>>());
+        format!(
+            "{} {} {:?} {:?} {:?} {} {}",
+            tool.name, tool.input, tool.output, tool.brief, tool.path, tool.reads, tool.writes
+        )
+    }
+
+    fn block(kind: &str, name: &str, body: &str) -> String {
+        let head =
+            format!("<tool-use data-tool-type=\"{kind}\" data-tool-name=\"{name}\"><details>\n<summary>x</summary>\n");
+        told(&format!("{head}{body}\n</details></tool-use>"))
+    }
+
+    #[test]
+    fn blocks_of_today() {
+        insta::assert_snapshot!(
+            [
+                block("shell", "Bash", "List\n\n`ls -l`\n\n```text\na\n```"),
+                block("shell", "Bash", "Two\n```bash\nls\npwd\n```\n\n```text\nb\n```"),
+                block("read", "Read", " `./a.go`\n\n```text\n1 x\n```"),
+                block("search", "Grep", " path `./a` pattern `fn`\n\n```text\nNo matches found\n```"),
+                block("write", "Edit", "\n```text\nThe file /x/a.go has been updated successfully.\n```"),
+                block("write", "Write", "\n```text\nFile created successfully at: /x/a.md (file state is current)\n```"),
+                block("generic", "Task", "Find it\n\n```text\ndone\n```"),
+                block("generic", "Task", "Find it\n\n```text\nIt is here:\n```\na.go\n```\nand here:\n```go\nx\n```\n```"),
+                block("shell", "Bash", "`cat a.md`\n\n```text\n```sh\nls\n```\n\nend\n```"),
+                block("generic", "X", ""),
+                told("<tool-use "),
+            ]
+            .join("\n"),
+            @r#"
+        Bash {"command":"ls -l"} Some("a") None None false false
+        Bash {"command":"ls\npwd"} Some("b") None None false false
+        Read {"path":"./a.go"} Some("1 x") None Some("./a.go") true false
+        Grep {"pattern":"fn","path":"./a"} Some("No matches found") None None false false
+        Edit {"path":"/x/a.go"} Some("The file /x/a.go has been updated successfully.") None Some("/x/a.go") false true
+        Write {"path":"/x/a.md"} Some("File created successfully at: /x/a.md (file state is current)") None Some("/x/a.md") false true
+        Task {"description":"Find it"} Some("done") None None false false
+        Task {"description":"Find it"} Some("It is here:\n```\na.go\n```\nand here:\n```go\nx\n```") None None false false
+        Bash {"command":"cat a.md"} Some("```sh\nls\n```\n\nend") None None false false
+        X {"description":""} None None None false false
+        tool {"query":"."} None Some("answer not recorded") None false false
+        "#
+        );
+    }
+
+    #[test]
+    fn old_blocks() {
+        insta::assert_snapshot!(
+            [
+                told("Read file: a.md"),
+                told("<details>\n  <summary>Searched codebase \"x\" • **25** results</summary>\n\n| a |\n</details>"),
+                told("<details>\n<summary>Listed current directory • **2** results</summary>\n</details>"),
+                told("<details><summary>Edit file: .gitignore</summary>\n</details>"),
+                told("Tool use: **run_terminal_cmd**\n\n```bash\ngit status\n```\n\n```\nclean\n```"),
+            ]
+            .join("\n"),
+            @r#"
+        read_file {"path":"a.md"} None Some("read") Some("a.md") true false
+        codebase_search {"query":"x"} None Some("25 results") None false false
+        list_dir {"path":"."} None Some("2 results") None false false
+        edit_file {"path":".gitignore"} None Some("answer not recorded") None false false
+        run_terminal_cmd {"command":"git status"} Some("clean") None None false false
+        "#
+        );
+        assert_eq!(summary("<summary>Click me</summary>"), None);
+    }
+
+    fn parsed(text: &str) -> (String, Value, Option<String>) {
+        let tool = read(&text.lines().collect::<Vec<_>>());
+        (tool.name, tool.input, tool.brief)
+    }
+
+    #[test]
+    fn old_blocks_say_what_they_were_given() {
+        let shell = "Tool use: **run_terminal_cmd**\n\n```bash\ngit status\n```\n\n```\nclean\n```\n";
+        assert_eq!(parsed(shell), ("run_terminal_cmd".to_owned(), json!({ "command": "git status" }), None));
+        let search = "Tool use: **grep**\n\n<details>\n<summary>Grep for \"^\\.env$\" in \".gitignore\" • 0 matches</summary>\n\nNone\n</details>\n";
+        let (name, input, brief) = parsed(search);
+        assert_eq!(
+            (name.as_str(), input, brief.as_deref()),
+            ("grep", json!({ "query": "^\\.env$" }), Some("0 matches"))
+        );
+        let (name, input, _) = parsed("Tool use: **todo_write**\n\n`3 tasks`\n");
+        assert_eq!((name.as_str(), input), ("todo_write", json!({ "description": "3 tasks" })));
+        assert_eq!(parsed("Tool use: **x**\n").1, Value::Null);
+    }
+}

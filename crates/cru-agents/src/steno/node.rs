@@ -1,0 +1,126 @@
+//! One node as a step: the command, what came of it, the files that it touched.
+
+use serde_json::Value;
+
+use crate::document::{strings, text};
+use crate::out::Out;
+use crate::place::Place;
+use cru_session::FileRef;
+use cru_session::event::{Call, CallResult, EventKind};
+
+/// Whether it was still to be done, or was being done.
+pub(super) fn is_unfinished(node: &Value) -> bool {
+    matches!(text(node, &["status"]), Some("pending" | "running"))
+}
+
+/// The command in full.
+pub(super) fn command(node: &Value) -> String {
+    if let Some(raw) = text(node, &["raw"]) {
+        return raw.trim().to_owned();
+    }
+    let none = Value::Null;
+    let intent = node.get("intent").unwrap_or(&none);
+    let mut words = strings(intent.get("verb"));
+    for name in ["target", "additions", "flags"] {
+        words.extend(strings(intent.get(name)));
+    }
+    words.join(" ")
+}
+
+/// Tells a node as a call and its answer; `id` is the call's.
+pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
+    let raw = command(node);
+    let (tool, args) = split(node, &raw);
+    let input = node.get("intent").cloned().unwrap_or_default();
+    let shown = format!("{tool} {args}");
+    out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
+    let detail = |name: &'static str, value: &str, out: &mut Out<'_>| {
+        out.emit(EventKind::Detail { call: id.to_owned().into(), name, value: value.to_owned().into() });
+    };
+    if shown.trim() != raw {
+        detail("raw", &raw, out);
+    }
+    if let Some(node_id) = text(node, &["id"]) {
+        detail("node", node_id, out);
+    }
+    let none = Value::Null;
+    let intent = node.get("intent").unwrap_or(&none);
+    // The program that was shipped says `literal` where its design says `exact`.
+    let precision = text(intent, &["precision"]).map(|word| if word == "literal" { "exact" } else { word });
+    for (name, value) in [("precision", precision), ("mode", text(intent, &["mode"]))] {
+        if let Some(value) = value {
+            detail(name, value, out);
+        }
+    }
+    let reads = files(node.get("inputs"), place);
+    let writes = files(node.get("outputs"), place);
+    for (file, sum) in reads.iter().chain(&writes) {
+        if let Some((method, sum)) = sum {
+            detail(method, &format!("{} {sum}", file.path), out);
+        }
+    }
+    if is_unfinished(node) {
+        return;
+    }
+    let failed = text(node, &["status"]) == Some("failed");
+    let summary = text(node, &["summary"]);
+    let error = text(node, &["error"]).or_else(|| text(node.get("error").unwrap_or(&none), &["message"]));
+    let output = error.filter(|_| failed).or(summary).unwrap_or("");
+    // A node tells in one line what happened; none of that is the output of a program.
+    let brief = summary.filter(|_| error.is_none() || !failed);
+    let brief = brief.or_else(|| output.is_empty().then_some(if failed { "failed" } else { "done" }));
+    out.emit(EventKind::Result(CallResult {
+        call: id.into(),
+        output: output.into(),
+        brief: brief.map(Into::into),
+        failed,
+        reads: reads.into_iter().map(|(file, _)| file).collect(),
+        writes: writes.into_iter().map(|(file, _)| file).collect(),
+        ..CallResult::default()
+    }));
+}
+
+/// The verb, and what stands behind it: `dx:@samples.csv +normalize` is the verb `dx` with two arguments.
+fn split<'r>(node: &Value, raw: &'r str) -> (String, &'r str) {
+    let verb = node.get("intent").and_then(|intent| text(intent, &["verb"])).map(str::trim);
+    if let Some(verb) = verb.filter(|verb| !verb.contains(char::is_whitespace)) {
+        let rest = raw.strip_prefix(verb).filter(|rest| rest.is_empty() || rest.starts_with([':', ' ', '\t', '\n']));
+        return (verb.to_owned(), rest.map_or(raw, |rest| rest.strip_prefix(':').unwrap_or(rest).trim_start()));
+    }
+    match raw.split_once(char::is_whitespace) {
+        Some((verb, rest)) => (verb.to_owned(), rest.trim_start()),
+        None if raw.is_empty() => ("node".to_owned(), ""),
+        None => (raw.to_owned(), ""),
+    }
+}
+
+/// A checksum and how it was made.
+type Sum = (&'static str, String);
+
+/// The files of a list. Their checksums are no hashes of ours and never stand as such.
+fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<Sum>)> {
+    let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let file = |item: &Value| {
+        let path = item.as_str().or_else(|| text(item, &["path", "file"]))?.trim();
+        let path = place.show(path.trim_start_matches('@')).into_owned();
+        let is_new = |name: &str| item.get(name).and_then(Value::as_bool).unwrap_or(false);
+        let created = is_new("created") || text(item, &["action", "change", "kind"]) == Some("created");
+        let (hash, sum) = text(item, &["hash"]).map_or((None, None), hash);
+        (!path.is_empty()).then_some((FileRef { path, hash, created }, sum))
+    };
+    list.iter().filter_map(file).collect()
+}
+
+/// What is written as a hash: one of ours where it says so, else a checksum.
+fn hash(text: &str) -> (Option<String>, Option<Sum>) {
+    let (method, digits) = text.trim().split_once(':').unwrap_or(("", text.trim()));
+    let is_hex = (8..=128).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let digits = digits.to_ascii_lowercase();
+    match (method, digits.len()) {
+        _ if !is_hex => (None, None),
+        ("blake3", _) => (Some(digits.chars().take(16).collect()), None),
+        ("md5", _) | ("", 32) => (None, Some(("md5", digits))),
+        ("sha256", _) => (None, Some(("sha256", digits))),
+        _ => (None, Some(("checksum", digits))),
+    }
+}

@@ -1,0 +1,208 @@
+//! What an importer says of invented files, as lines of text: the sink of the importers' own tests.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use cru_session::event::{Event, EventKind, Meta, PromptOrigin, StreamKey, Usage};
+use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+
+/// What a bundle was read as.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Events as lines, by stream.
+    pub(super) streams: BTreeMap<String, String>,
+    pub(super) parents: BTreeMap<String, String>,
+    pub(super) headers: Vec<Header>,
+    pub(super) usage: BTreeMap<(String, String), Usage>,
+    pub(super) consumed: BTreeMap<String, Consumed>,
+    pub(super) accounts: Vec<Account>,
+}
+
+impl Told {
+    /// The events of a stream, each with the number of its record.
+    pub(super) fn stream(&self, key: &str) -> &str {
+        self.streams.get(key).map_or("", String::as_str)
+    }
+
+    /// How many records of all files were skipped for that reason.
+    pub(super) fn skipped(&self, reason: &str) -> u64 {
+        self.accounts.iter().filter_map(|account| account.skipped.get(reason)).sum()
+    }
+
+    /// How many records all files hold.
+    pub(super) fn records(&self) -> u64 {
+        self.accounts.iter().map(|account| account.records).sum()
+    }
+
+    /// Tokens of a stream.
+    pub(super) fn tokens(&self, key: &str) -> Usage {
+        let own = self.usage.iter().filter(|((stream, _), _)| stream == key);
+        own.fold(Usage::default(), |mut sum, (_, usage)| {
+            sum.add(*usage);
+            sum
+        })
+    }
+}
+
+impl Sink for Told {
+    fn open(&mut self, header: Header) {
+        let key = header.key.to_string();
+        if let Some(parent) = &header.parent {
+            self.parents.insert(key.clone(), parent.to_string());
+        }
+        assert!(self.streams.insert(key, String::new()).is_none(), "a stream is opened once");
+        self.headers.push(header);
+    }
+
+    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
+        let line = match &event.kind {
+            EventKind::Usage { message, usage, .. } => {
+                self.usage.insert((key.to_string(), message.to_string()), *usage);
+                return;
+            }
+            // Where a record was made says nothing in most tests.
+            EventKind::Meta(Meta::Cwd(_) | Meta::HostVersion(_) | Meta::Branch(_)) => return,
+            kind => line(kind),
+        };
+        let stream = self.streams.get_mut(&key.to_string()).expect("an event only after its stream was opened");
+        let _ = writeln!(stream, "{} {line}", event.record);
+    }
+
+    fn close(&mut self, key: &StreamKey, consumed: Consumed) {
+        assert!(self.consumed.insert(key.to_string(), consumed).is_none(), "a stream is closed once");
+    }
+
+    fn account(&mut self, _: &Path, account: Account) {
+        assert!(account.balances(), "{account:?}");
+        self.accounts.push(account);
+    }
+}
+
+fn line(kind: &EventKind<'_>) -> String {
+    match kind {
+        EventKind::Prompt(prompt) => {
+            let origin = match &prompt.origin {
+                PromptOrigin::Denial { call } => format!("denial of {call}"),
+                origin => format!("{origin:?}").to_lowercase(),
+            };
+            let mut line = format!("prompt ({origin}) {}", prompt.text);
+            for sent in &prompt.attachments {
+                let _ = write!(line, " +{} {}", sent.media_type, sent.bytes);
+            }
+            line
+        }
+        EventKind::Reply(text) => format!("reply {text}"),
+        EventKind::Thinking(text) => format!("thinking {text}"),
+        EventKind::Call(call) => format!("call {} {} {}", call.id, call.tool, call.args),
+        EventKind::Result(result) => {
+            let mut line = format!("result {}", result.call);
+            for (word, is) in [(" failed", result.failed), (" denied", result.denied)] {
+                line.push_str(if is { word } else { "" });
+            }
+            if let Some(exit) = result.exit {
+                let _ = write!(line, " exit {exit}");
+            }
+            let _ = write!(line, " {}", result.brief.as_ref().unwrap_or(&result.output));
+            for (word, files) in [("reads", &result.reads), ("writes", &result.writes)] {
+                for file in files {
+                    let _ = write!(line, " {word} {}", file.path);
+                }
+            }
+            if let Some(run) = &result.subagent {
+                let stream = run.stream.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+                let _ = write!(line, " agent {} {stream}", run.agent.as_deref().unwrap_or("-"));
+                line.push_str(if run.background { " background" } else { "" });
+            }
+            line
+        }
+        EventKind::Compaction { trigger, tokens_before, summary } => {
+            format!(
+                "compaction {} {} {}",
+                trigger.as_deref().unwrap_or("-"),
+                tokens_before.unwrap_or(0),
+                summary.as_deref().unwrap_or("-")
+            )
+        }
+        EventKind::Rewind { to } => format!("rewind to {to}"),
+        EventKind::Interrupt { call } => format!("interrupt {}", call.as_deref().unwrap_or("-")),
+        EventKind::ApiError(text) => format!("failure {text}"),
+        EventKind::Decision(made) => {
+            let word = if made.approval { "approval" } else { "decision" };
+            format!("{word} {} rejected {:?}", made.title, made.rejected)
+        }
+        EventKind::Tasks(tasks) => {
+            let tasks: Vec<_> =
+                tasks.iter().map(|task| format!("{} {} {}", task.id, task.content, task.status)).collect();
+            format!("tasks {}", tasks.join(", "))
+        }
+        EventKind::Task(task) => format!("task {} {} {}", task.id, task.content, task.status),
+        EventKind::SubagentDone { stream, summary, failed } => {
+            format!("done {stream} {} {failed}", summary.as_deref().unwrap_or("-"))
+        }
+        EventKind::Meta(Meta::Title { rank, text }) => format!("title {rank:?} {text}"),
+        EventKind::PullRequest { url, number } => format!("pull {number} {url}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Records as JSON lines.
+pub(super) fn lines(records: &[Value]) -> Vec<u8> {
+    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
+}
+
+/// Reads files, all bundles one after the other. Those whose names end in `.meta.json` only lie beside the others.
+pub(super) fn told(importer: &Importer, files: &[(&str, Vec<u8>)]) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        cru_base::files::create(&path, bytes).unwrap();
+        if !name.ends_with(".meta.json") {
+            paths.push(path);
+        }
+    }
+    let mut backwards = paths.clone();
+    backwards.reverse();
+    let bundles = (importer.bundle)(paths).unwrap();
+    assert_eq!((importer.bundle)(backwards).unwrap(), bundles, "the order of files changes nothing");
+    let mut all = Told::default();
+    for bundle in &bundles {
+        (importer.read)(bundle, &mut all).unwrap();
+    }
+    all
+}
+
+/// Reads one file from memory, by its own bundle.
+pub(super) fn told_of(importer: &Importer, name: &str, bytes: Vec<u8>) -> Told {
+    let path = PathBuf::from(name);
+    let bundle = Bundle { files: vec![path.clone()], memory: BTreeMap::from([(path, bytes)]) };
+    let mut told = Told::default();
+    (importer.read)(&bundle, &mut told).unwrap();
+    assert_eq!(told.accounts.len(), 1);
+    assert_eq!(told.consumed.len(), told.streams.len());
+    told
+}
+
+/// A file that ends at any byte is read to there, and what it tells is how the whole begins where `prefix` says so.
+pub(super) fn survives_cuts(importer: &Importer, name: &str, bytes: &[u8], prefix: bool) {
+    let whole = told_of(importer, name, bytes.to_vec()).streams;
+    for end in 0..bytes.len() {
+        let told = told_of(importer, name, bytes[..end].to_vec());
+        for (key, text) in &told.streams {
+            assert!(!prefix || whole.get(key).is_some_and(|whole| whole.starts_with(text)), "{end}: {text}");
+        }
+    }
+}
+
+/// A file with bytes changed at random places is read.
+pub(super) fn survives_flips(importer: &Importer, name: &str, bytes: &[u8], flips: &[(proptest::sample::Index, u8)]) {
+    let mut bytes = bytes.to_vec();
+    for (at, byte) in flips {
+        let at = at.index(bytes.len());
+        bytes[at] = *byte;
+    }
+    told_of(importer, name, bytes);
+}

@@ -1,0 +1,172 @@
+//! New files, appended lines, and files of our own that are simply put.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::fault;
+use crate::{Error, Result};
+
+/// Makes a folder and those above it.
+pub fn create_dir(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|source| Error::io("create", path, source))
+}
+
+/// Whether files can be made in a folder, as far as its permissions and its file system say.
+pub fn is_writable(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    fs::metadata(dir).is_ok_and(|metadata| !metadata.permissions().readonly())
+}
+
+/// Writes a new file whole and durable; `Ok(false)` when the name is taken. Folders above are made.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
+    let made = create_unsynced(path, bytes, true)?;
+    if made {
+        sync_dir(parent(path));
+    }
+    Ok(made)
+}
+
+/// Like [`create`]; with `sync` false the bytes may be lost with the machine's power.
+pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<bool> {
+    create_dir(parent(path))?;
+    let failed = |source| Error::io("write", path, source);
+    let temp = filled(parent(path), bytes, 0o666, sync, None).map_err(failed)?;
+    fault::point().map_err(failed)?;
+    match temp.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error.error)),
+    }
+}
+
+/// Writes a file of our own that no person edits (cache, state), whatever stood there. Folders above are made.
+pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o666)
+}
+
+/// Like [`put`], readable by its owner alone.
+pub fn put_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    put_with(path, bytes, 0o600)
+}
+
+fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    create_dir(parent(path))?;
+    let failed = |source| Error::io("write", path, source);
+    let temp = filled(parent(path), bytes, mode, false, None).map_err(failed)?;
+    fault::point().map_err(failed)?;
+    temp.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Appends to a file with one write, so that lines of several processes do not mix. Folders above are made; the
+/// bytes survive the end of the process, not that of the machine.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
+    open_append(path)?.write_all(bytes).map_err(|source| Error::io("write", path, source))
+}
+
+/// A file that is only appended to, for another program to write its log to. Folders above are made.
+pub fn open_append(path: &Path) -> Result<fs::File> {
+    create_dir(parent(path))?;
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.map_err(|source| Error::io("write", path, source))
+}
+
+/// Removes a file of our own; `Ok(false)` when there is none.
+#[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
+pub fn remove(path: &Path) -> Result<bool> {
+    match fault::point().and_then(|()| fs::remove_file(path)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(Error::io("remove", path, source)),
+    }
+}
+
+/// Removes a folder of derived files with all that is in it; nothing where there is none.
+pub fn remove_derived(dir: &Path) -> Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes what was created in `dir` durable.
+pub fn sync_dir(dir: &Path) {
+    // A folder that cannot be opened for sync (some network mounts) does not make the write wrong.
+    if let Ok(handle) = fault::point().and_then(|()| fs::File::open(dir)) {
+        let _ = handle.sync_all();
+    }
+}
+
+/// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
+/// chance unless it is given.
+pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    match name {
+        Some(name) => builder.prefix(name).rand_bytes(0),
+        None => builder.prefix(".cru-").suffix(".tmp"),
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    fault::point()?;
+    let mut temp = builder.tempfile_in(dir)?;
+    fault::write_point(temp.as_file_mut(), bytes)?;
+    temp.write_all(bytes)?;
+    if sync {
+        fault::point()?;
+        temp.as_file().sync_all()?;
+    }
+    Ok(temp)
+}
+
+/// The folder a path stands in; `.` for a bare name.
+pub(super) fn parent(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::read;
+
+    #[test]
+    fn a_name_is_taken_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b.md");
+        assert!(create(&path, b"one").unwrap());
+        assert!(!create(&path, b"two").unwrap());
+        assert_eq!(read(&path).unwrap(), b"one");
+        assert_eq!(fs::read_dir(dir.path().join("a")).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_dangling_link_takes_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.md");
+        std::os::unix::fs::symlink("/nowhere/x", &path).unwrap();
+        assert!(!create(&path, b"one").unwrap());
+    }
+
+    #[test]
+    fn puts_appends_removes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/x");
+        append(&path, b"a\n").unwrap();
+        append(&path, b"b\n").unwrap();
+        assert_eq!(read(&path).unwrap(), b"a\nb\n");
+        put(&path, b"c").unwrap();
+        assert_eq!(read(&path).unwrap(), b"c");
+        assert!(remove(&path).unwrap());
+        assert!(!remove(&path).unwrap());
+    }
+}

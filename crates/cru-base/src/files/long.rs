@@ -1,0 +1,136 @@
+//! Files that are written piece by piece, because they are too long to be held in memory.
+//!
+//! For files that a program makes anew each time. What stands there is known by its hash: a file that says something
+//! else by now is not replaced, and a reader sees the old file or the new one, never a half.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::create::{create_dir, filled, parent, sync_dir};
+use super::fault;
+use crate::{Error, Result};
+
+/// Bytes that are read at once.
+const BLOCK: usize = 256 * 1024;
+
+/// What a file says: equal digests are equal bytes.
+pub type Digest = [u8; 32];
+
+/// The digest of a file; `None` where there is none.
+pub fn digest(path: &Path) -> Result<Option<Digest>> {
+    let failed = |source| Error::io("read", path, source);
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(failed(source)),
+    };
+    let mut hasher = blake3::Hasher::new();
+    let mut block = vec![0; BLOCK];
+    loop {
+        match file.read(&mut block).map_err(failed)? {
+            0 => return Ok(Some(hasher.finalize().into())),
+            read => hasher.update(&block[..read]),
+        };
+    }
+}
+
+/// At most `most` bytes from the beginning of a file.
+pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let failed = |source| Error::io("read", path, source);
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// A file in the making, beside the place where it will stand. Dropping it takes it away.
+#[derive(Debug)]
+pub struct Long {
+    temp: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Long {
+    /// For `path`; a link is followed. Folders above are made.
+    pub fn new(path: &Path) -> Result<Self> {
+        create_dir(parent(path))?;
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let failed = |source| Error::io("write", path, source);
+        let temp = filled(parent(&target), &[], 0o666, false, None).map_err(failed)?;
+        if let Ok(metadata) = fs::metadata(&target) {
+            fault::point().and_then(|()| fs::set_permissions(temp.path(), metadata.permissions())).map_err(failed)?;
+        }
+        Ok(Self { temp, path: target })
+    }
+
+    /// Goes on with these bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.temp.as_file_mut();
+        let written = fault::write_point(file, bytes).and_then(|()| file.write_all(bytes));
+        written.map_err(|source| Error::io("write", &self.path, source))
+    }
+
+    /// Puts it in its place, durable, if what stands there still has the digest `old`; [`Error::Changed`] if not.
+    pub fn settle(self, old: Option<Digest>) -> Result<()> {
+        let Self { temp, path } = self;
+        let failed = |source| Error::io("write", &path, source);
+        fault::point().and_then(|()| temp.as_file().sync_all()).map_err(failed)?;
+        if digest(&path)? != old {
+            return Err(Error::Changed { path });
+        }
+        fault::point().map_err(failed)?;
+        let settled = match old {
+            Some(_) => temp.persist(&path).map_err(|error| error.error),
+            None => temp.persist_noclobber(&path).map_err(|error| error.error),
+        };
+        match settled {
+            Ok(_) => {
+                sync_dir(parent(&path));
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Changed { path }),
+            Err(source) => Err(failed(source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn long(path: &Path, pieces: &[&str]) -> Long {
+        let mut long = Long::new(path).unwrap();
+        for piece in pieces {
+            long.write(piece.as_bytes()).unwrap();
+        }
+        long
+    }
+
+    #[test]
+    fn pieces_become_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b.jsonl");
+        assert_eq!(digest(&path).unwrap(), None);
+        long(&path, &["one\n", "two\n"]).settle(None).unwrap();
+        assert_eq!((fs::read(&path).unwrap(), beginning(&path, 3).unwrap()), (b"one\ntwo\n".to_vec(), b"one".to_vec()));
+        let old = digest(&path).unwrap();
+        assert_eq!(old, Some(blake3::hash(b"one\ntwo\n").into()));
+        long(&path, &["three\n"]).settle(old).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three\n");
+        assert_eq!(fs::read_dir(dir.path().join("a")).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn what_changed_meanwhile_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("b.jsonl");
+        let ours = long(&path, &["ours"]);
+        super::super::put(&path, b"theirs").unwrap();
+        assert!(matches!(ours.settle(None), Err(Error::Changed { .. })));
+        assert!(matches!(long(&path, &["ours"]).settle(Some([0; 32])), Err(Error::Changed { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,537 @@
+//! What is known of a session without reading its note: flat rows of plain values, one table for each kind of thing.
+//!
+//! Every row has every column, and a column is one plain value (lists are joined), so that each table is one uniform
+//! table in TOON and in CSV. Times are UTC, durations milliseconds, lines count from 1.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::public::{public, titled};
+use cru_base::{Lines, Span};
+use cru_session::{Callout, Item, Phase, Session, StepStatus};
+use cru_vault::VaultPath;
+
+/// Version of the rows; a record of another version is made anew.
+pub const SCHEMA: u32 = 3;
+
+/// A session's metadata and totals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// `session_id`, else the file's name.
+    pub id: String,
+    /// The note, relative to the vault.
+    pub path: String,
+    /// Title, heading, else id.
+    pub title: String,
+    /// `active`, `paused`, `completed`, `failed`, `abandoned`, or a word of somebody's own.
+    pub status: Option<String>,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// From `started` to `ended`; without an end, to the last time that the note tells.
+    pub duration_ms: Option<u64>,
+    /// The first agent that took part.
+    pub agent: Option<String>,
+    /// All agents with versions, joined by `, `.
+    pub participants: String,
+    /// Channel, of the first phase that has one where the frontmatter has none.
+    pub channel: Option<String>,
+    /// The primary model.
+    pub model: Option<String>,
+    /// Working directory.
+    pub project: Option<String>,
+    /// Branch.
+    pub branch: Option<String>,
+    /// Tags, joined by `, `.
+    pub tags: String,
+    /// Which program ran it.
+    pub host: Option<String>,
+    /// The host's own id.
+    pub host_session: Option<String>,
+    /// Path of the transcript.
+    pub transcript: Option<String>,
+    /// What `parent` links to.
+    pub parent: Option<String>,
+    /// Sessions of its sub-agents, joined by `, `.
+    pub subagent_sessions: String,
+    /// Tokens of those sub-agents, in the same order and joined alike; `-` where the note does not tell.
+    pub subagent_tokens: String,
+    /// Whether it is a sub-agent's, as its own note tells (its parent's list may tell it too).
+    pub subagent: bool,
+    /// Phases.
+    pub phases: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Steps that failed.
+    pub failed_steps: u64,
+    /// Decisions.
+    pub decisions: u64,
+    /// Errors.
+    pub errors: u64,
+    /// Times that the user spoke.
+    pub user: u64,
+    /// Times that the user corrected.
+    pub corrections: u64,
+    /// Sub-agents.
+    pub subagents: u64,
+    /// Tasks that are not completed.
+    pub open_tasks: u64,
+    /// Tokens of this session alone.
+    pub tokens: Option<u64>,
+    /// Cost in US dollars, where the record stores one.
+    pub cost_usd: Option<f64>,
+}
+
+/// A phase or sub-phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRow {
+    /// Block id.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Agent with version.
+    pub agent: Option<String>,
+    /// Channel.
+    pub channel: Option<String>,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// Its steps, sub-phases' left out.
+    pub steps: u64,
+    /// Those that failed.
+    pub failed_steps: u64,
+    /// Line of its heading.
+    pub line: u64,
+}
+
+/// A step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepRow {
+    /// Block id.
+    pub id: Option<String>,
+    /// Id of its phase.
+    pub phase: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// Arguments as the line shows them.
+    pub args: String,
+    /// Result as the line shows it.
+    pub result: Option<String>,
+    /// `pending`, `running`, `complete`, `failed`.
+    pub status: String,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// Exit code.
+    pub exit: Option<i64>,
+    /// How long.
+    pub duration_ms: Option<u64>,
+    /// Its line.
+    pub line: u64,
+}
+
+/// A decision.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DecisionRow {
+    /// Block id.
+    pub id: Option<String>,
+    /// Id of its phase.
+    pub phase: Option<String>,
+    /// What was decided.
+    pub title: String,
+    /// The body without fields.
+    pub text: String,
+    /// Why.
+    pub why: Option<String>,
+    /// What was not taken.
+    pub rejected: Option<String>,
+    /// What it touches.
+    pub impact: Option<String>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Its line.
+    pub line: u64,
+}
+
+/// An error.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRow {
+    /// Block id.
+    pub id: Option<String>,
+    /// Id of its phase.
+    pub phase: Option<String>,
+    /// Title.
+    pub title: String,
+    /// What went wrong.
+    pub text: String,
+    /// How it was resolved.
+    pub resolution: Option<String>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Its line.
+    pub line: u64,
+}
+
+/// Words of the user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UserRow {
+    /// Block id.
+    pub id: Option<String>,
+    /// Id of its phase.
+    pub phase: Option<String>,
+    /// Whether they correct.
+    pub correction: bool,
+    /// The words.
+    pub words: String,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Their line.
+    pub line: u64,
+}
+
+/// A sub-agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SubagentRow {
+    /// Block id.
+    pub id: Option<String>,
+    /// Id of its phase.
+    pub phase: Option<String>,
+    /// Agent with version.
+    pub agent: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// `inline`, `link`, `embed`.
+    pub mode: String,
+    /// What its link names.
+    pub session: Option<String>,
+    /// What it was asked.
+    pub task: Option<String>,
+    /// What it said.
+    pub summary: Option<String>,
+    /// Its own tokens, as the frontmatter tells.
+    pub tokens: Option<u64>,
+    /// Its line.
+    pub line: u64,
+}
+
+/// A file that a step read or wrote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileRow {
+    /// Path as the note has it.
+    pub path: String,
+    /// `read`, `write`, `create`.
+    pub access: String,
+    /// Its hash.
+    pub hash: Option<String>,
+    /// Block id of the step.
+    pub step: Option<String>,
+    /// Id of the phase.
+    pub phase: Option<String>,
+    /// Tool of the step.
+    pub tool: String,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// Line of the step.
+    pub line: u64,
+}
+
+/// A task in its newest state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskRow {
+    /// Its id.
+    pub id: String,
+    /// What to do.
+    pub content: String,
+    /// `pending`, `in_progress`, `completed`.
+    pub status: String,
+    /// `high`, `medium`, `low`.
+    pub priority: Option<String>,
+}
+
+/// All that is known of one session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Metadata and totals.
+    pub session: SessionRow,
+    /// Phases in order.
+    pub phases: Vec<PhaseRow>,
+    /// Steps in order.
+    pub steps: Vec<StepRow>,
+    /// Decisions in order.
+    pub decisions: Vec<DecisionRow>,
+    /// Errors in order.
+    pub errors: Vec<ErrorRow>,
+    /// The user's words in order.
+    pub user: Vec<UserRow>,
+    /// Sub-agents in order.
+    pub subagents: Vec<SubagentRow>,
+    /// Files in the order of their steps.
+    pub files: Vec<FileRow>,
+    /// Tasks.
+    pub tasks: Vec<TaskRow>,
+}
+
+/// The tables of a [`Record`], named and ordered as its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// [`Record::phases`].
+    Phases,
+    /// [`Record::steps`].
+    Steps,
+    /// [`Record::decisions`].
+    Decisions,
+    /// [`Record::errors`].
+    Errors,
+    /// [`Record::user`].
+    User,
+    /// [`Record::subagents`].
+    Subagents,
+    /// [`Record::files`].
+    Files,
+    /// [`Record::tasks`].
+    Tasks,
+}
+
+impl Table {
+    /// All of them in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Phases,
+        Self::Steps,
+        Self::Decisions,
+        Self::Errors,
+        Self::User,
+        Self::Subagents,
+        Self::Files,
+        Self::Tasks,
+    ];
+
+    /// The field's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::Steps => "steps",
+            Self::Decisions => "decisions",
+            Self::Errors => "errors",
+            Self::User => "user",
+            Self::Subagents => "subagents",
+            Self::Files => "files",
+            Self::Tasks => "tasks",
+        }
+    }
+}
+
+impl Record {
+    /// The record of a session that was read from the note at `path`.
+    pub fn of(path: &VaultPath, session: &Session, lines: &Lines) -> Self {
+        let mut record = Self { session: row(path, session), ..Self::default() };
+        let line = |span: Span| lines.line(span.start) as u64;
+        for phase in &session.phases {
+            record.phases.push(PhaseRow {
+                id: phase.id.clone(),
+                title: public(&phase.title, false).into_owned(),
+                agent: phase.agent.as_ref().map(ToString::to_string),
+                channel: phase.channel.clone(),
+                started: phase.started,
+                steps: phase.items.iter().filter(|item| matches!(item, Item::Step(_))).count() as u64,
+                failed_steps: phase.items.iter().filter(|item| is_failed(item)).count() as u64,
+                line: line(phase.heading_span),
+            });
+        }
+        for (phase, item) in session.items() {
+            record.item(phase.map(|phase| phase.id.clone()), item, session, line(item.span()));
+        }
+        for task in session.tasks() {
+            record.tasks.push(TaskRow {
+                id: task.id.clone(),
+                content: task.content.clone(),
+                status: task.status.clone(),
+                priority: task.priority.clone(),
+            });
+        }
+        record.total();
+        record
+    }
+
+    fn item(&mut self, phase: Option<String>, item: &Item, session: &Session, line: u64) {
+        let id = item.id().map(str::to_owned);
+        match item {
+            Item::Step(step) => {
+                for (access, file) in
+                    step.reads.iter().map(|file| ("read", file)).chain(step.writes.iter().map(|file| ("write", file)))
+                {
+                    self.files.push(FileRow {
+                        path: public(&file.path, false).into_owned(),
+                        access: if file.created { "create" } else { access }.to_owned(),
+                        hash: file.hash.clone(),
+                        step: id.clone(),
+                        phase: phase.clone(),
+                        tool: step.tool.clone(),
+                        time: step.time,
+                        line,
+                    });
+                }
+                self.steps.push(StepRow {
+                    id,
+                    phase,
+                    tool: step.tool.clone(),
+                    args: step.args.clone(),
+                    result: step.result.as_deref().map(|result| public(result, true).into_owned()),
+                    status: status(step.status).to_owned(),
+                    time: step.time,
+                    exit: step.exit.map(i64::from),
+                    duration_ms: step.duration_ms,
+                    line,
+                });
+            }
+            Item::Decision(it) => {
+                let texts = [Some(&it.text), it.why.as_ref(), it.rejected.as_ref(), it.impact.as_ref()];
+                let (title, [text, why, rejected, impact]) = titled(&it.callout.title, texts);
+                let text = text.unwrap_or_default();
+                let at = at(&it.callout);
+                self.decisions.push(DecisionRow { id, phase, title, text, why, rejected, impact, at, line });
+            }
+            Item::Error(it) => {
+                let (title, [text, resolution]) = titled(&it.callout.title, [Some(&it.text), it.resolution.as_ref()]);
+                let text = text.unwrap_or_default();
+                self.errors.push(ErrorRow { id, phase, title, text, resolution, at: at(&it.callout), line });
+            }
+            Item::User(it) => self.user.push(UserRow {
+                id,
+                phase,
+                correction: it.correction,
+                words: it.words.clone(),
+                at: at(&it.callout),
+                line,
+            }),
+            Item::Subagent(it) => {
+                let named = it.link.as_ref().map(|link| link.target.clone());
+                let known = session.meta.subagents.iter().find(|row| Some(&row.session) == named.as_ref());
+                self.subagents.push(SubagentRow {
+                    id,
+                    phase,
+                    agent: it.agent.as_ref().map(ToString::to_string),
+                    model: it.model.clone(),
+                    mode: mode(it.mode).to_owned(),
+                    tokens: known.and_then(|row| row.tokens),
+                    session: named,
+                    task: it.task.clone(),
+                    summary: it.summary.clone(),
+                    line,
+                });
+            }
+            Item::Tasks(_) | Item::Callout(_) | Item::Prose(_) => {}
+        }
+    }
+
+    /// The same with the rows of some tables alone; what the session's row counts stays.
+    #[must_use]
+    pub fn only(self, tables: &[Table]) -> Self {
+        fn kept<T>(rows: Vec<T>, is_kept: bool) -> Vec<T> {
+            if is_kept { rows } else { Vec::new() }
+        }
+        let has = |table: Table| tables.contains(&table);
+        Self {
+            session: self.session,
+            phases: kept(self.phases, has(Table::Phases)),
+            steps: kept(self.steps, has(Table::Steps)),
+            decisions: kept(self.decisions, has(Table::Decisions)),
+            errors: kept(self.errors, has(Table::Errors)),
+            user: kept(self.user, has(Table::User)),
+            subagents: kept(self.subagents, has(Table::Subagents)),
+            files: kept(self.files, has(Table::Files)),
+            tasks: kept(self.tasks, has(Table::Tasks)),
+        }
+    }
+
+    /// Counts rows.
+    fn total(&mut self) {
+        let count = |count: usize| count as u64;
+        self.session.phases = count(self.phases.len());
+        self.session.steps = count(self.steps.len());
+        self.session.failed_steps = count(self.steps.iter().filter(|step| step.status == "failed").count());
+        self.session.decisions = count(self.decisions.len());
+        self.session.errors = count(self.errors.len());
+        self.session.user = count(self.user.len());
+        self.session.corrections = count(self.user.iter().filter(|user| user.correction).count());
+        self.session.subagents = count(self.subagents.len());
+        self.session.open_tasks = count(self.tasks.iter().filter(|task| task.status != "completed").count());
+    }
+}
+
+fn row(path: &VaultPath, session: &Session) -> SessionRow {
+    let meta = &session.meta;
+    let mut participants: Vec<String> = meta.participants.iter().map(ToString::to_string).collect();
+    if participants.is_empty() {
+        // A note written by hand names its agents in its headings.
+        for agent in session.phases.iter().filter_map(|phase| phase.agent.as_ref()).map(ToString::to_string) {
+            if !participants.contains(&agent) {
+                participants.push(agent);
+            }
+        }
+    }
+    let joined = |words: Vec<String>| words.join(", ");
+    let ended = meta.ended.or_else(|| last_time(session));
+    let duration = meta.started.zip(ended).map(|(from, to)| to.duration_since(from).as_millis());
+    SessionRow {
+        id: meta.session_id.clone().unwrap_or_else(|| path.stem().into_owned()),
+        path: path.text().into_owned(),
+        title: public(session.title(), false).into_owned(),
+        status: meta.status.as_ref().map(|status| status.as_str().to_owned()),
+        started: meta.started,
+        ended: meta.ended,
+        duration_ms: duration.and_then(|ms| u64::try_from(ms).ok()),
+        agent: participants.first().cloned(),
+        participants: joined(participants),
+        channel: meta.channel.clone().or_else(|| session.phases.iter().find_map(|phase| phase.channel.clone())),
+        model: meta.model.clone(),
+        project: meta.project.clone(),
+        branch: meta.branch.clone(),
+        tags: joined(meta.tags.clone()),
+        host: meta.host.clone(),
+        host_session: meta.host_session.clone(),
+        transcript: meta.transcript.clone(),
+        parent: meta.parent.as_ref().map(|link| link.target.clone()),
+        subagent_sessions: joined(meta.subagents.iter().map(|row| row.session.clone()).collect()),
+        subagent_tokens: joined(
+            meta.subagents.iter().map(|row| row.tokens.map_or_else(|| "-".to_owned(), |it| it.to_string())).collect(),
+        ),
+        subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
+        tokens: meta.tokens_used,
+        cost_usd: meta.cost_usd,
+        ..SessionRow::default()
+    }
+}
+
+/// The last time that a session's note tells.
+fn last_time(session: &Session) -> Option<Timestamp> {
+    let items = session.items().filter_map(|(_, item)| match item {
+        Item::Step(step) => step.time,
+        _ => item.callout().and_then(at),
+    });
+    items.chain(session.phases.iter().filter_map(|phase: &Phase| phase.started)).max()
+}
+
+fn at(callout: &Callout) -> Option<Timestamp> {
+    callout.at
+}
+
+fn is_failed(item: &Item) -> bool {
+    matches!(item, Item::Step(step) if step.status == StepStatus::Failed)
+}
+
+/// A step's status as rows have it.
+pub const fn status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "pending",
+        StepStatus::Running => "running",
+        StepStatus::Complete => "complete",
+        StepStatus::Failed => "failed",
+    }
+}
+
+const fn mode(mode: cru_session::SubagentMode) -> &'static str {
+    match mode {
+        cru_session::SubagentMode::Inline => "inline",
+        cru_session::SubagentMode::Link => "link",
+        cru_session::SubagentMode::Embed => "embed",
+    }
+}

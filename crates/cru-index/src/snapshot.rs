@@ -1,0 +1,308 @@
+//! The sessions of a vault as they are now, ready to be asked.
+//!
+//! Mostly the index on disk is right or is made so at once. Where somebody else is writing it, or where notes read other
+//! than they stand on disk, those few notes are read into memory and hide what the index has of them.
+
+mod records;
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use rayon::prelude::*;
+use tantivy::directory::RamDirectory;
+use tantivy::{Index, Searcher};
+
+use super::columns::Columns;
+use super::disk::{Opened, failed};
+use super::frequency::Outdated;
+use super::manifest::Place;
+use super::record::{Record, SessionRow};
+use super::refresh::{self, Options, Ready, Refreshed};
+use super::rows;
+use super::schema::{self, Fields};
+use super::update::{Read, Sources};
+use cru_base::{Diagnostic, Error, Lines, Result, Span};
+use cru_note::Note;
+use cru_session::read;
+use cru_vault::{Finding, Vault, VaultPath, path};
+
+/// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
+const MEMORY: usize = 1 << 20;
+
+/// What entries know their note by: a hash of its path in the vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NoteKey(pub u64);
+
+impl NoteKey {
+    /// The key of the note at a path.
+    pub fn of(path: &VaultPath) -> Self {
+        Self::of_text(&path.text())
+    }
+
+    /// The key of the note at a path as a row has it.
+    pub fn of_text(path: &str) -> Self {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..8]);
+        Self(u64::from_le_bytes(bytes))
+    }
+}
+
+/// A part of the entries: those on disk, or those of notes that the disk's part has not seen.
+pub struct Part {
+    searcher: Searcher,
+    hidden: HashSet<NoteKey>,
+    columns: Vec<OnceLock<Columns>>,
+    outdated: Vec<OnceLock<Outdated>>,
+}
+
+impl Part {
+    fn new(searcher: Searcher, hidden: HashSet<NoteKey>) -> Self {
+        let columns = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
+        let outdated = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
+        Self { searcher, hidden, columns, outdated }
+    }
+
+    /// The entries of one of its segments that do not count.
+    pub(super) fn outdated(&self, segment: usize) -> tantivy::Result<&Outdated> {
+        let cell = &self.outdated[segment];
+        if let Some(outdated) = cell.get() {
+            return Ok(outdated);
+        }
+        let (_, fields) = schema::schema();
+        let reader = &self.searcher.segment_readers()[segment];
+        let outdated = Outdated::of(reader, fields.note, self.hidden.iter().copied())?;
+        Ok(cell.get_or_init(|| outdated))
+    }
+
+    /// The columns of one of its segments.
+    pub(super) fn columns(&self, segment: usize) -> tantivy::Result<&Columns> {
+        let cell = &self.columns[segment];
+        if let Some(columns) = cell.get() {
+            return Ok(columns);
+        }
+        let columns = Columns::of(&self.searcher.segment_readers()[segment])?;
+        Ok(cell.get_or_init(|| columns))
+    }
+
+    /// Searches it.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// Whether the entries of a note count here; those of others are outdated.
+    pub fn counts(&self, key: NoteKey) -> bool {
+        !self.hidden.contains(&key)
+    }
+}
+
+/// A session and where its row is.
+struct Listed {
+    key: NoteKey,
+    path: String,
+    row: Row,
+}
+
+enum Row {
+    Disk(Place),
+    Memory(usize),
+}
+
+/// All sessions of a vault at one moment.
+pub struct Snapshot {
+    fields: Fields,
+    parts: Vec<Part>,
+    listed: Vec<Listed>,
+    places: OnceLock<HashMap<NoteKey, usize>>,
+    file: Option<Mutex<File>>,
+    rows: OnceLock<Vec<SessionRow>>,
+    single: OnceLock<Vec<OnceLock<Box<SessionRow>>>>,
+    records: Vec<Record>,
+    root: Vault,
+    /// What was done before it was taken.
+    pub refreshed: Refreshed,
+    /// Folders and notes that could not be read.
+    pub findings: Vec<Finding>,
+}
+
+impl Snapshot {
+    /// Brings the index up to date and takes a snapshot. The vault's notes may be overlaid: what was logged and not
+    /// written yet is found too.
+    pub fn open(vault: &Vault) -> Result<Self> {
+        Self::open_with(vault, &Options::default())
+    }
+
+    /// The same, in a certain way.
+    pub fn open_with(vault: &Vault, options: &Options<'_>) -> Result<Self> {
+        Self::make(vault, refresh::refresh(vault, options)?, &options.sources)
+    }
+
+    fn make(vault: &Vault, ready: Ready, sources: &Sources<'_>) -> Result<Self> {
+        let Ready { opened, changes, refreshed, mut findings } = ready;
+        let (_, fields) = schema::schema();
+        let mut reread: Vec<VaultPath> = changes.dirty.clone();
+        reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
+        let mut hidden: HashSet<NoteKey> = reread.iter().map(NoteKey::of).collect();
+        let (mut listed, mut parts, mut file) = (Vec::new(), Vec::new(), None);
+        if let Some(Opened { manifest, rows, searcher, .. }) = opened {
+            hidden.extend(changes.gone.iter().map(|index| NoteKey::of_text(&manifest.notes[*index].path)));
+            for seen in manifest.notes {
+                let Some(place) = seen.row else { continue };
+                let key = NoteKey::of_text(&seen.path);
+                if !hidden.contains(&key) {
+                    listed.push(Listed { key, path: seen.path, row: Row::Disk(place) });
+                }
+            }
+            parts.push(Part::new(searcher, hidden));
+            file = Some(Mutex::new(rows));
+        }
+        let mut records = Vec::new();
+        if !reread.is_empty() {
+            let tried: Vec<(VaultPath, Result<Read>)> = reread
+                .into_par_iter()
+                .map(|path| {
+                    let read = vault.read(&path).map(|bytes| Read::bytes(&path, bytes.into_owned(), sources));
+                    (path, read)
+                })
+                .collect();
+            let mut read: Vec<(VaultPath, Read)> = Vec::with_capacity(tried.len());
+            for (path, tried) in tried {
+                match tried {
+                    Ok(note) => read.push((path, note)),
+                    Err(error) => findings.extend(unreadable(&path, &error)),
+                }
+            }
+            // Tantivy cannot search a part without entries.
+            if read.iter().any(|(_, note)| note.record.is_some()) {
+                parts.push(Part::new(in_memory(&read, &fields)?, HashSet::new()));
+            }
+            for (path, read) in read {
+                let Some(record) = read.record else { continue };
+                let row = Row::Memory(records.len());
+                listed.push(Listed { key: NoteKey::of(&path), path: path.text().into_owned(), row });
+                records.push(record);
+            }
+            listed.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
+        }
+        Ok(Self {
+            fields,
+            parts,
+            listed,
+            places: OnceLock::new(),
+            file,
+            rows: OnceLock::new(),
+            single: OnceLock::new(),
+            records,
+            root: vault.clone(),
+            refreshed,
+            findings,
+        })
+    }
+
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// Every session, sorted by path.
+    pub fn sessions(&self) -> &[SessionRow] {
+        self.rows.get_or_init(|| {
+            let bytes = self.file.as_ref().and_then(|file| rows::read_all(&lock(file))).unwrap_or_default();
+            let row = |listed: &Listed| match &listed.row {
+                Row::Disk(place) => bytes.get(rows::range(*place)).and_then(|row| postcard::from_bytes(row).ok()),
+                Row::Memory(_) => None,
+            };
+            let rows = self.listed.par_iter().with_min_len(256);
+            rows.map(|listed| row(listed).unwrap_or_else(|| self.row(listed))).collect()
+        })
+    }
+
+    /// The session in the note with that key.
+    pub fn session(&self, key: NoteKey) -> Option<&SessionRow> {
+        let place = *self.places().get(&key)?;
+        if let Some(rows) = self.rows.get() {
+            return rows.get(place);
+        }
+        let single = self.single.get_or_init(|| self.listed.iter().map(|_| OnceLock::new()).collect());
+        Some(single.get(place)?.get_or_init(|| Box::new(self.row(&self.listed[place]))))
+    }
+
+    /// Whether there is a session in the note with that key.
+    pub fn has(&self, key: NoteKey) -> bool {
+        self.places().contains_key(&key)
+    }
+
+    fn places(&self) -> &HashMap<NoteKey, usize> {
+        self.places.get_or_init(|| self.listed.iter().enumerate().map(|(place, it)| (it.key, place)).collect())
+    }
+
+    fn row(&self, listed: &Listed) -> SessionRow {
+        let row = match &listed.row {
+            Row::Memory(index) => return self.records[*index].session.clone(),
+            Row::Disk(place) => self.file.as_ref().and_then(|file| rows::read(&lock(file), *place)),
+        };
+        // A damaged row is read from its note.
+        row.or_else(|| self.reread(&listed.path).map(|record| record.session)).unwrap_or_default()
+    }
+
+    fn reread(&self, path: &str) -> Option<Record> {
+        let path = VaultPath::new(path)?;
+        let note = Note::parse(self.root.read(&path).ok()?);
+        Some(Record::of(&path, &read::content(&note), &Lines::of(note.text())))
+    }
+
+    /// The entries, in one or two parts. One counts when its note is a [`Snapshot::session`] and [`Part::counts`].
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// How many entries of each kind there are.
+    pub fn kinds(&self) -> std::collections::BTreeMap<String, u64> {
+        super::check::kinds(self)
+    }
+
+    /// Bytes that the entries take on disk.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().filter_map(|part| part.searcher.space_usage().ok()).map(|it| it.total().get_bytes()).sum()
+    }
+
+    /// The fields of entries.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+}
+
+/// What is told of a note that cannot be read; nothing where it is gone since the walk.
+fn unreadable(path: &VaultPath, error: &Error) -> Option<Finding> {
+    let why = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => return None,
+        Error::Io { source, .. } => source.to_string(),
+        error => error.to_string(),
+    };
+    let message = format!("could not read this: {why}");
+    Some(Finding::new(path, Diagnostic::error("unreadable", Span::default(), message)))
+}
+
+/// The file of rows, whose place is moved to read it.
+fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entries of notes that were read, in memory.
+fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
+    // They are few, so no threads are started for them.
+    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers());
+    let mut writer = index.single_segment_index_writer(RamDirectory::create(), MEMORY).map_err(failed)?;
+    for (path, read) in read {
+        for entry in read.entries() {
+            writer.add_document(entry.document(NoteKey::of(path), fields)).map_err(failed)?;
+        }
+    }
+    let index = writer.finalize().map_err(failed)?;
+    Ok(index.reader().map_err(failed)?.searcher())
+}

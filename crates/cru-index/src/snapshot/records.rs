@@ -1,0 +1,100 @@
+//! The records of sessions, read one at a time.
+//!
+//! A record is some ten thousand bytes, and a vault has as many of them as sessions; who asks keeps what it needs of each,
+//! and names the tables that it looks at, so that neither time nor memory go to the others.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+use tantivy::collector::DocSetCollector;
+use tantivy::query::TermQuery;
+use tantivy::schema::{IndexRecordOption, Value as _};
+use tantivy::store::StoreReader;
+use tantivy::{DocAddress, TantivyDocument, Term};
+
+use super::super::disk::failed;
+use super::super::record::{Record, SessionRow, Table};
+use super::super::toon;
+use super::super::update::SESSION;
+use super::{Listed, NoteKey, Row, Snapshot};
+use cru_base::Result;
+
+/// Blocks of records that stay unpacked in each segment. A block is mostly one record, and each is read once.
+const BLOCKS: usize = 4;
+
+/// So many records are in work before what is kept of them is handed over.
+const CHUNK: usize = 256;
+
+impl Snapshot {
+    /// The records of the sessions that are `wanted`, in the order of their paths.
+    pub fn records(&self, wanted: impl Fn(&SessionRow) -> bool) -> Result<Vec<Record>> {
+        let mut records = Vec::new();
+        self.each_record(wanted, &Table::ALL, |record| record, |record| records.push(record))?;
+        Ok(records)
+    }
+
+    /// Hands over what `make` makes of the record of each session that is `wanted`, in the order of their paths. Records
+    /// have the rows of `tables` alone; several are made of at once, and none is held longer than that takes.
+    pub fn each_record<T: Send>(
+        &self,
+        wanted: impl Fn(&SessionRow) -> bool,
+        tables: &[Table],
+        make: impl Fn(Record) -> T + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<()> {
+        let chosen: Vec<&Listed> =
+            self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).map(|(it, _)| it).collect();
+        let places = self.carriers(&chosen)?;
+        let stores = self.stores()?;
+        let record = |it: &&Listed| match &it.row {
+            Row::Memory(index) => self.records.get(*index).map(|record| record.clone().only(tables)),
+            Row::Disk(_) => places
+                .get(&it.key)
+                .and_then(|place| self.stored(&stores, *place, tables))
+                .or_else(|| self.reread(&it.path).map(|record| record.only(tables))),
+        };
+        for chunk in chosen.chunks(CHUNK) {
+            let made: Vec<T> = chunk.par_iter().filter_map(|it| record(it).map(&make)).collect();
+            made.into_iter().for_each(&mut take);
+        }
+        Ok(())
+    }
+
+    /// Where the records of sessions stand on disk.
+    fn carriers(&self, chosen: &[&Listed]) -> Result<HashMap<NoteKey, DocAddress>> {
+        let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(HashMap::new()) };
+        let wanted: HashSet<NoteKey> = chosen.iter().map(|it| it.key).collect();
+        let query = TermQuery::new(Term::from_field_text(self.fields.kind, SESSION), IndexRecordOption::Basic);
+        let found = part.searcher.search(&query, &DocSetCollector).map_err(failed)?;
+        let mut places = HashMap::with_capacity(wanted.len());
+        let mut columns = HashMap::new();
+        for address in found {
+            let column = match columns.entry(address.segment_ord) {
+                std::collections::hash_map::Entry::Occupied(column) => column.into_mut(),
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    let fast = part.searcher.segment_reader(address.segment_ord).fast_fields();
+                    place.insert(fast.u64("note").map_err(failed)?)
+                }
+            };
+            let Some(key) = column.first(address.doc_id).map(NoteKey) else { continue };
+            if wanted.contains(&key) {
+                places.insert(key, address);
+            }
+        }
+        Ok(places)
+    }
+
+    /// What is stored of the entries on disk, by segment.
+    fn stores(&self) -> Result<Vec<StoreReader>> {
+        let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(Vec::new()) };
+        let segments = part.searcher.segment_readers().iter();
+        let stores: std::io::Result<_> = segments.map(|segment| segment.get_store_reader(BLOCKS)).collect();
+        stores.map_err(|error| failed(error.into()))
+    }
+
+    fn stored(&self, stores: &[StoreReader], place: DocAddress, tables: &[Table]) -> Option<Record> {
+        let document: TantivyDocument = stores.get(place.segment_ord as usize)?.get(place.doc_id).ok()?;
+        let text = document.get_first(self.fields.record)?.as_str()?;
+        toon::decode_tables(text, tables).ok()
+    }
+}

@@ -1,0 +1,306 @@
+//! What the index answers is what the notes say, whatever happened to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use cru_base::files;
+use cru_vault::{Vault, VaultPath};
+
+struct Bed {
+    dir: tempfile::TempDir,
+}
+
+impl Bed {
+    fn new(notes: usize) -> Self {
+        let bed = Self { dir: tempfile::tempdir().unwrap() };
+        files::create_dir(&bed.dir.path().join(".cru")).unwrap();
+        for number in 0..notes {
+            bed.write(&format!("s{number}"), "one");
+        }
+        bed
+    }
+
+    fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn write(&self, name: &str, word: &str) {
+        let text = format!(
+            "---\ntype: session\nsession_id: {name}\nstatus: active\n---\n# {name}\n\n## Build @coder\n\n- `Bash {word}` → ok ^n-001\n"
+        );
+        files::put(&self.root().join(format!("sessions/{name}.md")), text.as_bytes()).unwrap();
+    }
+
+    fn vault(&self) -> Vault {
+        Vault::open(self.root()).unwrap()
+    }
+
+    fn open(&self) -> Snapshot {
+        Snapshot::open(&self.vault()).unwrap()
+    }
+
+    fn index(&self, name: &str) -> std::path::PathBuf {
+        self.root().join(".cru/cache/index").join(name)
+    }
+
+    /// That the index on disk says what the notes say once all is written, and what was done for it.
+    fn checked(&self) -> Refreshed {
+        let complete = Options { complete: true, ..Options::default() };
+        let snapshot = Snapshot::open_with(&self.vault(), &complete).unwrap();
+        assert_eq!(snapshot.parts().len(), 1);
+        assert_eq!(check::differences(&self.vault(), &snapshot).unwrap(), []);
+        let steps: Vec<String> =
+            snapshot.records(|_| true).unwrap().iter().flat_map(|it| it.steps.clone()).map(|step| step.args).collect();
+        assert_eq!(steps.len(), snapshot.len());
+        snapshot.refreshed
+    }
+
+    /// All files of the index.
+    fn saved(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = fs::read_dir(self.index("")).unwrap().flatten().filter(|entry| entry.path().is_file());
+        files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+    }
+}
+
+#[test]
+fn follows_the_notes() {
+    let bed = Bed::new(3);
+    assert_eq!(bed.checked().rebuilt.as_deref(), Some("there was none"));
+    assert_eq!(bed.checked(), Refreshed::default());
+    bed.write("s1", "two");
+    assert_eq!(bed.checked().read, 1);
+    bed.write("s1", "six");
+    assert_eq!(bed.checked().read, 1, "of the same size, at once");
+    files::remove(&bed.root().join("sessions/s0.md")).unwrap();
+    assert_eq!(bed.checked().gone, 1);
+    let text = fs::read(bed.root().join("sessions/s1.md")).unwrap();
+    files::put(&bed.root().join("sessions/s9.md"), &text).unwrap();
+    files::remove(&bed.root().join("sessions/s1.md")).unwrap();
+    let done = bed.checked();
+    assert_eq!((done.read, done.gone), (1, 1));
+    files::put(&bed.root().join("sessions/s2.md"), b"no session any more").unwrap();
+    bed.checked();
+    assert_eq!(bed.open().sessions().iter().map(|row| row.path.as_str()).collect::<Vec<_>>(), ["sessions/s9.md"]);
+}
+
+#[test]
+fn a_prefix_is_searched_where_the_changed_note_is_no_session() {
+    let bed = Bed::new(3);
+    bed.checked();
+    files::put(&bed.root().join("sessions/s2.md"), b"no session any more").unwrap();
+    let snapshot = bed.open();
+    let query = Query::parse("on*", jiff::Timestamp::UNIX_EPOCH).unwrap();
+    let hits = search::Search::new(&snapshot, &query, &search::Options::default()).hits().unwrap();
+    assert_eq!(hits.len(), 2);
+}
+
+/// Evidence of five megabytes for each note.
+struct Long;
+
+impl Evidence for Long {
+    fn fingerprint(&self, _: &SessionRow) -> Option<u64> {
+        Some(1)
+    }
+
+    fn size(&self, _: &SessionRow) -> u64 {
+        5 << 20
+    }
+
+    fn entries(&self, _: &VaultPath, _: &cru_note::Note, _: &cru_session::Session) -> Vec<Entry> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn much_evidence_of_a_few_notes_waits_for_whoever_asks() {
+    let bed = Bed::new(40);
+    let sources = Sources { evidence: Some(&Long) };
+    let unasked = Options { sources, complete: true, may_wait: true, ..Options::default() };
+    let read = |options: &Options<'_>| prepare(&bed.vault(), options).unwrap().read;
+    assert_eq!(read(&unasked), 40, "the first time");
+    bed.write("s1", "two");
+    assert_eq!(read(&unasked), 0);
+    let asked = Options { sources, ..Options::default() };
+    assert_eq!(Snapshot::open_with(&bed.vault(), &asked).unwrap().refreshed.read, 1);
+    (0..20).for_each(|number| bed.write(&format!("s{number}"), "six"));
+    assert_eq!(read(&unasked), 20, "many at once are written by whoever changed them");
+}
+
+#[test]
+fn damage_is_mended() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let files = ["notes", "entries/meta.json"];
+    for file in files {
+        let path = bed.index(file);
+        let bytes = fs::read(&path).unwrap();
+        for text in [&bytes[..bytes.len() / 2], b"", b"nonsense"] {
+            files::put(&path, text).unwrap();
+            assert!(bed.checked().rebuilt.is_some(), "{file}");
+        }
+        files::remove(&bed.index(file)).unwrap();
+        assert!(bed.checked().rebuilt.is_some(), "{file}");
+    }
+    let rows = bed.saved().into_keys().find(|name| name.starts_with("rows.")).unwrap();
+    files::put(&bed.index(&rows), b"").unwrap();
+    assert_eq!(bed.open().sessions().len(), 3, "rows are read from the notes");
+}
+
+/// Else who has read the list of notes of one would take the entries of the other for those that it belongs to.
+#[test]
+fn one_that_is_made_anew_is_never_taken_for_the_one_before() {
+    let bed = Bed::new(2);
+    let generation = || disk::Disk::of(&bed.vault()).open().unwrap().manifest.generation;
+    bed.open();
+    let first = generation();
+    fs::remove_dir_all(bed.index("")).unwrap();
+    bed.open();
+    assert!(generation() > first);
+}
+
+#[test]
+fn a_writer_that_was_killed_after_its_commit() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let before = bed.saved();
+    bed.write("s1", "two");
+    bed.write("s7", "new");
+    bed.checked();
+    // The entries are committed; rows and manifest are still the old ones.
+    for name in bed.saved().into_keys().filter(|name| name.starts_with("rows.")) {
+        files::remove(&bed.index(&name)).unwrap();
+    }
+    for (name, bytes) in before.iter().filter(|(name, _)| name.as_str() != "pending") {
+        files::put(&bed.index(name), bytes).unwrap();
+    }
+    bed.write("s1", "three");
+    let done = bed.checked();
+    assert_eq!((done.rebuilt, done.read), (None, 2));
+    assert_eq!(bed.open().len(), 4);
+}
+
+#[test]
+fn while_somebody_writes_changed_notes_are_read_into_memory() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let lock = files::lock(&bed.index("lock")).unwrap();
+    bed.write("s1", "two");
+    files::remove(&bed.root().join("sessions/s0.md")).unwrap();
+    let snapshot = bed.open();
+    assert_eq!(snapshot.parts().len(), 2);
+    let args: Vec<_> = snapshot.records(|_| true).unwrap().iter().map(|it| it.steps[0].args.clone()).collect();
+    assert_eq!(args, ["two", "one"]);
+    assert_eq!(check::differences(&bed.vault(), &snapshot).unwrap(), []);
+    drop(lock);
+    assert_eq!(bed.checked().read, 1);
+}
+
+#[test]
+fn few_changed_notes_are_read_and_not_written() {
+    let bed = Bed::new(30);
+    bed.checked();
+    let before = bed.saved();
+    bed.write("s1", "two");
+    bed.write("s99", "new");
+    files::remove(&bed.root().join("sessions/s0.md")).unwrap();
+    let snapshot = bed.open();
+    assert_eq!((snapshot.len(), &snapshot.refreshed), (30, &Refreshed::default()));
+    assert_eq!(check::differences(&bed.vault(), &snapshot).unwrap(), []);
+    assert_eq!(bed.saved(), before);
+    for number in 2..20 {
+        bed.write(&format!("s{number}"), "many");
+    }
+    assert_eq!(bed.open().refreshed.read, 20);
+    assert_ne!(bed.saved(), before);
+    assert_eq!(bed.checked(), Refreshed::default());
+    // One that is long is written at once.
+    bed.write("s1", &"long ".repeat(200_000));
+    assert_eq!(bed.open().refreshed.read, 1);
+}
+
+#[test]
+fn rows_are_appended_and_written_anew_when_most_are_outdated() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let rows = || {
+        let (name, bytes) = bed.saved().into_iter().find(|(name, _)| name.starts_with("rows.")).unwrap();
+        (name, bytes.len())
+    };
+    let (first, one) = rows();
+    bed.write("s1", "two");
+    bed.checked();
+    let (second, two) = rows();
+    assert!(first == second && two > one, "{first} {second} {one} {two}");
+    let path = bed.index(&first);
+    files::append(&path, &vec![0; 2 << 20]).unwrap();
+    bed.write("s2", "two");
+    bed.checked();
+    let (third, three) = rows();
+    assert!(third != first && three < two, "{third} {three}");
+    assert_eq!(bed.checked(), Refreshed::default());
+}
+
+#[test]
+fn overlaid_notes_are_found_and_never_kept() {
+    let bed = Bed::new(2);
+    bed.checked();
+    let path = VaultPath::new("sessions/s1.md").unwrap();
+    let text = fs::read_to_string(bed.root().join("sessions/s1.md")).unwrap().replace("Bash one", "Bash waiting");
+    let vault = bed.vault().overlaid([(path, text.into_bytes())].into());
+    let snapshot = Snapshot::open(&vault).unwrap();
+    assert_eq!(snapshot.records(|_| true).unwrap()[1].steps[0].args, "waiting");
+    assert_eq!(check::differences(&vault, &snapshot).unwrap(), []);
+    assert_eq!(bed.checked(), Refreshed::default());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_vault_that_cannot_be_written_is_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bed = Bed::new(2);
+    let dot = bed.root().join(".cru");
+    fs::set_permissions(&dot, fs::Permissions::from_mode(0o555)).unwrap();
+    let snapshot = bed.open();
+    fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(snapshot.len(), 2);
+    assert_eq!(snapshot.records(|_| true).unwrap().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_note_that_cannot_be_read_is_told_and_the_rest_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bed = Bed::new(3);
+    let locked = bed.root().join("sessions/s1.md");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&locked).is_ok() {
+        // Whoever may read everything cannot see this case.
+        return;
+    }
+    for read in [3, 0, 0] {
+        let snapshot = bed.open();
+        assert_eq!((snapshot.len(), snapshot.refreshed.read), (2, read), "nothing is done again");
+        let told: Vec<String> = snapshot.findings.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(told, ["sessions/s1.md"]);
+    }
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(bed.checked().read, 1);
+    assert_eq!(bed.open().findings, []);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_note_whose_path_is_no_text_is_found_and_never_kept() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bed = Bed::new(2);
+    let text = fs::read(bed.root().join("sessions/s1.md")).unwrap();
+    let path = bed.root().join("sessions").join(std::ffi::OsStr::from_bytes(b"s\xff.md"));
+    files::put(&path, &text).unwrap();
+    bed.open();
+    for _ in 0..2 {
+        let snapshot = bed.open();
+        assert_eq!((snapshot.len(), snapshot.refreshed.read), (3, 0), "nothing is done again");
+    }
+}

@@ -1,0 +1,230 @@
+//! Bringing the index up to date, under its lock.
+//!
+//! Entries of changed notes are replaced and committed, then rows and manifest follow. Killed in between, the next one
+//! finds entries of a later generation than the manifest's and does the notes again that were begun with.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::{Index, IndexWriter, TantivyDocument, Term};
+
+use super::changes::Changes;
+use super::disk::{Disk, failed};
+use super::entry::Entry;
+use super::evidence::Evidence;
+use super::manifest::{Manifest, Seen, hash};
+use super::record::Record;
+use super::refresh::Options;
+use super::rows;
+use super::schema::{self, Fields};
+use super::snapshot::NoteKey;
+use super::toon;
+use cru_base::files::{self, Fingerprint};
+use cru_base::{Lines, Result};
+use cru_note::Note;
+use cru_session::read;
+use cru_vault::{Vault, VaultPath, path};
+
+/// Memory that tantivy may gather entries in, bytes, over all threads.
+const MEMORY: usize = 160 << 20;
+
+/// The least that one of its threads takes.
+const LEAST: usize = 16 << 20;
+
+/// Changes of fewer notes than this are not worth several threads.
+const FEW: usize = 64;
+
+/// Segments of more entries than this are not merged with others.
+const MERGED: usize = 30_000;
+
+/// Kind of the entry that carries the record.
+pub(super) const SESSION: &str = "session";
+
+/// Replaces what `changes` names in `index`, which `manifest` describes.
+pub(super) fn update(
+    vault: &Vault,
+    disk: &Disk,
+    index: &Index,
+    manifest: &Manifest,
+    changes: &Changes,
+    options: &Options<'_>,
+) -> Result<()> {
+    let checked = disk.clock()?;
+    let gone = changes.gone.iter().map(|index| manifest.notes[*index].path.clone());
+    let begun: Vec<String> = changes.dirty.iter().map(|path| path.text().into_owned()).chain(gone).collect();
+    let kept = kept(manifest, changes, checked).collect();
+    let mut next = Manifest { generation: manifest.generation, rows: manifest.rows, notes: kept };
+    if begun.is_empty() {
+        // Nothing but fingerprints: the entries stay as they are.
+        return disk.finish(&next);
+    }
+    let committed = Disk::committed(index).unwrap_or(0);
+    next.generation = later(manifest.generation.max(committed), checked);
+    disk.begin(next.generation, &begun)?;
+    let mut writer = writer(index, changes.dirty.len(), manifest.notes.is_empty())?;
+    let read = write(vault, &mut writer, &begun, changes, checked, options)?;
+    let mut prepared = writer.prepare_commit().map_err(failed)?;
+    prepared.set_payload(&next.generation.to_string());
+    prepared.commit().map_err(failed)?;
+    let old = disk.rows(manifest.rows);
+    if manifest.notes.is_empty() {
+        next.rows = next.generation;
+    } else if rows::is_worn(&old, &next.notes) {
+        next.rows = next.generation;
+        rows::rewrite(&old, &disk.rows(next.rows), &mut next.notes)?;
+    }
+    next.notes.append(&mut rows::append(&disk.rows(next.rows), read)?);
+    next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
+    disk.finish(&next)?;
+    // Whoever only asks does not wait for others' merges; what is left undone is begun again.
+    if options.complete { writer.wait_merging_threads().map_err(failed) } else { Ok(()) }
+}
+
+/// Takes the entries of the notes that are `begun` out of the index, and puts those of the notes that are there in.
+fn write(
+    vault: &Vault,
+    writer: &mut IndexWriter<TantivyDocument>,
+    begun: &[String],
+    changes: &Changes,
+    checked: i64,
+    options: &Options<'_>,
+) -> Result<Vec<(Seen, Option<Vec<u8>>)>> {
+    let (_, fields) = schema::schema();
+    for path in begun {
+        writer.delete_term(Term::from_field_u64(fields.note, NoteKey::of_text(path).0));
+    }
+    let failure = Mutex::new(None);
+    let add = |path: &VaultPath| {
+        let one = Read::of(vault, path, checked, &options.sources);
+        let added = one.entries.iter().try_for_each(|document| document_to(writer, document, &fields, path));
+        let added = added.and_then(|()| one.carrier(path, &fields).map_or(Ok(()), |it| put(writer, it)));
+        if let Err(error) = added {
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+        one.seen
+    };
+    let read = changes.dirty.par_iter().filter_map(add).collect();
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(read), Err)
+}
+
+/// A generation that never was: one that is made anew must not be taken for one from before, whose manifest somebody has
+/// just read. So they do not begin at one, but go by the clock (nanoseconds), and grow also where that stands still.
+fn later(last: u64, now: i64) -> u64 {
+    u64::try_from(now).unwrap_or(0).max(last + 1)
+}
+
+/// The notes that stay, with what the file system says of them now.
+fn kept<'a>(manifest: &'a Manifest, changes: &'a Changes, checked: i64) -> impl Iterator<Item = Seen> + 'a {
+    let dirty: std::collections::HashSet<String> = changes.dirty.iter().map(|path| path.text().into_owned()).collect();
+    let stays = move |(index, seen): &(usize, &Seen)| {
+        changes.gone.binary_search(index).is_err() && !dirty.contains(seen.path.as_str())
+    };
+    manifest.notes.iter().enumerate().filter(stays).map(move |(index, seen)| match changes.touched.get(&index) {
+        Some(fingerprint) => Seen { fingerprint: *fingerprint, checked, ..seen.clone() },
+        None => seen.clone(),
+    })
+}
+
+fn writer(index: &Index, notes: usize, anew: bool) -> Result<IndexWriter<TantivyDocument>> {
+    let threads = if notes < FEW { 1 } else { rayon::current_num_threads().min(MEMORY / LEAST) };
+    let memory = if notes < FEW { LEAST } else { MEMORY / threads };
+    let writer = index.writer_with_num_threads(threads, memory * threads).map_err(failed)?;
+    if anew {
+        // What is gathered by all threads at once is large enough to stay as it is.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+    } else {
+        let mut policy = LogMergePolicy::default();
+        policy.set_max_docs_before_merge(MERGED);
+        writer.set_merge_policy(Box::new(policy));
+    }
+    Ok(writer)
+}
+
+fn put(writer: &IndexWriter<TantivyDocument>, document: TantivyDocument) -> Result<()> {
+    writer.add_document(document).map(|_| ()).map_err(failed)
+}
+
+fn document_to(writer: &IndexWriter<TantivyDocument>, entry: &Entry, fields: &Fields, path: &VaultPath) -> Result<()> {
+    put(writer, entry.document(NoteKey::of(path), fields))
+}
+
+/// What entries are made of beside the notes.
+#[derive(Clone, Copy, Default)]
+pub struct Sources<'a> {
+    /// What notes only point at.
+    pub evidence: Option<&'a dyn Evidence>,
+}
+
+/// A note, read for the index.
+pub(super) struct Read {
+    /// Its session's record; `None` where it is no session.
+    pub(super) record: Option<Record>,
+    /// All entries but the one that carries the record.
+    entries: Vec<Entry>,
+    /// The one that carries the record.
+    session: Option<Entry>,
+    /// For the manifest; `None` where it cannot be told apart by its path or could not be read.
+    seen: Option<(Seen, Option<Vec<u8>>)>,
+    /// What its evidence is known by.
+    evidence: Option<u64>,
+}
+
+impl Read {
+    /// Reads a note on disk.
+    fn of(vault: &Vault, path: &VaultPath, checked: i64, sources: &Sources<'_>) -> Self {
+        let file = vault.file(path);
+        let before = files::fingerprint(&file).unwrap_or_default();
+        let Ok(bytes) = files::read(&file) else { return Self::nothing() };
+        let after = files::fingerprint(&file).unwrap_or_default();
+        // Written to while it was read: the next look will not find it the same.
+        let fingerprint = if before == after { after } else { Fingerprint::default() };
+        let hash = hash(&bytes);
+        let mut read = Self::bytes(path, bytes, sources);
+        let row = read.record.as_ref().and_then(|record| postcard::to_allocvec(&record.session).ok());
+        let evidence = read.evidence;
+        read.seen = path.as_path().to_str().is_some().then(|| {
+            let path = path.text().into_owned();
+            (Seen { path, fingerprint, hash, checked, evidence, row: None }, row)
+        });
+        read
+    }
+
+    /// Reads the bytes of a note.
+    pub(super) fn bytes(path: &VaultPath, bytes: Vec<u8>, sources: &Sources<'_>) -> Self {
+        let note = Note::parse(bytes);
+        if !read::meta(note.text()).0.is_session() {
+            return Self::nothing();
+        }
+        let session = read::content(&note);
+        let record = Record::of(path, &session, &Lines::of(note.text()));
+        let mut entries = Entry::all(&note, &session);
+        let known_by = sources.evidence.and_then(|evidence| evidence.fingerprint(&record.session));
+        if let Some(evidence) = sources.evidence.filter(|_| known_by.is_some()) {
+            entries.extend(evidence.entries(path, &note, &session));
+        }
+        let place = entries.iter().position(|entry| entry.kind == SESSION);
+        let carrier = place.map(|place| entries.remove(place));
+        let carrier = carrier.unwrap_or_else(|| Entry { kind: SESSION.to_owned(), ..Entry::default() });
+        Self { record: Some(record), entries, session: Some(carrier), seen: None, evidence: known_by }
+    }
+
+    fn nothing() -> Self {
+        Self { record: None, entries: Vec::new(), session: None, seen: None, evidence: None }
+    }
+
+    /// The document that carries the record.
+    fn carrier(&self, path: &VaultPath, fields: &Fields) -> Option<TantivyDocument> {
+        let mut document = self.session.as_ref()?.document(NoteKey::of(path), fields);
+        // A record that cannot be encoded is read from its note when it is asked for.
+        if let Some(text) = self.record.as_ref().and_then(|record| toon::encode(record).ok()) {
+            document.add_text(fields.record, text);
+        }
+        Some(document)
+    }
+
+    /// All entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.session.iter().chain(&self.entries)
+    }
+}

@@ -1,0 +1,194 @@
+//! What the rest of a session says of an answer: its lines were taken out again, it left a failure that the person brings
+//! back, or the next answer begins by agreeing that it was wrong.
+//!
+//! Nothing of it stands in the answer, so each sign must be one of its own: lines of the same file, a file that it wrote,
+//! words that open the next turn.
+
+use std::collections::HashSet;
+
+use super::deed::{self, Change};
+use super::entry::{Entry, Told};
+use super::news;
+use super::trail::{Round, Trail};
+
+/// Lines of which half must be gone.
+const LEAST: usize = 5;
+
+/// How many turns later a line may be taken out for what it was: far behind that other work has begun, unless a failure
+/// brings the person back to it.
+const SOON: usize = 6;
+
+/// How many turns later nothing is looked at any more.
+const FAR: usize = 40;
+
+/// How many turns later a person may bring a failure back.
+const TURNS: usize = 6;
+
+/// Marks of a failure in text that a person pastes.
+const PASTED: &[&str] = &[
+    "Traceback",
+    "FAILED",
+    "AssertionError",
+    "--- FAIL",
+    "error[",
+    "error TS",
+    "panicked at",
+    "Error: Process completed with exit code",
+    "failed in ",
+    "npm ERR!",
+    "SyntaxError",
+    "TypeError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "conflicting ",
+];
+
+/// Words that complain of tests, in lower case, behind the word for them.
+const COMPLAINTS: &[&str] = &["fail", "unhappy", "broken", "broke", "are red", "is red", "don't pass", "doesn't pass"];
+
+/// Whether what came after shows that what was done in round `index` was not right.
+pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bool {
+    let (mut added, mut files) = (HashSet::new(), HashSet::new());
+    for change in changes(done.iter()) {
+        let file = deed::file_name(change.path);
+        files.insert(file);
+        added.extend(change.added().into_iter().map(|line| (file, line)));
+    }
+    let Some(next) = trail.rounds.get(index + 1) else { return false };
+    if files.is_empty() {
+        return false;
+    }
+    let mut turns = trail.rounds[index + 1..].iter().take(TURNS);
+    turns.any(|round| brings_back_failure(&trail.words(round), &files))
+        || (agrees(next) && is_rewritten(next, &added))
+        || is_gone(trail, index, &added)
+}
+
+/// What the calls among these change that nobody refused.
+fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = Change<'a>> {
+    let calls = done.filter(|entry| !entry.is_refused()).filter_map(Entry::whole);
+    calls.flat_map(|call| deed::changes(&call.arguments))
+}
+
+/// The same of a turn.
+fn changes_in<'a>(round: &'a Round<'_>) -> impl Iterator<Item = Change<'a>> {
+    changes(round.beats.iter().map(|beat| &beat.entry))
+}
+
+/// Whether a person pastes a failure that names a file of the answer, or complains of the tests.
+fn brings_back_failure(words: &str, files: &HashSet<&str>) -> bool {
+    let named = || files.iter().any(|file| !file.is_empty() && words.contains(file));
+    (is_pasted(words) && named()) || complains_of_tests(words)
+}
+
+/// Whether words hold the output of something that failed.
+fn is_pasted(words: &str) -> bool {
+    PASTED.iter().any(|mark| words.contains(mark))
+}
+
+fn complains_of_tests(words: &str) -> bool {
+    let first = words.trim_start().lines().next().unwrap_or_default().to_lowercase();
+    let tests = first.split_once("test").map(|(_, after)| after);
+    // What asks for more tests, or for what makes them fail, complains of nothing.
+    let again = ["now", "still", "again", "unhappy"].iter().any(|word| first.contains(word));
+    again && tests.is_some_and(|after| COMPLAINTS.iter().any(|complaint| after.contains(complaint)))
+}
+
+/// Whether the first words of an answer agree that what was done before was wrong.
+fn agrees(round: &Round<'_>) -> bool {
+    let first = round.beats.iter().map(|beat| &beat.entry).find(|entry| !entry.is_blank());
+    matches!(first.map(|entry| &entry.told), Some(Told::Prose(text)) if news::concedes(text))
+}
+
+/// Whether a turn takes out a line of the answer.
+fn is_rewritten(round: &Round<'_>, added: &HashSet<(&str, &str)>) -> bool {
+    changes_in(round).any(|change| {
+        let file = deed::file_name(change.path);
+        change.removed().into_iter().any(|line| added.contains(&(file, line)))
+    })
+}
+
+/// Whether at least half of what was added is taken out soon after, upon words of the person.
+fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bool {
+    if added.len() < LEAST {
+        return false;
+    }
+    let mut gone: HashSet<(&str, &str)> = HashSet::new();
+    let mut spoken = false;
+    for (later, round) in trail.rounds[index + 1..].iter().take(FAR).enumerate() {
+        spoken |= !round.users.is_empty();
+        if later >= SOON && !is_pasted(&trail.words(round)) {
+            continue;
+        }
+        for change in changes_in(round).filter(|_| spoken) {
+            let file = deed::file_name(change.path);
+            let known = |line: &&str| added.contains(&(file, *line));
+            gone.extend(change.removed().into_iter().filter(known).map(|line| (file, line)));
+            // What is put back, or only moved, is still there.
+            change.added().into_iter().filter(known).for_each(|line| {
+                gone.remove(&(file, line));
+            });
+        }
+    }
+    gone.len() * 2 >= added.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tests::{prose, step, user, with_calls};
+    use crate::{Call, Calls};
+    use cru_session::Item;
+
+    /// Whether what was done in the first turn is shown to be wrong by the second one.
+    fn wrong(words: &str, opening: &str, old: &str, new: &str) -> bool {
+        let first = "int a_valve;\nint b_valve;\nint c_valve;\nint d_valve;\nint e_valve;";
+        let edit = |old: &str, new: &str| {
+            let input = json!({ "file_path": "lib/pump.c", "old_string": old, "new_string": new });
+            Call::new("Edit", input, Some("done")).unwrap()
+        };
+        let calls: Calls = [("n-001", edit("", first)), ("n-002", edit(old, new))]
+            .map(|(id, call)| (id.to_owned(), call))
+            .into_iter()
+            .collect();
+        let items: Vec<Item> = vec![
+            user("", "Mend the pump.", None),
+            step("n-001", "Edit lib/pump.c", "+5"),
+            prose("Done."),
+            user("", words, None),
+            prose(opening),
+            step("n-002", "Edit lib/pump.c", "+1"),
+        ];
+        with_calls(items, &calls, |trail| {
+            let done: Vec<Entry> = trail.rounds[0].beats.iter().map(|beat| beat.entry.clone()).collect();
+            shows_wrong(trail, 0, &done)
+        })
+    }
+
+    #[test]
+    fn lines_that_were_taken_out() {
+        let three = "int a_valve;\nint b_valve;\nint c_valve;";
+        assert!(wrong("shorter, please", "I look.", three, "int valves;"));
+        assert!(!wrong("shorter, please", "I look.", "int a_valve;\nint b_valve;", "int valves;"));
+        assert!(!wrong("sorted, please", "I look.", three, "int c_valve;\nint b_valve;\nint a_valve;"));
+    }
+
+    #[test]
+    fn one_line_and_an_admission() {
+        assert!(wrong("does a valve close twice?", "You're right, it can't.", "int a_valve;", "int z_valve;"));
+        assert!(!wrong("and a last one", "I add it.", "int a_valve;", "int z_valve;"));
+        assert!(!wrong("and a last one", "You're right, it lacks.", "", "int z_valve;"));
+    }
+
+    #[test]
+    fn failures_that_come_back() {
+        let fails = |words: &str| wrong(words, "I look.", "", "int z_valve;");
+        assert!(fails("FAILED lib/pump.c:3"));
+        assert!(!fails("FAILED lib/hose.c:3"));
+        assert!(!fails("now lib/pump.c gets a header"));
+        assert!(fails("A couple of tests are unhappy now"));
+        assert!(!fails("add a test that fails without it"));
+    }
+}

@@ -1,0 +1,155 @@
+//! Answers that make a check green by switching it off: who learns from them learns to cheat.
+//!
+//! Judged by what was written and run, never by what was taken away.
+
+use serde_json::Value;
+
+use super::case::{Case, Puzzle, Story};
+use super::deed;
+use super::entry::Entry;
+
+/// What makes a check pass, or not run at all, whatever it finds.
+const SHORTCUTS: &[&str] = &[
+    "continue-on-error: true",
+    "allow_failure: true",
+    "--no-verify",
+    "--passWithNoTests",
+    "@pytest.mark.skip(",
+    "@pytest.mark.xfail",
+    "@unittest.skip",
+    "t.Skip(",
+    "it.skip(",
+    "test.skip(",
+    "describe.skip(",
+    "#[ignore]",
+];
+
+impl Case {
+    /// Whether the answer to a failure, or work whose check passed, switched a check off.
+    pub(super) fn takes_shortcut(&self) -> bool {
+        let done = match &self.story {
+            Story::Puzzle(it) if it.resolution.is_none() => &it.fix,
+            Story::Demonstration(it) => &it.done,
+            _ => return false,
+        };
+        let bent = matches!(&self.story, Story::Puzzle(it) if bends_test(it) && !self.asks_for_tests());
+        bent || done.iter().filter(|entry| entry.is_step()).any(is_shortcut)
+    }
+
+    /// Whether a person wanted the tests themselves set right.
+    fn asks_for_tests(&self) -> bool {
+        const WORDS: &[&str] = &["fix", "updat", "adjust", "adapt", "mend", "repair", "correct", "wrong", "outdated"];
+        self.context.iter().map(|turn| turn.asked.to_lowercase()).any(|asked| {
+            asked.lines().any(|line| line.contains("test") && WORDS.iter().any(|word| line.contains(word)))
+        })
+    }
+}
+
+/// Whether nothing was changed but tests, and one of them then expects what the failure had found.
+fn bends_test(puzzle: &Puzzle) -> bool {
+    let found = puzzle.step.as_ref().map(Entry::answer).unwrap_or_default();
+    let calls = puzzle.fix.iter().filter_map(Entry::whole);
+    let changes: Vec<_> = calls.flat_map(|call| deed::changes(&call.arguments)).collect();
+    let is_test = |path: &str| {
+        let name = deed::file_name(path).to_lowercase();
+        name.contains("test") || name.contains("spec")
+    };
+    changes.iter().all(|change| is_test(change.path))
+        && changes.iter().any(|change| {
+            let added = change.added();
+            let mut expected = change.removed().into_iter().filter(|line| asserts(line));
+            // Of very long edits nothing is said.
+            added.len() <= LINES
+                && expected.any(|old| added.iter().filter(|line| asserts(line)).any(|new| turns_round(old, new, found)))
+        })
+}
+
+/// Lines of an edit that are looked at.
+const LINES: usize = 200;
+
+/// Whether a line says what is expected.
+fn asserts(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ["assert", "expect", "equal", "tobe", "should"].iter().any(|word| line.contains(word))
+}
+
+/// Whether two lines differ in one value, and the failure names both: the new one is what it had found.
+fn turns_round(old: &str, new: &str, found: &str) -> bool {
+    let values = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-')));
+        words.map(|word| word.trim_matches('.').to_owned()).filter(|word| !word.is_empty()).collect()
+    };
+    let (old, new) = (values(old), values(new));
+    let mut other = old.iter().zip(&new).filter(|(old, new)| old != new);
+    let (Some((old_value, new_value)), None) = (other.next(), other.next()) else { return false };
+    let known = values(found);
+    old.len() == new.len() && known.contains(old_value) && known.contains(new_value)
+}
+
+fn is_shortcut(entry: &Entry) -> bool {
+    match entry.whole() {
+        Some(call) => call.arguments.iter().any(|(name, value)| writes_shortcut(name, value)),
+        None => has_shortcut(&entry.acted().text()),
+    }
+}
+
+/// Whether what is passed under `name` writes one; what an edit replaces is passed as `old…`.
+fn writes_shortcut(name: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => !name.starts_with("old") && has_shortcut(text),
+        Value::Array(items) => items.iter().any(|item| writes_shortcut(name, item)),
+        Value::Object(map) => map.iter().any(|(name, value)| writes_shortcut(name, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether a text holds one on a line that a patch does not take away.
+fn has_shortcut(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.starts_with('-'));
+    lines.any(|line| SHORTCUTS.iter().any(|shortcut| line.contains(shortcut)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Call;
+    use crate::entry::Told;
+
+    #[test]
+    fn tests_that_are_bent() {
+        let bent = |path: &str, new: &str| {
+            let input = json!({ "file_path": path, "old_string": "assert pump.flow == \"2.0\"", "new_string": new });
+            let step = |call: Option<Call>, result: &str| Entry {
+                block: None,
+                told: Told::Step {
+                    call: String::new(),
+                    result: result.into(),
+                    failed: false,
+                    whole: call.map(Box::new),
+                },
+            };
+            bends_test(&Puzzle {
+                step: Some(step(None, "AssertionError: assert '1.0' == '2.0'")),
+                fix: vec![step(Call::new("Edit", input, Some("done")), "")],
+                ..Puzzle::default()
+            })
+        };
+        assert!(bent("tests/test_pump.py", "# It stays.\nassert pump.flow == \"1.0\""));
+        assert!(!bent("tests/test_pump.py", "assert pump.flow == \"3.0\""));
+        assert!(!bent("tests/test_pump.py", "assert pump.full_flow == \"1.0\""));
+        assert!(!bent("src/pump.py", "assert pump.flow == \"1.0\""));
+    }
+
+    #[test]
+    fn checks_that_are_switched_off() {
+        let edit = |old: &str, new: &str| writes_shortcut("", &json!({ "old_string": old, "new_string": new }));
+        assert!(edit("run: pyright", "run: pyright\n  continue-on-error: true"));
+        assert!(!edit("run: pyright\n  continue-on-error: true", "run: pyright"));
+        assert!(writes_shortcut("", &json!({ "command": ["bash", "-lc", "git commit --no-verify -m x"] })));
+        assert!(writes_shortcut("", &json!({ "edits": [{ "oldText": "a", "newText": "@pytest.mark.skip()\na" }] })));
+        assert!(!writes_shortcut("input", &json!("*** Update File: a.py\n-@pytest.mark.skip()\n+def test_a():")));
+        assert!(!writes_shortcut("command", &json!("@pytest.mark.skipif(no_browser)")));
+    }
+}

@@ -1,0 +1,197 @@
+//! Which failures teach nothing, and when a later success answers one.
+//!
+//! What was tried is judged by [`Attempt`], as the notes that `cru` writes are. A failed step without a callout must
+//! say what was wrong: a refused call, a call without an answer and a bare exit code do not.
+
+use super::deed;
+use cru_session::attempt::{Attempt, is_shell};
+use cru_session::{Step, StepStatus};
+
+/// What a person did to a call, as results say it, in lower case.
+const STOPPED: &[&str] = &[
+    "interrupted",
+    "the user doesn't want",
+    "rejected by",
+    "denied by",
+    "refused by",
+    "aborted by",
+    "cancelled by",
+    "canceled by",
+    "declined by",
+    "user rejected",
+    "user denied",
+    "user declined",
+];
+
+/// Results that tell nothing about the work, in lower case.
+const EMPTY: &[&str] = &[
+    "no result recorded",
+    "failed, no output",
+    "has not been read yet",
+    "modified since",
+    "sibling tool call",
+    "inputvalidationerror",
+    "requires approval",
+    "no such tool",
+    "permission to use",
+    "permission for this action",
+    "requested permissions",
+    "timed out",
+    "was blocked",
+];
+
+/// Whether a person stopped or refused the step.
+pub(super) fn stopped(step: &Step) -> bool {
+    step.status == StepStatus::Failed && says_stopped(step.result.as_deref().unwrap_or_default())
+}
+
+/// Whether the result of a failed call says so.
+pub(super) fn says_stopped(result: &str) -> bool {
+    let result = result.to_lowercase();
+    STOPPED.iter().any(|phrase| result.contains(phrase))
+}
+
+/// Whether the result of a failed step says what was wrong, in two words at least.
+pub(super) fn tells(step: &Step) -> bool {
+    let result = step.result.as_deref().unwrap_or_default().to_lowercase();
+    let told = result.trim_start_matches("exit code");
+    !stopped(step)
+        && !EMPTY.iter().any(|phrase| result.contains(phrase))
+        && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
+}
+
+/// Words of which one stands in nearly every text that says what went wrong, in lower case.
+const SIGNS: &[&str] = &[
+    "error",
+    "fail",
+    "fatal",
+    "panic",
+    "exception",
+    "traceback",
+    "warn",
+    "abort",
+    "crash",
+    "not found",
+    "not a ",
+    "is not",
+    "are not",
+    "not allowed",
+    "not permitted",
+    "not supported",
+    "not exist",
+    "not enough",
+    "did not",
+    "does not",
+    "do not",
+    "could not",
+    "has not",
+    "have not",
+    "was not",
+    "n't ",
+    "no such",
+    "cannot",
+    "unable",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unused",
+    "unresolved",
+    "unsupported",
+    "invalid",
+    "illegal",
+    "denied",
+    "refused",
+    "rejected",
+    "missing",
+    "mismatch",
+    "expected",
+    "conflict",
+    "assert",
+    "wrong",
+    "timeout",
+    "timed out",
+    "exceeded",
+    "killed",
+    "fehler",
+    "erreur",
+    "×",
+    "✗",
+    "✖",
+    "❌",
+];
+
+/// Whether a text has a word of something that went wrong; a text in other letters is not judged.
+pub(super) fn has_sign(text: &str) -> bool {
+    let text = text.to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
+}
+
+/// What a step tried.
+pub(super) fn attempt(step: &Step) -> Attempt {
+    let text = step.command.as_deref().unwrap_or(&step.args);
+    let attempt = Attempt::of(&step.tool, text);
+    // A hand-written step may be the command itself, without the tool that ran it.
+    match attempt {
+        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(&step.tool) => {
+            Attempt::of("Bash", &format!("{} {text}", step.tool))
+        }
+        other => other,
+    }
+}
+
+/// The name of what a step tried, where its failure can matter.
+pub(super) fn key(step: &Step) -> Option<String> {
+    attempt(step).key().map(str::to_owned)
+}
+
+/// Whether a step changed something, as far as its line tells.
+pub(super) fn acts(step: &Step) -> bool {
+    let text = step.command.as_deref().unwrap_or(&step.args);
+    !step.writes.is_empty() || (attempt(step) != Attempt::Look && !deed::looks(&step.tool, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(result: &str) -> Step {
+        let status = StepStatus::Failed;
+        Step { tool: "Bash".into(), args: "make".into(), result: Some(result.into()), status, ..Step::default() }
+    }
+
+    #[test]
+    fn failures_that_tell() {
+        let table = [
+            ("error[E0308]: mismatched types", true),
+            ("2 of 41 failed in auth", true),
+            ("Exit code 1", false),
+            ("Exit code 1 error: unknown flag --stat", true),
+            ("no result recorded", false),
+            ("denied by user", false),
+            ("The user doesn't want to proceed with this tool use.", false),
+            ("File has not been read yet. Read it first", false),
+            ("", false),
+            ("1", false),
+        ];
+        for (result, tells) in table {
+            assert_eq!(super::tells(&failed(result)), tells, "{result:?}");
+        }
+        assert!(stopped(&failed("denied by user")));
+        assert!(!stopped(&Step { status: StepStatus::Complete, ..failed("interrupted") }));
+    }
+
+    #[test]
+    fn what_was_tried() {
+        let step = |tool: &str, args: &str| Step { tool: tool.into(), args: args.into(), ..Step::default() };
+        assert_eq!(key(&step("Bash", "cd a && cargo test -p b")).as_deref(), Some("cargo test"));
+        assert_eq!(key(&step("cargo", "test -p b")).as_deref(), Some("cargo test"));
+        // A shell by another name is no command of its own: else all that is done in one folder were the same.
+        assert_eq!(key(&step("bash", "cd /a && git push")).as_deref(), Some("git push"));
+        assert_eq!(key(&step("shell", "cd /a && git commit -m b")).as_deref(), Some("git commit"));
+        assert_eq!(key(&step("Read", "src/a.rs")), None);
+        assert!(acts(&step("Edit", "src/a.rs")));
+        assert!(!acts(&step("Bash", "git log | head")));
+        assert!(!acts(&step("Bash", "pumpctl status")));
+        assert!(acts(&step("Bash", "pumpctl start")));
+    }
+}

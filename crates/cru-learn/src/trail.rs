@@ -1,0 +1,332 @@
+//! A session as one line of talk: what was asked, and what was done upon it, turn by turn.
+//!
+//! Follows the final path: phases that a later one went back behind are left out, and so are bookkeeping and what tells
+//! nothing. A turn begins with words of a person or with a phase.
+
+use std::collections::HashMap;
+
+use super::budget;
+use super::case::Turn;
+use super::entry::{self, Entry};
+use super::record::{Cleaner, Note};
+use cru_session::{Callout, Item, Link, Session, User, correction};
+
+/// One thing done, with the item it was read from.
+#[derive(Debug)]
+pub(super) struct Beat<'a> {
+    /// The item.
+    pub(super) item: &'a Item,
+    /// What it tells.
+    pub(super) entry: Entry,
+}
+
+/// Words of a person, or a phase, and what was done upon it.
+#[derive(Debug, Default)]
+pub(super) struct Round<'a> {
+    /// The level-2 phase it stands in.
+    pub(super) phase: Option<usize>,
+    /// The person's words; several when nothing was done between them, none when a phase opens without.
+    pub(super) users: Vec<&'a User>,
+    /// What a parent agent asked, where the session is a sub-agent's: `[!context] Task`.
+    pub(super) task: Option<&'a Callout>,
+    /// What was done.
+    pub(super) beats: Vec<Beat<'a>>,
+    /// What the person ran with the words (`!ls`): theirs, and none of the agent's deeds.
+    pub(super) own: Vec<Entry>,
+    /// Whether a person stopped it.
+    pub(super) interrupted: bool,
+    /// Whether a picture came with the words, which the record does not hold.
+    pub(super) picture: bool,
+}
+
+/// The turns of a session, in order.
+#[derive(Debug)]
+pub(super) struct Trail<'a> {
+    /// The turns.
+    pub(super) rounds: Vec<Round<'a>>,
+    /// Cleans the texts of the note.
+    pub(super) cleaner: Cleaner<'a>,
+    note: Note<'a>,
+    /// Round and beat of each block id.
+    places: HashMap<&'a str, (usize, usize)>,
+}
+
+impl<'a> Trail<'a> {
+    /// Reads the turns of a note.
+    pub(super) fn of(note: Note<'a>) -> Self {
+        let session = note.session;
+        let cleaner = Cleaner::new(note);
+        let mut rounds: Vec<Round<'a>> = Vec::new();
+        let mut add = |top: Option<usize>, items: &'a [Item], opens: bool| {
+            if opens && rounds.last().is_none_or(|last| !last.is_empty() || last.phase != top) {
+                rounds.push(Round { phase: top, ..Round::default() });
+            }
+            for item in items {
+                if let Item::User(user) = item {
+                    match rounds.last_mut() {
+                        Some(last) if last.beats.is_empty() && last.phase == top => last.users.push(user),
+                        _ => rounds.push(Round { phase: top, users: vec![user], ..Round::default() }),
+                    }
+                    continue;
+                }
+                if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
+                    && last.is_empty()
+                    && is_task(callout)
+                {
+                    last.task = Some(callout);
+                    continue;
+                }
+                let clean = |words: &str| cleaner.text(item.span(), words);
+                let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
+                let entry = entry::of_item(item, &clean)
+                    .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
+                if let Some(last) = rounds.last_mut() {
+                    last.interrupted |= stop;
+                    // What a tool showed stands behind its step.
+                    last.picture |= last.beats.is_empty() && is_picture(item);
+                }
+                let Some(mut entry) = entry else { continue };
+                entry.complete(note.calls);
+                if let Some(last) = rounds.last_mut().filter(|last| last.beats.is_empty() && is_own(item, last)) {
+                    last.own.push(entry);
+                    continue;
+                }
+                let beat = Beat { item, entry };
+                match rounds.last_mut() {
+                    Some(last) => last.beats.push(beat),
+                    None => rounds.push(Round { phase: top, beats: vec![beat], ..Round::default() }),
+                }
+            }
+        };
+        add(None, &session.preface, false);
+        let abandoned = abandoned(session);
+        for (index, phase) in session.phases.iter().enumerate() {
+            if !abandoned[index] {
+                let top = if phase.level > 2 { phase.parent.or(Some(index)) } else { Some(index) };
+                add(top, &phase.items, phase.level <= 2);
+            }
+        }
+        rounds.retain(|round| !round.is_empty());
+        let mut places = HashMap::new();
+        for (index, round) in rounds.iter().enumerate() {
+            for (at, beat) in round.beats.iter().enumerate() {
+                if let Some(id) = beat.item.id() {
+                    places.entry(id).or_insert((index, at));
+                }
+            }
+        }
+        Self { rounds, cleaner, note, places }
+    }
+
+    /// Whether `cru` wrote the note.
+    pub(super) const fn written(&self) -> bool {
+        self.note.session.meta.cursor.is_some()
+    }
+
+    /// Round and beat of what a link points at.
+    pub(super) fn place(&self, link: &Link) -> Option<(usize, usize)> {
+        self.place_of(link.block.as_deref()?)
+    }
+
+    /// Round and beat of a block.
+    pub(super) fn place_of(&self, block: &str) -> Option<(usize, usize)> {
+        self.places.get(block).copied()
+    }
+
+    /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
+    /// opens with nothing but a "go on".
+    pub(super) fn context(&self, index: usize, until: usize) -> Vec<Turn> {
+        let mut first = self.opening(index);
+        if first > 0 && correction::goes_on(&self.words(&self.rounds[first])) {
+            first = self.opening(first - 1);
+        }
+        // The first turn says what it is all about, the last ones what led here.
+        let mut turns: Vec<Turn> = Vec::new();
+        let last = (index + 2).saturating_sub(budget::TURNS).max(first + 1);
+        for at in std::iter::once(first).chain(last..=index) {
+            let round = &self.rounds[at];
+            let until = if at == index { until.min(round.beats.len()) } else { round.beats.len() };
+            let turn = self.turn(at, bounded(until));
+            match turns.last_mut() {
+                // Words without an answer belong to those after them.
+                Some(last) if last.done.is_empty() && !turn.heading && !last.heading => {
+                    let asked = entry::paragraphs([last.asked.as_str(), &turn.asked]);
+                    let rounds = [last.rounds.as_slice(), &turn.rounds].concat();
+                    *last = Turn { asked, rounds, ..turn };
+                }
+                Some(last) if last.done.is_empty() => *last = turn,
+                _ => turns.push(turn),
+            }
+        }
+        self.measure(&mut turns);
+        turns
+    }
+
+    /// The first round of the phase that round `index` stands in.
+    fn opening(&self, index: usize) -> usize {
+        let phase = self.rounds[index].phase;
+        self.rounds[..index].iter().rposition(|round| round.phase != phase).map_or(0, |at| at + 1)
+    }
+
+    /// A round, and those of its things that are shown.
+    pub(super) fn turn(&self, index: usize, shown: impl Iterator<Item = usize>) -> Turn {
+        let round = &self.rounds[index];
+        let words = self.words(round);
+        let heading = words.is_empty();
+        let asked = if heading { self.heading(round.phase) } else { words };
+        let at: Vec<usize> = shown.filter(|&at| !round.beats[at].entry.is_blank()).collect();
+        let done = at.iter().map(|&at| round.beats[at].entry.clone()).collect();
+        Turn { asked, heading, done, at, rounds: vec![index], ..Turn::default() }
+    }
+
+    /// The words that open a round.
+    pub(super) fn words(&self, round: &Round<'a>) -> String {
+        let words = |user: &&User| self.cleaner.words(user.callout.span, &user.words);
+        let task = round.task.map(|task| self.cleaner.words(task.span, &task.body));
+        let own = round.own.iter().map(|entry| entry.answer().to_owned());
+        let words: Vec<String> = task.into_iter().chain(round.users.iter().map(words)).chain(own).collect();
+        entry::paragraphs(words.iter().map(String::as_str))
+    }
+
+    /// Session title and phase heading: what stands for the task where nobody's words do.
+    fn heading(&self, phase: Option<usize>) -> String {
+        let title = self.title();
+        let heading = self.phase_title(phase);
+        if heading.is_empty() || heading == title { title } else { format!("{title}: {heading}") }
+    }
+
+    /// What the session is called.
+    pub(super) fn title(&self) -> String {
+        // A title has no place of its own among the blocks.
+        self.cleaner.words(cru_base::Span::default(), self.note.session.title())
+    }
+
+    /// The heading of a phase, without agent and channel.
+    pub(super) fn phase_title(&self, phase: Option<usize>) -> String {
+        let phase = phase.and_then(|index| self.note.session.phases.get(index));
+        phase.map(|phase| self.cleaner.words(phase.heading_span, &phase.title)).unwrap_or_default()
+    }
+}
+
+/// What was done, without marks that tell nothing.
+pub(super) fn told(beats: &[Beat<'_>]) -> Vec<Entry> {
+    beats.iter().map(|beat| &beat.entry).filter(|entry| !entry.is_blank()).cloned().collect()
+}
+
+/// Which of so many things done are shown: the middle of a long way is left out.
+fn bounded(beats: usize) -> impl Iterator<Item = usize> {
+    let all = beats <= budget::FIRST + budget::LAST + 1;
+    (0..beats).filter(move |&at| all || at < budget::FIRST || at >= beats - budget::LAST)
+}
+
+impl Round<'_> {
+    fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.task.is_none() && self.beats.is_empty()
+    }
+}
+
+/// Whether a step is a command that the person typed behind an exclamation mark.
+fn is_own(item: &Item, round: &Round<'_>) -> bool {
+    let Item::Step(step) = item else { return false };
+    let command = step.command.as_deref().unwrap_or(&step.args).trim();
+    let typed = |words: &str| {
+        words.lines().filter_map(|line| line.trim().strip_prefix('!')).any(|typed| typed.trim() == command)
+    };
+    step.tool == "Shell" && !command.is_empty() && round.users.iter().any(|user| typed(&user.words))
+}
+
+/// Whether a line of prose says that a person stopped the agent.
+fn says_stopped(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == correction::INTERRUPTED)
+}
+
+/// Whether an item says that a picture stood in its place.
+fn is_picture(item: &Item) -> bool {
+    let marks = |line: &str| line.trim().starts_with("*[image") && line.trim().ends_with("]*");
+    matches!(item, Item::Prose(prose) if prose.text.lines().any(marks))
+}
+
+/// Whether a callout says what a parent agent asked for.
+fn is_task(callout: &Callout) -> bool {
+    callout.kind == "context" && callout.title.trim().eq_ignore_ascii_case("task")
+}
+
+/// Which phases a later one went back behind.
+fn abandoned(session: &Session) -> Vec<bool> {
+    let phases = &session.phases;
+    let mut abandoned = vec![false; phases.len()];
+    let place: std::collections::HashMap<&str, usize> =
+        phases.iter().enumerate().map(|(index, phase)| (phase.id.as_str(), index)).collect();
+    // From the end: a branch that was itself abandoned takes nothing with it, and each phase is marked once.
+    let mut index = phases.len();
+    while index > 0 {
+        index -= 1;
+        let from = phases[index].from.as_ref().filter(|link| link.target.is_empty());
+        let origin = from.and_then(|link| link.block.as_deref()).and_then(|id| place.get(id)).copied();
+        let Some(origin) = origin.filter(|&origin| origin < index) else { continue };
+        for between in origin + 1..index {
+            // Sub-phases of the phase it goes on from stay.
+            abandoned[between] = phases[between].parent != Some(origin);
+        }
+        index = origin + 1;
+    }
+    abandoned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_session::{Phase, Prose};
+
+    fn phase(id: &str, from: Option<&str>, items: Vec<Item>) -> Phase {
+        let from = from.map(Link::to_block);
+        Phase { id: id.into(), title: id.to_uppercase(), level: 2, from, items, ..Phase::default() }
+    }
+
+    fn user(words: &str) -> Item {
+        Item::User(User { words: words.into(), callout: Callout::default(), ..User::default() })
+    }
+
+    fn prose(text: &str) -> Item {
+        Item::Prose(Prose { text: text.into(), ..Prose::default() })
+    }
+
+    fn told(session: &Session) -> Vec<(String, Vec<String>)> {
+        let trail = Trail::of(Note { path: "s.md", text: "", session, calls: None });
+        let entries = |round: &Round<'_>| round.beats.iter().map(|beat| beat.entry.text()).collect();
+        trail.rounds.iter().map(|round| (trail.words(round), entries(round))).collect()
+    }
+
+    #[test]
+    fn turns_begin_with_words_or_a_phase() {
+        let session = Session {
+            phases: vec![
+                phase("p-01", None, vec![user("a"), user("b"), prose("x"), user("c"), prose("y")]),
+                phase("p-02", None, vec![prose("z")]),
+            ],
+            ..Session::default()
+        };
+        let expected = [("a\n\nb", vec!["x"]), ("c", vec!["y"]), ("", vec!["z"])];
+        let expected = expected.map(|(words, did)| (words.to_owned(), did.into_iter().map(str::to_owned).collect()));
+        assert_eq!(told(&session), expected);
+        let trail = Trail::of(Note { path: "s.md", text: "", session: &session, calls: None });
+        let context = trail.context(2, 1);
+        assert_eq!((context.len(), context[0].asked.as_str(), context[0].heading), (1, "untitled: P-02", true));
+    }
+
+    #[test]
+    fn abandoned_phases_are_left_out() {
+        let session = Session {
+            phases: vec![
+                phase("p-01", None, vec![prose("1")]),
+                phase("p-02", None, vec![prose("2")]),
+                phase("p-03", Some("p-02"), vec![prose("3")]),
+                phase("p-04", Some("p-01"), vec![prose("4")]),
+                phase("p-05", Some("nowhere"), vec![prose("5")]),
+            ],
+            ..Session::default()
+        };
+        let did: Vec<String> = told(&session).into_iter().flat_map(|(_, did)| did).collect();
+        assert_eq!(did, ["1", "4", "5"]);
+    }
+}

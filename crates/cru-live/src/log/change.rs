@@ -1,0 +1,108 @@
+//! Entries about what stands in the note already: an error is handled, a question answered, the open state gathered.
+
+use jiff::Timestamp;
+
+use super::amend::Block;
+use super::item;
+use super::known::Known;
+use super::page::Page;
+use crate::entry;
+use cru_base::text::{fold_whitespace, sanitise};
+use cru_session::{Callout, Item, Task, time};
+
+impl Page<'_> {
+    pub(super) fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
+        let Some(index) = Known::find(&self.known.errors, &it.error, is_open) else {
+            // Named before somebody deleted it: what was done about it is still told.
+            let entry =
+                entry::Error { title: it.error.clone(), resolution: Some(it.text.clone()), ..Default::default() };
+            self.lose(format!("no error '{}'; its resolution stands as an error of its own", it.error));
+            let id = self.known.next("e", 3);
+            let mut item = item::error(&entry, &id);
+            if let Item::Error(error) = &mut item {
+                error.callout.at = it.at.map(|_| at);
+            }
+            let phase = self.place_of(None);
+            self.known.errors.push(Block::new(phase.as_deref(), &item));
+            self.put(item);
+            return Some(id);
+        };
+        let old = self.known.errors[index].clone();
+        let said = item::error(&entry::Error { resolution: Some(it.text.clone()), ..Default::default() }, "");
+        if let (Item::Error(mut whole), Item::Error(mut more)) = (old.item.clone(), said) {
+            more.callout.id = None;
+            let texts = [whole.resolution.take(), more.resolution.clone()];
+            whole.resolution = Some(texts.into_iter().flatten().collect::<Vec<_>>().join("\n"));
+            whole.resolved_by.extend(more.resolved_by.iter().cloned());
+            let new = old.with(&Item::Error(more), 1, Item::Error(whole));
+            self.replace(&old, new.text.clone());
+            self.known.errors[index] = new;
+        }
+        old.item.id().map(str::to_owned)
+    }
+
+    pub(super) fn answer(&mut self, it: &entry::Answer) -> Option<String> {
+        let body = format!("Answer: {}", sanitise(&it.text).trim());
+        let Some(index) = Known::find(&self.known.questions, &it.question, is_open) else {
+            self.lose(format!("no question '{}'; its answer stands as one of its own", it.question));
+            let id = self.known.next("q", 3);
+            let title = fold_whitespace(&sanitise(&it.question));
+            let mut callout = Callout { body, id: Some(id.clone()), ..item::callout("question", title, it.at) };
+            let phase = self.place_of(None);
+            let mut block = Block::new(phase.as_deref(), &Item::Callout(callout.clone()));
+            self.put(Item::Callout(callout.clone()));
+            callout.fields.push(("Answer".to_owned(), it.text.clone()));
+            block.item = Item::Callout(callout);
+            self.known.questions.push(block);
+            return Some(id);
+        };
+        let old = self.known.questions[index].clone();
+        let mut whole = old.callout();
+        whole.body =
+            [whole.body.trim_end(), &body].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        let more = Callout { body, ..item::callout("question", String::new(), it.at) };
+        let mut new = old.with(&Item::Callout(more), 1, Item::Callout(whole.clone()));
+        whole.fields.push(("Answer".to_owned(), it.text.clone()));
+        new.item = Item::Callout(whole);
+        self.replace(&old, new.text.clone());
+        self.known.questions[index] = new;
+        old.item.id().map(str::to_owned)
+    }
+
+    pub(super) fn checkpoint(&mut self, it: &entry::Checkpoint, at: Timestamp) -> String {
+        let open = self.tasks.iter().filter(|task| task.status != "completed");
+        let mut lines: Vec<String> = open.map(|task| format!("Open: {}", open_task(task))).collect();
+        let questions = self.known.questions.iter().filter(|block| is_open(block));
+        lines.extend(questions.map(|block| format!("Question: {}", block.callout().title)));
+        let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
+        lines.extend(blocked.map(|text| format!("Blocked: {text}")));
+        let kind = it.kind.as_deref().map(|kind| fold_whitespace(&sanitise(kind)));
+        let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "manual".to_owned());
+        let title = fold_whitespace(&sanitise(&it.title));
+        let title = if title.is_empty() { kind } else { format!("{kind}: {title}") };
+        let stamp: String = time::format(at).replace('T', "-").chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
+        // `2026-11-20-100212`: the date's dashes go.
+        let stamp = stamp.replacen('-', "", 2);
+        let id = self.known.claim(&format!("cp-{stamp}"));
+        let callout =
+            Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
+        self.put(Item::Callout(callout));
+        id
+    }
+}
+
+/// `TASK-008 Rotate signing keys (in_progress)`.
+fn open_task(task: &Task) -> String {
+    let words = fold_whitespace(&sanitise(&task.content));
+    let id = if task.id.is_empty() { String::new() } else { format!("{} ", task.id) };
+    format!("{id}{words} ({})", task.status)
+}
+
+/// Whether an error has no resolution, a question no answer.
+pub(super) fn is_open(block: &Block) -> bool {
+    match &block.item {
+        Item::Error(it) => it.resolution.is_none(),
+        Item::Callout(it) => it.field("Answer").is_none(),
+        _ => true,
+    }
+}

@@ -1,0 +1,106 @@
+//! The end of a phase and of a session: totals, status, where to go on.
+
+use serde_json::{Value as Json, json};
+
+use jiff::Timestamp;
+
+use super::item;
+use super::page::Page;
+use crate::entry;
+use cru_base::text::sanitise;
+use cru_session::op::Op;
+use cru_session::{Callout, Item, Status, time, usage};
+
+impl Page<'_> {
+    /// A key gets a value; nothing happens where it has it.
+    pub(super) fn set(&mut self, key: &str, new: Option<Json>) {
+        let old = self.values.get(key).cloned();
+        if old == new {
+            return;
+        }
+        match &new {
+            Some(value) => self.values.insert(key.to_owned(), value.clone()),
+            None => self.values.remove(key),
+        };
+        self.ops.push(Op::Set { key: key.to_owned(), old, new });
+    }
+
+    /// Participants, model and tokens as they now are.
+    pub(super) fn totals(&mut self) {
+        self.write_usage(false);
+        let mut names: Vec<String> = match self.values.get("participants") {
+            Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+            Some(Json::String(one)) => vec![one.clone()],
+            _ => Vec::new(),
+        };
+        let had = names.len();
+        for agent in &self.agents {
+            let name = agent.to_string();
+            // `coder` was meant where `coder@2.0` then worked.
+            match names.iter_mut().find(|known| **known == name || **known == agent.name) {
+                Some(_) => {}
+                None => names.push(name),
+            }
+        }
+        if names.len() > had {
+            self.set("participants", Some(json!(names)));
+        }
+        let Some(callout) = self.known.usage.as_ref().map(super::amend::Block::callout) else { return };
+        let rows = usage::read(&callout.body);
+        if rows.is_empty() {
+            return;
+        }
+        if let Some((model, _)) = rows.iter().max_by_key(|(_, used)| used.output)
+            && self.values.get("model").is_none_or(Json::is_null)
+        {
+            self.set("model", Some(json!(model)));
+        }
+        self.set("tokens_used", Some(json!(usage::total(&rows).used())));
+        let cost = self.written_cost();
+        if cost > 0.0 {
+            self.set("cost_usd", Some(json!(cost)));
+        }
+    }
+
+    pub(super) fn set_status(&mut self, status: &Status) {
+        self.set("status", Some(json!(status.as_str())));
+        self.status = Some(status.clone());
+    }
+
+    /// Pause, close, or take up again; nothing where the session has the status already.
+    pub(super) fn change_status(&mut self, it: &entry::Status, at: Timestamp) {
+        let status = Status::parse(&it.status);
+        if self.status.as_ref() == Some(&status) {
+            return;
+        }
+        if status == Status::Active {
+            self.set("ended", None);
+            self.set_status(&status);
+            return;
+        }
+        if let Some(reason) = it.reason.as_deref().map(sanitise).filter(|reason| !reason.trim().is_empty()) {
+            let mut title = status.as_str().to_owned();
+            title[..1].make_ascii_uppercase();
+            let callout = Callout { body: reason.trim().to_owned(), ..item::callout("summary", title, it.at) };
+            self.put(Item::Callout(callout));
+        }
+        self.flush();
+        self.write_usage(true);
+        self.totals();
+        if status == Status::Paused {
+            self.set_resume_point();
+        } else {
+            self.set("ended", Some(json!(time::format(at))));
+        }
+        self.set_status(&status);
+    }
+
+    fn set_resume_point(&mut self) {
+        let Some(phase) = self.phase.as_mut() else { return };
+        let id = phase.id.clone();
+        if !std::mem::replace(&mut phase.written, true) {
+            self.ops.push(Op::Identify { phase: id.clone(), time: None });
+        }
+        self.set("resume_point", Some(json!(id)));
+    }
+}

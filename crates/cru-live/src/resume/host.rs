@@ -1,0 +1,261 @@
+//! The programs that go on with a session: a table of hosts, and the command line made of it.
+//!
+//! A command is a program and its arguments, never a line for a shell. What a note says goes into an argument only
+//! after it was looked at: an id that a program could take for an option is not used.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use cru_base::Env;
+use cru_session::Meta;
+use cru_vault::config::{HostConfig, ResumeConfig, expand_home};
+
+/// A host that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// Its name in `host:`.
+    pub name: &'static str,
+    /// Goes on with its own session.
+    resume: &'static [&'static str],
+    /// Starts a session with the pack as the prompt.
+    start: &'static [&'static str],
+    /// Whether its hooks or its importer write the phases: then none is written here.
+    pub writes_phases: bool,
+}
+
+/// The hosts whose command line is known for sure.
+pub const HOSTS: &[Host] = &[
+    Host {
+        name: "claude-code",
+        resume: &["claude", "--resume", "{host_session}"],
+        start: &["claude", "{pack}"],
+        writes_phases: true,
+    },
+    Host {
+        name: "codex",
+        resume: &["codex", "resume", "{host_session}"],
+        start: &["codex", "{pack}"],
+        writes_phases: false,
+    },
+    Host {
+        name: "gemini",
+        resume: &["gemini", "--resume", "{host_session}"],
+        start: &["gemini", "--prompt-interactive", "{pack}"],
+        writes_phases: false,
+    },
+    Host {
+        name: "opencode",
+        resume: &["opencode", "--session", "{host_session}"],
+        start: &["opencode", "--prompt", "{pack}"],
+        writes_phases: false,
+    },
+    Host { name: "pi", resume: &["pi", "--session", "{transcript}"], start: &["pi", "{pack}"], writes_phases: false },
+];
+
+/// A program with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// Whether it goes on with the host's own session, instead of a new one that is given the pack.
+    pub native: bool,
+}
+
+/// What the placeholders of a command mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Filling<'a> {
+    /// `{session}`.
+    pub session: &'a str,
+    /// `{pack}`.
+    pub pack: &'a str,
+}
+
+/// The name of the host: the note's, else the vault's `[resume] host`.
+pub fn name<'a>(meta: &'a Meta, config: &'a ResumeConfig) -> Option<&'a str> {
+    let named = [meta.host.as_deref(), config.host.as_deref()];
+    named.into_iter().flatten().map(str::trim).find(|name| !name.is_empty())
+}
+
+/// The known host of that name.
+pub fn known(name: &str) -> Option<&'static Host> {
+    HOSTS.iter().find(|host| host.name.eq_ignore_ascii_case(name))
+}
+
+/// The command that goes on with a session; `None` where none is known for its host.
+///
+/// `own` are the user's commands by host, in place of the built-in ones.
+pub fn command(
+    meta: &Meta,
+    config: &ResumeConfig,
+    own: &BTreeMap<String, HostConfig>,
+    env: &Env,
+    filling: Filling<'_>,
+) -> Option<Command> {
+    let name = name(meta, config)?;
+    let own = own.get(name);
+    let built_in = known(name);
+    let pick = |own: Option<&Vec<String>>, built_in: Option<&[&str]>| -> Vec<String> {
+        let own = own.filter(|line| !line.is_empty()).cloned();
+        own.or_else(|| Some(built_in?.iter().map(|&word| word.to_owned()).collect())).unwrap_or_default()
+    };
+    let resume = pick(own.map(|own| &own.resume), built_in.map(|host| host.resume));
+    let start = pick(own.map(|own| &own.start), built_in.map(|host| host.start));
+    let transcript = transcript(meta, env);
+    let host_session = meta.host_session.as_deref().filter(|id| is_plain(id));
+    let native = !resume.is_empty() && host_session.is_some() && transcript.is_some();
+    let line = if native { resume } else { start };
+    let project = meta.project.as_deref().and_then(|project| expand_home(project, env));
+    let cwd =
+        project.filter(|project| project.is_absolute() && project.is_dir()).unwrap_or_else(|| env.cwd().to_owned());
+    let transcript = transcript.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = cwd.to_string_lossy().into_owned();
+    let values = [
+        ("{host_session}", host_session.unwrap_or_default()),
+        ("{session}", if is_plain(filling.session) { filling.session } else { "" }),
+        ("{transcript}", transcript.as_str()),
+        ("{project}", folder.as_str()),
+        ("{pack}", filling.pack),
+    ];
+    let mut words = line.iter().map(|word| fill(word, &values));
+    let program = words.next().filter(|program| !program.trim().is_empty())?;
+    Some(Command { program, args: words.collect(), cwd, native })
+}
+
+/// Puts in what placeholders mean; what was put in is not looked at again.
+fn fill(word: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some((name, value)) = values.iter().find(|(name, _)| rest.starts_with(name)) {
+            // No program can be given a zero byte.
+            out.extend(value.chars().filter(|c| *c != '\0'));
+            rest = &rest[name.len()..];
+        } else {
+            out.push('{');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether an id is one word that no program takes for an option or a path.
+fn is_plain(id: &str) -> bool {
+    !id.is_empty()
+        && id.len() <= 200
+        && id.starts_with(char::is_alphanumeric)
+        && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'))
+}
+
+/// The transcript of a session, where it can be read.
+pub fn transcript(meta: &Meta, env: &Env) -> Option<PathBuf> {
+    let path = expand_home(meta.transcript.as_deref()?.trim(), env)?;
+    (path.is_absolute() && path.is_file() && File::open(&path).is_ok()).then_some(path)
+}
+
+/// Where a program is that a name means: in `PATH`, or the path itself.
+pub fn find(program: &str, env: &Env) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| is_executable(path);
+    if program.contains('/') || program.contains(std::path::MAIN_SEPARATOR) {
+        return expand_home(program, env).map(|path| env.cwd().join(path)).filter(is_program);
+    }
+    let path = env.var("PATH")?;
+    let suffixes: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
+    let found = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    found.flat_map(|dir| suffixes.iter().map(move |suffix| dir.join(format!("{program}{suffix}")))).find(is_program)
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_vault::config::HostConfig;
+
+    fn meta(host: &str) -> Meta {
+        Meta {
+            host: Some(host.to_owned()),
+            host_session: Some("949d76fb".to_owned()),
+            session_id: Some("2026-11-20-auth".to_owned()),
+            ..Meta::default()
+        }
+    }
+
+    fn line(meta: &Meta, config: &ResumeConfig, env: &Env) -> Option<Vec<String>> {
+        line_of(meta, config, &BTreeMap::new(), env)
+    }
+
+    fn line_of(
+        meta: &Meta,
+        config: &ResumeConfig,
+        own: &BTreeMap<String, HostConfig>,
+        env: &Env,
+    ) -> Option<Vec<String>> {
+        let filling = Filling { session: "2026-11-20-auth", pack: "Go on.\n{session}" };
+        let command = command(meta, config, own, env, filling)?;
+        Some(std::iter::once(command.program).chain(command.args).collect())
+    }
+
+    fn env(vars: &[(&str, &str)]) -> Env {
+        Env::fixed(jiff::Timestamp::UNIX_EPOCH, "/", vars)
+    }
+
+    #[test]
+    fn every_known_host_starts_with_the_pack() {
+        for host in HOSTS {
+            let line = line(&meta(host.name), &ResumeConfig::default(), &env(&[])).unwrap();
+            assert_eq!(line.last().unwrap(), "Go on.\n{session}", "the pack is not looked at again");
+        }
+        assert_eq!(line(&meta("typewriter"), &ResumeConfig::default(), &env(&[])), None);
+        assert_eq!(line(&Meta::default(), &ResumeConfig::default(), &env(&[])), None);
+    }
+
+    #[test]
+    fn goes_on_natively_where_the_transcript_is_there() {
+        let temp = tempfile::tempdir().unwrap();
+        cru_base::files::create(&temp.path().join("t.jsonl"), b"{}").unwrap();
+        let home = temp.path().to_str().unwrap();
+        let env = env(&[("HOME", home)]);
+        let mut meta = Meta { transcript: Some("~/t.jsonl".to_owned()), ..meta("claude-code") };
+        let config = ResumeConfig::default();
+        assert_eq!(line(&meta, &config, &env).unwrap(), ["claude", "--resume", "949d76fb"]);
+        meta.host = Some("pi".to_owned());
+        assert_eq!(line(&meta, &config, &env).unwrap(), ["pi", "--session", &format!("{home}/t.jsonl")]);
+        for odd in ["--dangerously-skip-permissions", "a b", "../x", "", "a/agent-1"] {
+            meta.host_session = Some(odd.to_owned());
+            assert_eq!(line(&meta, &config, &env).unwrap()[..1], ["pi"], "{odd}");
+            assert!(!line(&meta, &config, &env).unwrap().iter().any(|word| word == odd), "{odd}");
+        }
+        meta.transcript = Some("~/gone.jsonl".to_owned());
+        assert_eq!(line(&meta, &config, &env).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn the_user_may_name_other_commands() {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let own =
+            HostConfig { resume: Vec::new(), start: words(&["wrap", "--in={project}", "{session}", "{x}{pack}"]) };
+        let hosts = [("claude-code".to_owned(), own)].into_iter().collect();
+        let config = ResumeConfig { host: Some("claude-code".to_owned()), ..ResumeConfig::default() };
+        let wanted = ["wrap", "--in=/", "2026-11-20-auth", "{x}Go on.\n{session}"];
+        assert_eq!(line_of(&meta("claude-code"), &config, &hosts, &env(&[])).unwrap(), wanted);
+        let none = Meta { host: None, ..meta("") };
+        assert_eq!(line_of(&none, &config, &hosts, &env(&[])).unwrap(), wanted, "the vault's host stands in");
+    }
+}

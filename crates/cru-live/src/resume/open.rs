@@ -1,0 +1,147 @@
+//! What is not done: open tasks, open questions, errors without a resolution, and the state that was written down last.
+
+use std::collections::HashSet;
+
+use super::pack::Entry;
+use super::phase::{self, Detail, Place};
+use super::point::Point;
+use super::{text, token};
+use cru_session::{Callout, Item, Session, StepStatus, Task};
+
+/// Kind of a host's own summary, which stands where it compacted its context.
+pub(super) const SUMMARY: &str = "summary";
+/// Words in a checkpoint's field that mean: nothing.
+const NOTHING: &[&str] = &["", "-", "–", "—", "none", "no", "nothing", "n/a"];
+/// Tokens of what went wrong, in a list; the phase has all of it.
+const ERROR: u64 = 60;
+
+/// Tasks and questions, most urgent first.
+pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let tasks = session.tasks();
+    for wanted in [true, false] {
+        let open = tasks.iter().filter(|task| is_open(task) && is_begun(task) == wanted);
+        entries.extend(open.map(|task| Entry::new(task.content.as_str(), line(task))));
+    }
+    questions(point, &mut entries);
+    for (place, item) in point.items() {
+        let place = place.and_then(|index| session.phases.get(index)).map(|phase| text::short(&phase.id, 20));
+        let place = place.map_or_else(String::new, |id| format!(" ({id})"));
+        match item {
+            Item::Error(error) if error.resolution.is_none() && error.resolved_by.is_empty() => {
+                let title = phase::or(text::inline(&error.callout.title), "untitled");
+                let (said, _) = text::cut(&text::clean(&error.text), ERROR);
+                let quote = text::quote(&said, "  ");
+                let line = format!("- Error without a resolution: **{title}**{place}\n{quote}");
+                entries.push(Entry::new(title, line.trim_end()));
+            }
+            Item::Step(step) if matches!(step.status, StepStatus::Pending | StepStatus::Running) => {
+                let command = text::code(format!("{} {}", step.tool, step.args).trim(), 120);
+                entries.push(Entry::new(command.as_str(), format!("- Step without a result: {command}{place}")));
+            }
+            _ => {}
+        }
+    }
+    entries
+}
+
+/// `[!question]` callouts without an answer, and what the last checkpoint asks or waits for. A question that stands in
+/// both stands here once; its answer, in either, closes it.
+fn questions(point: &Point<'_>, entries: &mut Vec<Entry>) {
+    let mut known: HashSet<String> = HashSet::new();
+    let asked = point.items().filter_map(|(_, item)| match item {
+        Item::Callout(it) if it.kind == "question" => Some(it),
+        _ => None,
+    });
+    for it in asked {
+        let first = it.body.lines().next().unwrap_or_default();
+        let words = text::inline(if it.title.trim().is_empty() { first } else { &it.title });
+        let is_new = known.insert(words.to_lowercase());
+        if is_new && !words.is_empty() && it.field("Answer").is_none() {
+            entries.push(Entry::new(words.as_str(), format!("- Question: {words}")));
+        }
+    }
+    let Some((_, checkpoint)) = checkpoint(point).filter(|(_, it)| it.kind != SUMMARY) else { return };
+    for (index, (name, value)) in checkpoint.fields.iter().enumerate() {
+        let answered = checkpoint.fields.get(index + 1).is_some_and(|(next, _)| next.eq_ignore_ascii_case("answer"));
+        let kind = match name.to_lowercase().as_str() {
+            "question" | "questions" if !answered => "Question",
+            "blocked" => "Blocked",
+            _ => continue,
+        };
+        let words = text::inline(value);
+        if !NOTHING.contains(&words.to_lowercase().as_str()) && known.insert(words.to_lowercase()) {
+            entries.push(Entry::new(words.as_str(), format!("- {kind}: {words}")));
+        }
+    }
+}
+
+fn is_open(task: &Task) -> bool {
+    !matches!(task.status.trim().to_lowercase().as_str(), "completed" | "complete" | "done" | "cancelled" | "canceled")
+}
+
+fn is_begun(task: &Task) -> bool {
+    matches!(task.status.trim().to_lowercase().as_str(), "in_progress" | "in-progress" | "active" | "started")
+}
+
+/// `- [ ] TASK-008 Rotate signing keys (in_progress, high, progress 50)`.
+fn line(task: &Task) -> String {
+    let mut facts = vec![text::short(if task.status.is_empty() { "pending" } else { &task.status }, 30)];
+    facts.extend(task.priority.as_deref().map(|priority| text::short(priority, 30)));
+    for (name, value) in &task.extra {
+        // What the host adds for its own display says the task again.
+        if value.is_number() || (name == "blocked" && value.is_string()) {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            facts.push(format!("{} {}", text::short(name, 20), text::short(&value, 80)));
+        }
+    }
+    let id = text::short(&task.id, 30);
+    let words = text::inline(&task.content);
+    format!("- [ ] {id}{}{words} ({})", if id.is_empty() || words.is_empty() { "" } else { " " }, facts.join(", "))
+}
+
+/// The newest checkpoint up to the resume point, or a newer summary that the host went on from.
+pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(Place, &'a Callout)> {
+    let phases = point.before().iter().enumerate().rev();
+    phases
+        .flat_map(|(index, phase)| phase.items.iter().enumerate().rev().map(move |(at, item)| (index, at, item)))
+        .find_map(|(index, at, item)| match item {
+            Item::Callout(it) if it.kind == "checkpoint" || is_compaction(it) => Some(((Some(index), at), it)),
+            _ => None,
+        })
+}
+
+fn is_compaction(callout: &Callout) -> bool {
+    callout.kind == SUMMARY && callout.title.trim_start().to_lowercase().starts_with("compaction")
+}
+
+/// What a checkpoint says, within `room` tokens.
+pub(super) fn written(checkpoint: &Callout, session: &Session, place: Place, room: u64) -> Option<Entry> {
+    let phase = place.0.and_then(|index| session.phases.get(index));
+    let title = text::inline(&checkpoint.title);
+    let mut head = phase.map_or_else(String::new, |phase| format!("In {}", text::short(&phase.id, 20)));
+    if let Some(at) = checkpoint.at {
+        head.push_str(&format!(", {}", phase::minute(at)));
+    }
+    if !title.is_empty() {
+        head.push_str(&format!(": **{title}**"));
+    }
+    let whole = phase::remark(&head, &checkpoint.body, Detail::Full);
+    if token::count(&whole) <= room {
+        return Some(Entry::new(title, whole));
+    }
+    let left = room.checked_sub(token::count(&head) + 20)?;
+    // A quote costs a mark a line.
+    let body = text::clean(&checkpoint.body);
+    // A summary ends with what was being done.
+    let cut = if checkpoint.kind == SUMMARY { text::tail } else { text::cut };
+    let (body, _) = cut(&body, left * 3 / 4);
+    let short = phase::remark(&head, &body, Detail::Full);
+    (token::count(&short) <= room).then(|| Entry::new(title, short).cut(true))
+}
+
+/// The working memory, as written.
+pub(super) fn memory(session: &Session) -> Vec<Entry> {
+    let fences = session.memory.iter().filter(|fence| !fence.body.trim().is_empty());
+    fences.map(|fence| Entry::new("", text::fence(&fence.body, "").trim_end())).filter(|it| it.tokens > 0).collect()
+}

@@ -1,0 +1,90 @@
+//! What the user said: corrections of the whole session, what was asked at first, and the words of recent phases that
+//! the pack does not show in full.
+
+use super::pack::Entry;
+use super::phase::Place;
+use super::point::Point;
+use super::text;
+use cru_session::{Item, Session, User, correction};
+
+/// Tokens of one person's remark; what is longer is cut and says so.
+const LONGEST: u64 = 400;
+
+/// Words with their place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said<'a> {
+    pub(super) place: Place,
+    user: &'a User,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    First,
+    Correction,
+    Other,
+}
+
+/// Everything the user said up to the resume point, in order.
+fn all<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
+    let preface = session.preface.iter().enumerate().map(|(at, item)| ((None, at), item));
+    let phases = point.before().iter().enumerate();
+    let phases = phases
+        .flat_map(|(index, phase)| phase.items.iter().enumerate().map(move |(at, item)| ((Some(index), at), item)));
+    let mut said = Vec::new();
+    for (place, item) in preface.chain(phases) {
+        let Item::User(user) = item else { continue };
+        if user.words.trim().is_empty() {
+            continue;
+        }
+        let kind = match said.is_empty() {
+            true => Kind::First,
+            false if is_correction(user) => Kind::Correction,
+            false => Kind::Other,
+        };
+        said.push(Said { place, user, kind });
+    }
+    said
+}
+
+/// A person's title decides; untitled words are judged by the rule that the importer has.
+fn is_correction(user: &User) -> bool {
+    user.correction || (user.callout.title.trim().is_empty() && correction::opens_correction(&user.words))
+}
+
+/// What was asked first and every correction, in order.
+pub(super) fn standing<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
+    let mut said = all(session, point);
+    said.retain(|it| it.kind != Kind::Other);
+    said
+}
+
+/// The other words of the phases in `phases`, in order.
+pub(super) fn others<'a>(session: &'a Session, point: &Point<'a>, phases: std::ops::Range<usize>) -> Vec<Said<'a>> {
+    let mut said = all(session, point);
+    said.retain(|it| it.kind == Kind::Other && it.place.0.is_some_and(|index| phases.contains(&index)));
+    said
+}
+
+impl Said<'_> {
+    /// How much it matters: corrections first, the newest before the older ones.
+    pub(super) fn rank(&self) -> (bool, bool, std::cmp::Reverse<Place>) {
+        (self.kind == Kind::Other, self.kind == Kind::First, std::cmp::Reverse(self.place))
+    }
+
+    /// As it stands in a pack.
+    pub(super) fn entry(&self, session: &Session) -> Entry {
+        let phase = self.place.0.and_then(|index| session.phases.get(index));
+        let place = phase.map_or_else(|| "before the first phase".to_owned(), |it| text::short(&it.id, 20));
+        let kind = match self.kind {
+            Kind::First => "Asked first",
+            Kind::Correction => "Correction",
+            Kind::Other => "Said",
+        };
+        let done = self.user.interpretation.as_deref().map(|words| text::short(words, 160));
+        let done = done.filter(|words| !words.is_empty()).map_or_else(String::new, |words| format!(" (then: {words})"));
+        let (words, cut) = text::cut(&text::clean(&self.user.words), LONGEST);
+        let text = format!("- {kind}, {place}{done}:\n{}", text::quote(&words, "  ").trim_end());
+        Entry::new(text::short(&words, 80), text).cut(cut)
+    }
+}

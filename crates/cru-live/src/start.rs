@@ -1,0 +1,160 @@
+//! New session notes: a session's own, and that of a sub-agent.
+
+use jiff::Timestamp;
+
+use super::log::Target;
+use cru_base::text::{fold_whitespace, sanitise};
+use cru_base::{Error, Result, files};
+use cru_session::cursor::Cursor;
+use cru_session::mask;
+use cru_session::source::Consumed;
+use cru_session::{Agent, Link, Meta, Session, Status, render};
+use cru_vault::naming::{Names, child_name, session_name};
+use cru_vault::state::key;
+use cru_vault::template::{Kind, Template};
+use cru_vault::{Catalog, State, Vault, VaultPath};
+
+/// A session that begins.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// What it is about.
+    pub title: Option<String>,
+    /// When.
+    pub started: Timestamp,
+    /// Who works.
+    pub agent: Option<Agent>,
+    /// Channel, without `#`.
+    pub channel: Option<String>,
+    /// Primary model.
+    pub model: Option<String>,
+    /// Working directory, `~` for home.
+    pub project: Option<String>,
+    /// Branch of it.
+    pub branch: Option<String>,
+    /// Commit of it.
+    pub commit: Option<String>,
+    /// The program that runs it.
+    pub host: Option<String>,
+    /// That program's own id for it.
+    pub host_session: Option<String>,
+    /// Its transcript, `~` for home.
+    pub transcript: Option<String>,
+    /// The note of the session it was started from, as a link names it.
+    pub parent: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+}
+
+/// A session's note that is there now.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// The session.
+    pub target: Target,
+    /// Whether it was made now.
+    pub created: bool,
+}
+
+/// Makes the note of a session; that of the same host session where there is one.
+pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
+    // Of many that begin the same host session at once, one makes the note and the others find it.
+    let _lock = match &start.host_session {
+        Some(id) => {
+            let host = start.host.as_deref().unwrap_or("host");
+            Some(files::lock(&state.lock(&key(&format!("start--{host}--{id}"))))?)
+        }
+        None => None,
+    };
+    let catalog = Catalog::read(vault);
+    if let Some(id) = start.host_session.as_deref() {
+        let same_host = |host: Option<&str>| host.is_none() || start.host.is_none() || host == start.host.as_deref();
+        let known = catalog
+            .sessions()
+            .find(|head| head.meta.host_session.as_deref() == Some(id) && same_host(head.meta.host.as_deref()));
+        if let Some(head) = known {
+            return Ok(Started { target: Target::of(head), created: false });
+        }
+    }
+    let line = |title: &str| mask::mask(&fold_whitespace(&sanitise(title))).into_owned();
+    let title = start.title.as_deref().map(line).filter(|title| !title.is_empty());
+    let folder = start.project.as_deref().and_then(|path| path.rsplit(['/', '\\']).next()).filter(|name| *name != "~");
+    let title = title.unwrap_or_else(|| match folder {
+        Some(folder) if !folder.is_empty() => format!("Session in {folder}"),
+        _ => "Session".to_owned(),
+    });
+    let name = session_name(Some(start.started), &title);
+    create(vault, &catalog, Kind::Session, &name, &meta(start, title))
+}
+
+/// Makes the note of a sub-agent that `parent` starts.
+pub fn child(
+    vault: &Vault,
+    parent: &Target,
+    agent: &Agent,
+    model: Option<&str>,
+    task: Option<&str>,
+    now: Timestamp,
+) -> Result<Started> {
+    let catalog = Catalog::read(vault);
+    let stem = parent.path.stem().into_owned();
+    let title = task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
+    let title = title.unwrap_or_else(|| {
+        format!("{} for {}", agent.name, parent.meta.title.as_deref().unwrap_or(parent.id.as_str()))
+    });
+    let name = child_name(&stem, &agent.name).unwrap_or_else(|| session_name(Some(now), &agent.name));
+    let start = Start {
+        started: now,
+        agent: Some(agent.clone()),
+        channel: parent.meta.channel.clone(),
+        model: model.map(str::to_owned),
+        project: parent.meta.project.clone(),
+        branch: parent.meta.branch.clone(),
+        commit: parent.meta.commit.clone(),
+        host: parent.meta.host.clone(),
+        parent: Some(stem),
+        ..Start::default()
+    };
+    create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title))
+}
+
+fn meta(start: &Start, title: String) -> Meta {
+    let line = |text: &Option<String>| {
+        text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty())
+    };
+    Meta {
+        kind: Some("session".to_owned()),
+        title: Some(title),
+        started: Some(start.started),
+        status: Some(Status::Active),
+        channel: line(&start.channel),
+        participants: start.agent.clone().into_iter().collect(),
+        model: line(&start.model),
+        project: line(&start.project),
+        branch: line(&start.branch),
+        commit: line(&start.commit),
+        host: line(&start.host),
+        host_session: line(&start.host_session),
+        transcript: line(&start.transcript),
+        parent: start.parent.clone().map(Link::to_note),
+        tags: start.tags.iter().map(|tag| tag.trim().trim_start_matches('#').to_owned()).collect(),
+        cursor: Some(Cursor::first(&Consumed::default()).to_string()),
+        ..Meta::default()
+    }
+}
+
+/// The note under the first free name. Somebody else may take one between our look and our hand; then it is the next.
+fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Meta) -> Result<Started> {
+    let template = Template::of(vault, kind)?;
+    let mut names = Names::of(catalog);
+    const TRIES: usize = 10_000;
+    for _ in 0..TRIES {
+        let id = names.claim(wanted);
+        let Some(path) = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md"))) else { break };
+        let meta = Meta { session_id: Some(id.clone()), ..meta.clone() };
+        let session = Session { heading: meta.title.clone(), meta, ..Session::default() };
+        let text = template.frame(render::note(&session), &id)?;
+        if files::create(&vault.file(&path), text.as_bytes())? {
+            return Ok(Started { target: Target { path, id, meta: session.meta }, created: true });
+        }
+    }
+    Err(Error::usage(format!("no free name for the session '{wanted}'")).with_hint("give it another title"))
+}

@@ -1,0 +1,43 @@
+//! Markdown text ⇄ blocks with byte ranges; edits as patches on the bytes.
+//!
+//! Reading is total and linear: any bytes give a [`Note`], and what is odd becomes a diagnostic.
+
+pub mod block;
+mod builder;
+pub mod edit;
+pub mod frontmatter;
+pub mod heading;
+pub mod id;
+pub mod link;
+pub mod patch;
+
+mod callout;
+mod comment;
+mod cursor;
+mod depth;
+mod inline;
+mod leaf;
+mod line_end;
+mod marker;
+mod parse;
+mod parts;
+mod prescan;
+mod table;
+mod tag;
+mod tree;
+mod unquote;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
+pub use block::{Block, BlockKind, Inline, InlineKind};
+pub use line_end::LineEnd;
+pub use parse::Note;
+#[cfg(any(test, feature = "testing"))]
+pub use parse::counted;
+pub use patch::{Edit, Patch};
+pub use unquote::Unquoted;

@@ -1,0 +1,154 @@
+//! What must be done to a note so that it also tells what its transcript gained.
+//!
+//! Both sides are what `cru` itself renders: `old` as it was generated last, `new` as it would be generated now. What
+//! differs between the two becomes operations; what a person did to the note since is in neither, so it is never
+//! touched. Phases are paired by their place, since the fold numbers them so, and the blocks of a phase by their text,
+//! steps also by their id. Pure: texts in, operations out, in time `n log n`.
+
+mod align;
+mod part;
+mod phase;
+mod property;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use super::model::{Item, Session, Task};
+use super::op::Op;
+use super::{read, render};
+use cru_note::{Block, BlockKind, Note};
+use part::Kind;
+
+/// What must be done to the note that was generated as `old` so that it also tells what `new` adds.
+pub fn delta(old: &Session, new: &Session) -> Vec<Op> {
+    notes(&Note::parse(render::note(old)), &Note::parse(render::note(new)), None)
+}
+
+/// A note as it now is, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct There<'a> {
+    /// The note.
+    pub note: &'a Note,
+    /// Read from it.
+    pub session: &'a Session,
+}
+
+/// The same for rendered notes. `there` is the note itself as it now is: a block that moves, and that a person has
+/// deleted or changed there, is then neither taken away nor set down anew.
+pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
+    if old.text() == new.text() {
+        return Vec::new();
+    }
+    let note = there.map(|there| there.note);
+    let (before, after) = (part::split(old), part::split(new));
+    let mut ops = property::changes(old, new, note);
+    ops.extend(heading(&before, &after, note));
+    ops.extend(tasks(old, new, there));
+    let rewritten = note.filter(|note| note.text().contains("\r\n")).map(|note| note.text().replace("\r\n", "\n"));
+    let rewritten = rewritten.map(Note::parse);
+    let unix = rewritten.as_ref().or(note);
+    let parts = unix.map(part::split);
+    let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
+    phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
+    let known = parts.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
+    let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
+    let open = there.and_then(|there| declared(&before, there.session));
+    let last = before.phases.len().saturating_sub(1);
+    for (at, (before, after)) in before.phases.iter().zip(&after.phases).enumerate() {
+        let untouched = |known: &HashMap<Option<&str>, &part::Part<'_>>| {
+            known.get(&before.id.as_deref()).is_some_and(|part| part.says(before))
+        };
+        let end = open.as_deref().filter(|_| at == last);
+        let shape = phase::Shape { untouched: end.is_none() && known.as_ref().is_none_or(untouched), end };
+        phase::changes(before, after, new, &moved, shape, &mut ops);
+    }
+    for gone in before.phases.iter().skip(after.phases.len()).rev() {
+        phase::removal(gone, &mut ops);
+    }
+    for fresh in after.phases.iter().skip(before.phases.len()) {
+        ops.extend(phase::whole(fresh, new, &moved).map(|text| Op::Phase { text }));
+    }
+    ops
+}
+
+/// The phase that was begun by other means behind the last one of `before`: what comes now belongs to it.
+fn declared(before: &part::Parts<'_>, there: &Session) -> Option<String> {
+    let own: HashSet<&str> = before.phases.iter().filter_map(|part| part.id.as_deref()).collect();
+    let last = before.phases.last()?.id.as_deref()?;
+    let behind = there.phases.iter().skip_while(|phase| phase.id != last).skip(1);
+    let open = behind.filter(|phase| phase.id_written && !own.contains(phase.id.as_str())).last()?;
+    Some(open.id.clone())
+}
+
+/// Blocks that go from one place to another, and whether the note still has them.
+struct Moved<'t> {
+    /// Texts that a person deleted or changed: they do not come back elsewhere.
+    lost: HashSet<&'t str>,
+    /// The same of the table of tokens, whose text changes as it moves.
+    usage_lost: bool,
+}
+
+impl<'t> Moved<'t> {
+    fn of(before: &part::Parts<'t>, after: &part::Parts<'_>, note: Option<(&Note, &part::Parts<'_>)>) -> Self {
+        let mut moved = Self { lost: HashSet::new(), usage_lost: false };
+        let Some((note, there)) = note else { return moved };
+        let (known, there) = (after.texts(), there.texts());
+        for unit in before.all().flat_map(|part| &part.units) {
+            let moves = unit.kind == Kind::Usage || known.contains(unit.text);
+            // A block that a person has put into another one is no piece of the note any more, but still in it.
+            if moves && !there.contains(unit.text) && !note.text().contains(unit.text) {
+                moved.usage_lost |= unit.kind == Kind::Usage;
+                moved.lost.insert(unit.text);
+            }
+        }
+        moved
+    }
+
+    fn has_lost(&self, unit: &part::Unit<'_>) -> bool {
+        self.lost.contains(unit.text) || (self.usage_lost && unit.kind == Kind::Usage)
+    }
+}
+
+/// The heading of the whole note, where a person did not change it.
+fn heading(before: &part::Parts<'_>, after: &part::Parts<'_>, note: Option<&Note>) -> Option<Op> {
+    let (old, new) = (before.title?, after.title?);
+    let untouched = note.is_none_or(|note| note.text().lines().any(|line| line == old));
+    (old != new && untouched).then(|| Op::Replace { phase: None, old: old.to_owned(), new: new.to_owned() })
+}
+
+/// The rows of the task list that changed. Rows that are gone can only be taken out by naming all that stay, those of a
+/// person among them.
+fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
+    // Mostly nothing changed, or there are none.
+    if fences(old).eq(fences(new)) {
+        return None;
+    }
+    let rows = |session: &Session| -> Vec<Task> {
+        let fences = session.preface.iter().filter_map(|item| match item {
+            Item::Tasks(tasks) => Some(tasks.tasks.clone()),
+            _ => None,
+        });
+        fences.flatten().collect()
+    };
+    let (before, after) = (rows(&read::session(old).0), rows(&read::session(new).0));
+    let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
+    let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
+    let stay: HashSet<_> = after.iter().map(name).collect();
+    let changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    if before.iter().all(|task| stay.contains(&name(task))) {
+        return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
+    }
+    let theirs = there.map(|there| rows(there.session)).unwrap_or_default().into_iter();
+    let theirs = theirs.filter(|task| !known.contains_key(&name(task)) && !stay.contains(&name(task)));
+    Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
+}
+
+/// The fences that hold tasks, before the first phase.
+fn fences(note: &Note) -> impl Iterator<Item = &str> {
+    let preface =
+        note.blocks().iter().take_while(|block| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
+    let is_tasks =
+        |block: &&Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    preface.filter(is_tasks).map(|block| block.span.of(note.text()))
+}

@@ -1,0 +1,193 @@
+//! What must hold for any text.
+
+use proptest::prelude::*;
+
+use super::nasty::nasty;
+use super::{inline, prose, quoted, split_quoted, uninline, unprose};
+use cru_base::text;
+use cru_note::{Block, BlockKind, InlineKind, Note};
+
+fn cleaned(text: &str) -> String {
+    text::sanitise(text).trim().to_owned()
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn check_blocks(note: &Note, blocks: &[Block]) -> Result<(), TestCaseError> {
+    for block in blocks {
+        let bad = match &block.kind {
+            BlockKind::Heading { level, .. } => *level < 4,
+            BlockKind::Callout { .. }
+            | BlockKind::Html
+            | BlockKind::Footnote
+            | BlockKind::Comment { .. }
+            | BlockKind::OrphanId
+            | BlockKind::Opaque => true,
+            _ => false,
+        };
+        prop_assert!(!bad, "{:?} {:?}", block.kind, block.content.of(note.text()));
+        prop_assert!(block.id.is_none(), "id in {:?}", block.content.of(note.text()));
+        check_blocks(note, &block.children)?;
+    }
+    Ok(())
+}
+
+fn check_inlines(note: &Note) -> Result<(), TestCaseError> {
+    for inline in note.inlines() {
+        let fine = matches!(inline.kind, InlineKind::Link { .. });
+        prop_assert!(fine, "{:?} in {:?}", inline.kind, note.text());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+
+    #[test]
+    fn prose_comes_back(text in nasty()) {
+        let written = prose(&text);
+        prop_assert_eq!(unprose(&written), cleaned(&text), "{}", written);
+    }
+
+    #[test]
+    fn a_line_comes_back(text in nasty()) {
+        let written = inline(&text);
+        prop_assert_eq!(uninline(&written), text::fold_whitespace(&text::sanitise(&text)), "{}", written);
+    }
+
+    #[test]
+    fn words_come_back(words in nasty(), deed in nasty(), field in any::<bool>()) {
+        let field = if field { "\nAt: 2026-11-20T09:31:04Z" } else { "" };
+        let written = format!("{}{field}", quoted(&words, Some(&deed)));
+        let read = split_quoted(&written);
+        prop_assert_eq!(read.words, cleaned(&words), "{}", written);
+        prop_assert_eq!(read.interpretation.unwrap_or_default(), text::fold_whitespace(&text::sanitise(&deed)), "{}", written);
+        prop_assert_eq!(read.rest, field.trim());
+    }
+
+    #[test]
+    fn prose_opens_nothing(text in nasty()) {
+        let note = Note::parse(format!("{}\n\n**Tool calls:**\n- `x`\n", prose(&text)));
+        check_blocks(&note, note.blocks())?;
+        check_inlines(&note)?;
+        let last = note.blocks().last().map(|block| block.content.of(note.text()));
+        prop_assert_eq!(last, Some("- `x`"), "{}", note.text());
+    }
+
+    #[test]
+    fn words_open_nothing(text in nasty()) {
+        let body = quoted(&text, None);
+        let note = Note::parse(format!("> [!user]\n> {}\n\nafter\n", body.replace('\n', "\n> ")));
+        let kinds: Vec<_> = note.blocks().iter().filter(|block| !matches!(block.kind, BlockKind::Blank)).collect();
+        prop_assert_eq!(kinds.len(), 2, "{}", note.text());
+        check_blocks(&note, &kinds[0].children)?;
+        check_inlines(&note)?;
+    }
+
+    #[test]
+    fn undoing_is_total(text in nasty()) {
+        let _ = (unprose(&text), uninline(&text), split_quoted(&text));
+    }
+}
+
+#[test]
+fn ordinary_markdown_stays() {
+    for text in [
+        "Plain words, **bold**, *it*, `code [[x]] #y`, a [link](http://x.y/#z) and issue #12.",
+        "- one\n- two\n    - nested\n\n1. first\n2. second",
+        "Run this:\n\n```sh\n# not a heading\n[[ -f x ]] && echo %% ^id\n```\n\nThen go on.",
+        "1. Do it:\n   ```rust\n   #[test]\n   fn a() {}\n   ```\n2. Done",
+        "| a | b |\n|---|---|\n| 1 | `x` |",
+        "> quoted words\n> more\n\n---\n\n***",
+        "- [ ] open\n- [x] done",
+        "So:\n\n    indented # code [[x]]",
+        "`a | b` and `ps aux | grep x`",
+        "\"quoted\" - dash, std::io, 50 %, a < b, x^2, C#, user@example.org",
+    ] {
+        assert_eq!(prose(text), text.trim());
+    }
+}
+
+#[test]
+fn headings_go_below_the_third_level() {
+    let written = prose("# One\n## Two\n### Three\n#### Four\n### x ###");
+    insta::assert_snapshot!(written, @r"
+    #### One
+    ##### Two
+    ###### Three
+    ###### Four ####
+    ###### x ### ###
+    ");
+}
+
+#[test]
+fn structure_becomes_text() {
+    let text = "> [!error] no\n\ntext ^n-001\n%%hidden%% [[link]] ![[embed]] #tag key:: v\n<!-- x -->\nTitle\n---\n\
+                **Tool calls:**\n- `Bash ls` → ok\n- `a` stays\n\n```tasks\n[]\n```\n[x]: y\n*2026-11-20T09:31:04Z*";
+    insta::assert_snapshot!(prose(text), @r"
+    > \[!error] no
+
+    text \^n-001
+    \%\%hidden\%\% \[[link]] !\[[embed]] \#tag key\:: v
+    \<!-- x -->
+    Title
+    \---
+    \*\*Tool calls:**
+    - `Bash ls` \→ ok
+    - `a` stays
+
+    ```\tasks
+    []
+    ```
+    \[x]: y
+    \*2026-11-20T09:31:04Z*
+    ");
+}
+
+#[test]
+fn fences_are_closed() {
+    assert_eq!(prose("```sh\nls"), "```sh\nls\n````");
+    assert_eq!(unprose("```sh\nls\n````"), "```sh\nls");
+    assert_eq!(prose("```\nls\n````"), "```\nls\n`````");
+    assert_eq!(prose("a\n~~~\n``` x"), "a\n~~~\n``` x\n~~~~");
+}
+
+#[test]
+fn words_in_quotes() {
+    let shown = |words: &str| quoted(words, Some("done"));
+    assert_eq!(shown("don't"), "\"don't\" - done");
+    assert_eq!(shown("say \"hi\" to me"), "\"say \"hi\" to me\" - done");
+    assert_eq!(shown("he said \"no\" - twice"), "\"he said \"no\\\" - twice\" - done");
+    assert_eq!(shown("this:\n```\nx\n```"), "\"this:\n```\nx\n```\n\" - done");
+    assert_eq!(shown("- a\n- b"), "\"\n- a\n- b\n\n\" - done");
+}
+
+#[test]
+fn words_by_hand() {
+    let read = |body: &str| {
+        let read = split_quoted(body);
+        (read.words, read.interpretation.unwrap_or_default())
+    };
+    let is = |words: &str, deed: &str| (words.to_owned(), deed.to_owned());
+    assert_eq!(read("\"don't\" - switched to \"x\""), is("don't", "switched to \"x\""));
+    assert_eq!(read("\"a\" (twice) - b - c"), is("a", "c"));
+    assert_eq!(read("no quotes at all"), is("no quotes at all", ""));
+    assert_eq!(read("\"open"), is("\"open", ""));
+    assert_eq!(read("\"two\nlines\" -\nwrapped deed"), is("two\nlines", "wrapped deed"));
+}
+
+#[test]
+fn long_hostile_texts_come_back() {
+    for piece in [
+        "`", "``` x\n", "- ", "> ", "1. ", "[[", "%", "\\", "\\[", "\"", "#1 ", "<", "| `a|b` ", "- ```\n", "\t- ",
+        "[x]: ", "^a ",
+    ] {
+        let text = piece.repeat(20_000);
+        let written = prose(&text);
+        assert_eq!(unprose(&written), cleaned(&text), "{piece:?}");
+        assert!(written.len() <= 3 * text.len() + 16, "{piece:?}");
+        assert_eq!(split_quoted(&quoted(&text, None)).words, cleaned(&text), "{piece:?}");
+    }
+}

@@ -1,0 +1,240 @@
+//! The session from a stream's entries: phases with their items, the callouts about steps, frontmatter.
+//!
+//! Callouts about a step stand below the list that it is in, so that lists of steps stay whole.
+
+use std::collections::BTreeMap;
+
+use super::draft::{Child, Draft};
+use super::facts::Facts;
+use super::step::{self, Run};
+use super::stream::{Begun, Entry, Fold, Last};
+use super::{brief, part, place, trouble};
+use crate::cursor::Cursor;
+use crate::detail::Level;
+use crate::event::Usage;
+use crate::source::Consumed;
+use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
+use cru_base::text::{fold_whitespace, sanitise};
+
+/// `p-01` for the first.
+pub(super) fn phase_id(index: usize) -> String {
+    format!("p-{:02}", index + 1)
+}
+
+impl Fold {
+    /// The stream is read to its end.
+    pub fn finish(mut self, consumed: Consumed) -> Draft {
+        self.end();
+        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, options, .. } = self;
+        let status = match last {
+            Last::ApiError => Status::Failed,
+            Last::Interrupt => Status::Abandoned,
+            Last::Work if steps.open_from(steps_at_reply) => Status::Abandoned,
+            Last::Work => Status::Completed,
+        };
+        let subagent = header.agent.as_deref().map(|name| Agent { name: place::agent_name(name), version: None });
+        let name = place::agent_name(&host);
+        let acting = |version: Option<&String>| {
+            let version = version.or(facts.version.as_ref()).map(|version| agent_version(version));
+            subagent.clone().unwrap_or_else(|| Agent { name: name.clone(), version })
+        };
+        let channel = facts.cwd.as_deref().and_then(place::channel);
+
+        let steps = steps.finish();
+        let mut errors = trouble::errors(&steps);
+        let entries = match options.level {
+            Level::Brief => brief::shorten(entries, &steps, &errors),
+            Level::Normal | Level::Full => entries,
+        };
+        let mut steps: Vec<Option<step::Draft>> = steps.into_iter().map(Some).collect();
+        let mut page = Page::default();
+        let live = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect::<Vec<_>>();
+        if !live.is_empty() {
+            page.preface.push(Item::Tasks(Tasks { tasks: live, ..Tasks::default() }));
+        }
+        for entry in entries {
+            match entry {
+                Entry::Phase(begun) => {
+                    let Begun { title, time, from, version } = *begun;
+                    page.flush();
+                    page.phases.push(Phase {
+                        id: phase_id(page.phases.len()),
+                        id_written: true,
+                        level: 2,
+                        title,
+                        agent: Some(acting(version.as_ref())),
+                        channel: channel.clone(),
+                        started: time,
+                        from,
+                        ..Phase::default()
+                    });
+                }
+                Entry::Step(index) => {
+                    // Every index stands in the entries once.
+                    let Some(draft) = steps.get_mut(index).and_then(Option::take) else { continue };
+                    page.put(Item::Step(draft.step));
+                    page.later.extend(draft.run.map(Later::Run));
+                    page.later.extend(errors.remove(&index).map(Later::Item));
+                }
+                Entry::Reply(text) => {
+                    page.flush();
+                    page.put(part::prose(text));
+                }
+                Entry::Item(item) => {
+                    page.flush();
+                    page.put(*item);
+                }
+            }
+        }
+        page.flush();
+        let models = by_model(&facts);
+        if !models.is_empty() {
+            page.put(part::usage(&usage::title(&models), usage::table(&models)));
+        }
+
+        let (more, memory) = (facts.properties.as_frontmatter(), facts.memory.as_yaml());
+        let participants = page.participants();
+        let cursor = Cursor::first(&consumed).to_string();
+        let title = title(&facts, header.task.as_deref());
+        let transcript = header.transcript.to_string_lossy();
+        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
+        let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));
+        let meta = Meta {
+            kind: Some("session".to_owned()),
+            title: title.clone(),
+            started: facts.first,
+            ended: facts.latest,
+            status: Some(status),
+            channel,
+            participants,
+            model: models.first().map(|(model, _)| model.clone()).or(facts.model),
+            tokens_used: facts.tokens.or_else(|| (!models.is_empty()).then(|| usage::total(&models).used())),
+            cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
+            project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
+            branch: facts.branch,
+            commit: facts.commit,
+            host: Some(host),
+            host_version: facts.version,
+            host_session: Some(sanitise(&header.key.to_string()).into_owned()),
+            transcript: Some(place::shorten(&sanitise(&transcript), home)),
+            detail: options.detail().written(),
+            cursor: Some(cursor),
+            tags: facts.tags,
+            extra: more.iter().map(|(key, _)| key.to_owned()).collect(),
+            more,
+            ..Meta::default()
+        };
+        let memory = memory.into_iter().map(|body| Fence { info: "yaml memory".to_owned(), body, ..Fence::default() });
+        let session =
+            Session { meta, heading: title, preface: page.preface, phases: page.phases, memory: memory.collect() };
+        Draft {
+            slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
+            masked: masks.counts().clone(),
+            aside: header.aside,
+            empty: !(facts.kept || (facts.asked && facts.worked)),
+            key: header.key,
+            parent: header.parent,
+            agent: subagent,
+            transcript: header.transcript,
+            session,
+            children: page.children,
+            consumed,
+        }
+    }
+}
+
+/// A callout that waits for the end of the list of steps.
+#[expect(clippy::large_enum_variant, reason = "few at a time, and never moved but once")]
+enum Later {
+    Run(Run),
+    Item(Item),
+}
+
+/// The note's body as it grows.
+#[derive(Default)]
+struct Page {
+    preface: Vec<Item>,
+    phases: Vec<Phase>,
+    later: Vec<Later>,
+    children: Vec<Child>,
+}
+
+impl Page {
+    /// Puts an item at the end; prose joins the prose before it, as it will be read back.
+    fn put(&mut self, item: Item) {
+        let items = self.phases.last_mut().map_or(&mut self.preface, |phase| &mut phase.items);
+        match (items.last_mut(), item) {
+            (Some(Item::Prose(before)), Item::Prose(it)) => {
+                before.text.push_str("\n\n");
+                before.text.push_str(&it.text);
+            }
+            (_, item) => items.push(item),
+        }
+    }
+
+    /// Puts what waited.
+    fn flush(&mut self) {
+        for later in std::mem::take(&mut self.later) {
+            match later {
+                Later::Item(item) => self.put(item),
+                Later::Run(run) => self.put_run(run),
+            }
+        }
+    }
+
+    fn put_run(&mut self, run: Run) {
+        let agent = Agent { name: place::agent_name(run.agent.as_deref().unwrap_or("agent")), version: None };
+        self.put(Item::Subagent(part::subagent(agent, run.model, run.task, run.summary)));
+        let phase = self.phases.len().checked_sub(1);
+        if let (Some(stream), Some(phase)) = (run.stream, phase) {
+            let item = self.phases[phase].items.len().saturating_sub(1);
+            self.children.push(Child { stream, phase, item });
+        }
+    }
+
+    /// The agents of the phases, each once, in order.
+    fn participants(&self) -> Vec<Agent> {
+        let mut agents: Vec<Agent> = Vec::new();
+        for agent in self.phases.iter().filter_map(|phase| phase.agent.as_ref()) {
+            if !agents.contains(agent) {
+                agents.push(agent.clone());
+            }
+        }
+        agents
+    }
+}
+
+/// A sum of dollars without the noise of adding: to a millionth.
+fn rounded(cost: f64) -> f64 {
+    const PARTS: f64 = 1e6;
+    (cost * PARTS).round() / PARTS
+}
+
+/// A version as it may stand behind `@`: without blanks.
+fn agent_version(version: &str) -> String {
+    version.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+')).take(40).collect()
+}
+
+/// Tokens by model, the one with the most output first.
+fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
+    let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
+    for (model, usage) in facts.usage.values() {
+        // Hosts write `<synthetic>` for words of their own.
+        if !model.is_empty() && !model.starts_with('<') {
+            sums.entry(model).or_default().add(*usage);
+        }
+    }
+    let mut rows: Vec<(String, Usage)> = sums.into_iter().map(|(model, usage)| (model.to_owned(), usage)).collect();
+    rows.sort_by(|a, b| b.1.output.cmp(&a.1.output).then_with(|| a.0.cmp(&b.0)));
+    rows
+}
+
+fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
+    let given = facts.title.as_ref().map(|(_, text)| text.clone());
+    let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
+    given
+        .or_else(task)
+        .or_else(|| facts.prompt.clone())
+        .or_else(|| facts.command.clone())
+        .or_else(|| facts.phase.clone())
+}

@@ -1,0 +1,590 @@
+//! The fold on events made by hand.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::{Draft, Fold, Options};
+use crate::event::{
+    Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun, TitleRank,
+    Usage,
+};
+use crate::source::{Consumed, Header};
+use crate::{Item, Status, StepStatus, Task};
+
+/// Events with a clock that goes on by ten seconds.
+struct Script {
+    fold: Fold,
+    record: u64,
+    now: Timestamp,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self::with(Header {
+            key: StreamKey { session: "5e55".to_owned(), agent: None },
+            transcript: "/home/me/.claude/projects/-home-me-api/5e55.jsonl".into(),
+            ..Header::default()
+        })
+    }
+
+    fn with(header: Header) -> Self {
+        let now = "2026-11-20T09:00:00Z".parse().unwrap();
+        Self { fold: Fold::new(header, "claude-code", Options::default()), record: 0, now }
+    }
+
+    fn event(&mut self, kind: EventKind<'static>) -> &mut Self {
+        self.record += 1;
+        self.now += SignedDuration::from_secs(10);
+        self.fold.event(Event { record: self.record, time: Some(self.now), kind });
+        self
+    }
+
+    fn wait(&mut self, seconds: i64) -> &mut Self {
+        self.now += SignedDuration::from_secs(seconds);
+        self
+    }
+
+    fn said(&mut self, text: &'static str, origin: PromptOrigin<'static>) -> &mut Self {
+        self.event(EventKind::Prompt(Prompt { text: Cow::Borrowed(text), origin, attachments: Vec::new() }))
+    }
+
+    fn prompt(&mut self, text: &'static str) -> &mut Self {
+        self.said(text, PromptOrigin::Typed)
+    }
+
+    fn reply(&mut self, text: &'static str) -> &mut Self {
+        self.event(EventKind::Reply(Cow::Borrowed(text)))
+    }
+
+    fn call(&mut self, id: &'static str, tool: &'static str, args: &'static str) -> &mut Self {
+        let call =
+            Call { id: Cow::Borrowed(id), tool: Cow::Borrowed(tool), args: Cow::Borrowed(args), input: Value::Null };
+        self.event(EventKind::Call(call))
+    }
+
+    fn ok(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+        self.event(EventKind::Result(CallResult { call: id.into(), output: output.into(), ..CallResult::default() }))
+    }
+
+    fn fails(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+        let failed = true;
+        self.event(EventKind::Result(CallResult {
+            call: id.into(),
+            output: output.into(),
+            failed,
+            ..CallResult::default()
+        }))
+    }
+
+    fn denied(&mut self, id: &'static str) -> &mut Self {
+        let denied = true;
+        self.event(EventKind::Result(CallResult { call: id.into(), denied, ..CallResult::default() }))
+    }
+
+    fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
+        self.event(EventKind::Meta(meta))
+    }
+
+    fn finish(&mut self) -> Draft {
+        let empty = Fold::new(Header::default(), "", Options::default());
+        let consumed = Consumed {
+            records: self.record,
+            last: Some("abcdef0123".to_owned()),
+            hash: "0123456789".to_owned(),
+            ..Consumed::default()
+        };
+        std::mem::replace(&mut self.fold, empty).finish(consumed)
+    }
+
+    /// The body as an outline: what stands where, in few words.
+    fn outline(&mut self) -> String {
+        outline(&self.finish())
+    }
+}
+
+fn outline(draft: &Draft) -> String {
+    let mut out = String::new();
+    for item in &draft.session.preface {
+        let _ = writeln!(out, "{}", shown(item));
+    }
+    for phase in &draft.session.phases {
+        let agent = phase.agent.as_ref().map(|agent| format!(" @{agent}")).unwrap_or_default();
+        let channel = phase.channel.as_ref().map(|channel| format!(" #{channel}")).unwrap_or_default();
+        let from = phase.from.as_ref().map(|link| format!(" from {link}")).unwrap_or_default();
+        let _ = writeln!(out, "## {}{agent}{channel} ^{}{from}", phase.title, phase.id);
+        for item in &phase.items {
+            let _ = writeln!(out, "{}", shown(item));
+        }
+    }
+    out
+}
+
+fn shown(item: &Item) -> String {
+    match item {
+        Item::Step(step) => {
+            let mark = if step.status == StepStatus::Failed { "✗ " } else { "" };
+            format!(
+                "- {} {} → {mark}{} ^{}",
+                step.tool,
+                step.args,
+                step.result.as_deref().unwrap_or("-"),
+                step.id.as_deref().unwrap_or("-")
+            )
+        }
+        Item::Prose(prose) => prose.text.clone(),
+        Item::Tasks(tasks) => {
+            let rows: Vec<String> =
+                tasks.tasks.iter().map(|task| format!("{} [{}]", task.content, task.status)).collect();
+            format!("tasks: {}", rows.join(", "))
+        }
+        other => {
+            let callout = other.callout().unwrap();
+            let fold = if callout.folded == Some(true) { "-" } else { "" };
+            format!("[!{}]{fold} {} | {}", callout.kind, callout.title, callout.body.replace('\n', " / "))
+        }
+    }
+}
+
+#[test]
+fn a_session() {
+    let mut script = Script::new();
+    script.meta(Meta::Cwd("/home/me/code/api".into())).meta(Meta::HostVersion("2.1.0".into()));
+    script.meta(Meta::Branch("main".into()));
+    script.prompt("Please fix the login test in src/auth.rs").reply("I look at it.");
+    script.call("a", "Read", "src/auth.rs").ok("a", "fn login() {}");
+    script.call("b", "Bash", "cargo test").fails("b", "Exit code 101\nerror[E0308]: mismatched types\n");
+    script.call("c", "Edit", "src/auth.rs").ok("c", "updated");
+    script.call("d", "Bash", "cargo test 2>&1 | tail").ok("d", "test result: ok. 3 passed; 0 failed");
+    script.reply("Fixed. Shall I commit?").prompt("yes, with a good message").reply("Done.");
+    script
+        .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
+        .reply("Done too.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
+    [!user]  | "Please fix the login test in src/auth.rs"
+    I look at it.
+    - Read src/auth.rs → fn login() {} ^n-001
+    - Bash cargo test → ✗ error[E0308]: mismatched types ^n-002
+    - Edit src/auth.rs → updated ^n-003
+    - Bash cargo test 2>&1 | tail → test result: ok. 3 passed; 0 failed ^n-004
+    [!error] error[E0308]: mismatched types | `cargo test` failed. / Step: [[#^n-002]] / Resolution: fixed by [[#^n-003]]; passed in [[#^n-004]]
+    Fixed. Shall I commit?
+    [!user]  | "yes, with a good message"
+    Done.
+    ## Add rate limiting to every endpoint, with a token bucket… @claude-code@2.1.0 #api ^p-02
+    [!user]  | "Now add rate limiting to every endpoint, with a token bucket kept for each client"
+    Done too.
+    "#);
+}
+
+#[test]
+fn frontmatter() {
+    let mut script = Script::new();
+    script.meta(Meta::Cwd("/home/me/code/api".into())).meta(Meta::HostVersion("2.1.0".into()));
+    script.meta(Meta::Branch("main".into())).meta(Meta::Branch("HEAD".into())).meta(Meta::Commit("4f1c2ab".into()));
+    script.meta(Meta::Title { rank: TitleRank::Host, text: "Rotate\nkeys".into() });
+    script.meta(Meta::Title { rank: TitleRank::Summary, text: "weaker".into() });
+    script.prompt("rotate the keys").reply("Done.");
+    for output in [10, 30] {
+        let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000 };
+        script.event(EventKind::Usage { message: "m1".into(), model: "opus".into(), usage });
+    }
+    let usage = Usage { input: 1, output: 2, ..Usage::default() };
+    script.event(EventKind::Usage { message: "m2".into(), model: "haiku".into(), usage });
+    script.event(EventKind::Usage { message: "m3".into(), model: "<synthetic>".into(), usage });
+    let draft = script.finish();
+    let meta = &draft.session.meta;
+    assert_eq!(meta.title.as_deref(), Some("Rotate keys"));
+    assert_eq!(meta.project.as_deref(), Some("~/code/api"));
+    assert_eq!(meta.transcript.as_deref(), Some("~/.claude/projects/-home-me-api/5e55.jsonl"));
+    assert_eq!((meta.branch.as_deref(), meta.commit.as_deref()), (Some("main"), Some("4f1c2ab")));
+    assert_eq!((meta.model.as_deref(), meta.tokens_used), (Some("opus"), Some(138)));
+    assert_eq!(meta.cost_usd, None);
+    assert_eq!(meta.host_session.as_deref(), Some("5e55"));
+    assert_eq!(meta.cursor.as_deref(), Some("r1 13 abcdef01 01234567"));
+    assert_eq!(meta.participants.iter().map(ToString::to_string).collect::<Vec<_>>(), ["claude-code@2.1.0"]);
+    assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-the-keys", false));
+    assert_eq!(meta.started.unwrap().to_string(), "2026-11-20T09:00:10Z");
+    insta::assert_snapshot!(outline(&draft), @r#"
+    ## Rotate the keys @claude-code@2.1.0 #api ^p-01
+    [!user]  | "rotate the keys"
+    Done.
+    [!usage] 138 tokens | | Model | Input | Output | Cache write | Cache read | / | --- | ---: | ---: | ---: | ---: | / | opus | 5 | 30 | 100 | 9,000 | / | haiku | 1 | 2 | 0 | 0 |
+    "#);
+}
+
+#[test]
+fn boundaries() {
+    let mut script = Script::new();
+    script.said("/clear", PromptOrigin::Command).prompt("build the parser").reply("Built.");
+    script.event(EventKind::Compaction {
+        trigger: Some("auto".into()),
+        tokens_before: Some(155_000),
+        summary: Some("Long story.".into()),
+    });
+    script.reply("Going on.").wait(1200).said("/model", PromptOrigin::Command).prompt("go on").reply("On it.");
+    script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Build the parser @claude-code ^p-01
+    [!user]  | "build the parser"
+    [!user]  | "/clear"
+    Built.
+    ## Continue: Build the parser @claude-code ^p-02
+    [!summary]- Compaction (auto, 155,000 tokens) | Long story.
+    Going on.
+    [!user]  | "/model"
+    ## Go on @claude-code ^p-03
+    [!user]  | "go on"
+    On it.
+    ## No, use tables @claude-code ^p-04 from [[#^p-01]]
+    [!user] Correction | "no, use tables"
+    Tables.
+    "#);
+}
+
+#[test]
+fn a_branch_that_was_left_is_summed_up_where_the_next_begins() {
+    let mut script = Script::new();
+    script
+        .prompt("build the parser")
+        .reply("Built.")
+        .prompt("now rewrite it with tables in tables.rs")
+        .reply("Tables.");
+    script.event(EventKind::Branch { to: 2, summary: Some("Tables were\nslow.".into()) });
+    script.reply("By hand, then.").event(EventKind::Bookmark { to: 3, label: "slow\u{1b}[31m one".into() });
+    script.event(EventKind::Branch { to: 0, summary: None }).prompt("begin anew in other.rs").reply("Anew.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Build the parser @claude-code ^p-01
+    [!user]  | "build the parser"
+    Built.
+    ## Rewrite it with tables in tables.rs @claude-code ^p-02
+    [!user]  | "now rewrite it with tables in tables.rs"
+    Tables.
+    ## Continue: Rewrite it with tables in tables.rs @claude-code ^p-03 from [[#^p-01]]
+    [!summary]- Branch left | Tables were / slow.
+    By hand, then.
+    [!bookmark] slow one | [[#^p-02]]
+    ## Begin anew in other.rs @claude-code ^p-04
+    [!user]  | "begin anew in other.rs"
+    Anew.
+    "#);
+}
+
+#[test]
+fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
+    let mut script = Script::new();
+    script.prompt("build the parser").reply("Built.");
+    script.event(EventKind::Compaction { trigger: None, tokens_before: None, summary: Some("Story.".into()) });
+    script.prompt("now test it").reply("Tested.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Build the parser @claude-code ^p-01
+    [!user]  | "build the parser"
+    Built.
+    ## Now test it @claude-code ^p-02
+    [!user]  | "now test it"
+    [!summary]- Compaction | Story.
+    Tested.
+    "#);
+}
+
+#[test]
+fn people_stop_refuse_and_correct() {
+    let mut script = Script::new();
+    script.prompt("store the tokens").call("a", "Write", "src/store.ts").denied("a");
+    script.event(EventKind::Interrupt { call: Some("a".into()) });
+    script
+        .prompt("put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May");
+    script.reply("Done.").event(EventKind::Interrupt { call: None }).prompt("continue").reply("Right.");
+    script.said("use httpOnly", PromptOrigin::Denial { call: "a".into() });
+    script.said("and the docs", PromptOrigin::Queued).reply("Yes.").said("ls", PromptOrigin::Shell);
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Store the tokens @claude-code ^p-01
+    [!user]  | "store the tokens"
+    - Write src/store.ts → ✗ denied by user ^n-001
+    *Interrupted by the user.*
+    [!user] Correction | "put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May"
+    Done.
+
+    *Interrupted by the user.*
+    [!user]  | "continue"
+    Right.
+    [!user] Correction | "use httpOnly"
+    [!user]  | "and the docs"
+    Yes.
+    [!user]  | "!ls"
+    "#);
+}
+
+#[test]
+fn what_comes_before_the_first_request_stands_below_it() {
+    let mut script = Script::new();
+    script.said("cargo test", PromptOrigin::Shell).call("s", "Shell", "cargo test").fails("s", "error: no such thing");
+    script.prompt("please fix these").reply("Fixed.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Fix these @claude-code ^p-01
+    [!user]  | "please fix these"
+    [!user]  | "!cargo test"
+    - Shell cargo test → ✗ error: no such thing ^n-001
+    [!error] error: no such thing | `cargo test` failed. / Step: [[#^n-001]]
+    Fixed.
+    "#);
+}
+
+#[test]
+fn steps_keep_their_whole_command() {
+    let mut script = Script::new();
+    script.prompt("go").call("a", "Bash", "cat <<EOF\none\nEOF").ok("a", "one").call("b", "Bash", "true").ok("b", "");
+    let draft = script.finish();
+    let steps: Vec<_> = draft.session.steps().map(|(_, step)| step).collect();
+    assert_eq!((steps[0].args.as_str(), steps[0].command.as_deref()), ("cat <<EOF …", Some("cat <<EOF\none\nEOF")));
+    assert_eq!((steps[1].args.as_str(), steps[1].command.as_deref()), ("true", None));
+    assert_eq!(steps[0].duration_ms, Some(10_000));
+}
+
+#[test]
+fn results_join_in_any_order_and_calls_without_one_say_so() {
+    let mut script = Script::new();
+    script.prompt("go").ok("b", "early").call("a", "Bash", "one").call("b", "Bash", "two").call("c", "Bash", "three");
+    script.ok("a", "late");
+    let draft = script.finish();
+    assert_eq!(draft.session.meta.status, Some(Status::Abandoned));
+    insta::assert_snapshot!(outline(&draft), @r#"
+    ## Go @claude-code ^p-01
+    [!user]  | "go"
+    - Bash one → late ^n-001
+    - Bash two → early ^n-002
+    - Bash three → ✗ no result recorded ^n-003
+    "#);
+}
+
+#[test]
+fn only_failures_that_mattered_are_errors() {
+    let mut script = Script::new();
+    script.prompt("go");
+    script.call("a", "Edit", "src/a.rs").fails("a", "String to replace not found");
+    script.call("b", "Edit", "src/a.rs").ok("b", "updated");
+    script.call("c", "Bash", "grep -rn foo src").fails("c", "Exit code 1");
+    script.call("d", "Bash", "grep -rn foo src").ok("d", "src/a.rs:1:foo");
+    script.call("e", "Bash", "npm run build").fails("e", "error TS2304: no name");
+    script.call("f", "Bash", "npm run build").ok("f", "built");
+    script.call("g", "Bash", "git commit -m one").fails("g", "hook: format");
+    script.call("h", "Bash", "prettier -w .").ok("h", "a.ts");
+    script.call("i", "Bash", "git commit -m two").ok("i", "[main 1] two");
+    script
+        .call("j", "Bash", "pytest")
+        .fails("j", "E   assert 1 == 2")
+        .call("k", "Bash", "pytest")
+        .fails("k", "E   assert 1 == 3");
+    let errors: Vec<String> =
+        script.outline().lines().filter(|line| line.starts_with("[!error]")).map(ToOwned::to_owned).collect();
+    insta::assert_snapshot!(errors.join("\n"), @r"
+    [!error] hook: format | `git commit` failed. / Step: [[#^n-007]] / Resolution: worked in [[#^n-009]]
+    [!error] E assert 1 == 3 | `pytest` failed 2 times. / Step: [[#^n-011]]
+    ");
+}
+
+#[test]
+fn decisions_rest_on_the_step_that_asked() {
+    let mut script = Script::new();
+    script.prompt("plan it").call("q", "AskUserQuestion", "Which store?").ok("q", "answered");
+    script.event(EventKind::Decision(DecisionEvent {
+        title: "Store: SQLite".into(),
+        text: "".into(),
+        why: Some("one file".into()),
+        rejected: vec!["Postgres".into(), "files".into()],
+        approval: false,
+        call: Some("q".into()),
+    }));
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Plan it @claude-code ^p-01
+    [!user]  | "plan it"
+    - AskUserQuestion Which store? → answered ^n-001
+    [!decision] Store: SQLite | Why: one file / Rejected: Postgres; files / Rests on: [[#^n-001]]
+    "#);
+}
+
+#[test]
+fn a_plan_that_is_given_as_the_request_is_told_once() {
+    let mut script = Script::new();
+    script.event(EventKind::Decision(DecisionEvent {
+        title: "Plan: rotate keys".into(),
+        text: "# Rotate keys\n\nOnce a day.".into(),
+        why: None,
+        rejected: Vec::new(),
+        approval: true,
+        call: None,
+    }));
+    script.prompt("Implement the following plan:\n\n# Rotate keys\n\nOnce a day.").reply("Done.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    ## Rotate keys @claude-code ^p-01
+    [!user]  | "Implement the following plan: /  / # Rotate keys /  / Once a day."
+    [!decision] Plan: rotate keys | 
+    Done.
+    "#);
+}
+
+#[test]
+fn subagents_stand_below_the_list_and_are_linked_by_name() {
+    let child = StreamKey { session: "5e55".to_owned(), agent: Some("a1".to_owned()) };
+    let run = SubagentRun {
+        stream: Some(child.clone()),
+        agent: Some("reviewer".into()),
+        model: Some("haiku".into()),
+        task: Some("Review the diff".into()),
+        background: true,
+    };
+    let mut script = Script::new();
+    script.prompt("review").call("t", "Task", "Review the diff");
+    script.event(EventKind::Result(CallResult { call: "t".into(), subagent: Some(run), ..CallResult::default() }));
+    script.call("b", "Bash", "true").ok("b", "fine");
+    let summary = Some("# Findings\n\nTwo things to mend.\n\nMore.".into());
+    script.event(EventKind::SubagentDone { stream: child.clone(), summary, failed: false });
+    let mut draft = script.finish();
+    let linked =
+        super::Linked { note: "2026-11-20-review-reviewer".to_owned(), tokens: Some(9120), ..Default::default() };
+    draft.link_children(vec![(child, linked)]);
+    insta::assert_snapshot!(outline(&draft), @r#"
+    ## Review @claude-code ^p-01
+    [!user]  | "review"
+    - Task Review the diff → no output ^n-001
+    - Bash true → fine ^n-002
+    [!subagent] @reviewer (haiku) | mode: link / [[2026-11-20-review-reviewer]] / Task: Review the diff / Summary: Findings: Two things to mend. More. / Tokens: 9,120
+    "#);
+    assert_eq!(draft.session.meta.subagents[0].session, "2026-11-20-review-reviewer");
+}
+
+#[test]
+fn a_subagents_own_note() {
+    let mut script = Script::with(Header {
+        key: StreamKey { session: "5e55".to_owned(), agent: Some("a1".to_owned()) },
+        agent: Some("code reviewer".to_owned()),
+        task: Some("Review the diff".to_owned()),
+        ..Header::default()
+    });
+    script.said("You are a reviewer. Look at the diff of the day.", PromptOrigin::Task).reply("Fine.");
+    let draft = script.finish();
+    assert!(!draft.empty);
+    assert_eq!(draft.session.meta.title.as_deref(), Some("Review the diff"));
+    insta::assert_snapshot!(outline(&draft), @r"
+    ## Review the diff @code-reviewer ^p-01
+    [!context] Task | You are a reviewer. Look at the diff of the day.
+    Fine.
+    ");
+}
+
+#[test]
+fn tasks_are_one_list_and_no_steps() {
+    let task = |id: &str, content: &str, status: &str| Task {
+        id: id.to_owned(),
+        content: content.to_owned(),
+        status: status.to_owned(),
+        ..Task::default()
+    };
+    let mut script = Script::new();
+    script.prompt("go").call("t", "TodoWrite", "2 todos").ok("t", "ok");
+    script.event(EventKind::Tasks(vec![task("1", "one", "pending"), task("2", "two", "pending")]));
+    script.event(EventKind::Task(task("1", "", "completed"))).event(EventKind::Task(task("3", "three", "pending")));
+    script.event(EventKind::Task(task("2", "", "deleted"))).reply("done");
+    insta::assert_snapshot!(script.outline(), @r#"
+    tasks: one [completed], three [pending]
+    ## Go @claude-code ^p-01
+    [!user]  | "go"
+    done
+    "#);
+}
+
+#[test]
+fn service_errors_are_counted_and_end_a_session() {
+    let mut script = Script::new();
+    script.prompt("go");
+    for _ in 0..3 {
+        script.event(EventKind::ApiError("API Error: 529 overloaded".into()));
+    }
+    let draft = script.finish();
+    assert_eq!(draft.session.meta.status, Some(Status::Failed));
+    insta::assert_snapshot!(outline(&draft), @r#"
+    ## Go @claude-code ^p-01
+    [!user]  | "go"
+    [!error] API Error: 529 overloaded | 3 times in a row.
+    "#);
+}
+
+#[test]
+fn nothing_of_a_person_or_of_an_agent_is_empty() {
+    assert!(Script::new().said("/clear", PromptOrigin::Command).finish().empty);
+    assert!(Script::new().prompt("hello").finish().empty);
+    assert!(Script::new().reply("hello").finish().empty);
+    assert!(!Script::new().said("/init", PromptOrigin::Command).reply("Done.").finish().empty);
+}
+
+fn any_event() -> impl Strategy<Value = EventKind<'static>> {
+    let words = "[ -~\u{1b}\u{202e}é#@`\n/]{0,40}|[a-z ]{1,80}";
+    let id = || (0..6_u8).prop_map(|id| Cow::Owned(format!("c{id}")));
+    let origin = prop_oneof![
+        4 => Just(PromptOrigin::Typed),
+        1 => Just(PromptOrigin::Queued),
+        1 => Just(PromptOrigin::Command),
+        1 => Just(PromptOrigin::Shell),
+        1 => Just(PromptOrigin::Denial { call: "c1".into() }),
+        1 => Just(PromptOrigin::Task),
+    ];
+    prop_oneof![
+        4 => (words, origin).prop_map(|(text, origin)| EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() })),
+        4 => words.prop_map(|text| EventKind::Reply(text.into())),
+        6 => (id(), prop_oneof![Just("Bash"), Just("Read"), Just("Task"), Just("")], words).prop_map(|(id, tool, args)| {
+            EventKind::Call(Call { id, tool: tool.into(), args: args.into(), input: Value::Null })
+        }),
+        6 => (id(), words, any::<bool>(), any::<bool>()).prop_map(|(call, output, failed, denied)| {
+            EventKind::Result(CallResult { call, output: output.into(), failed, denied, ..CallResult::default() })
+        }),
+        1 => Just(EventKind::Compaction { trigger: None, tokens_before: None, summary: None }),
+        1 => any::<u64>().prop_map(|to| EventKind::Rewind { to }),
+        1 => Just(EventKind::Interrupt { call: None }),
+        1 => words.prop_map(|text| EventKind::ApiError(text.into())),
+        1 => words.prop_map(|text| EventKind::Meta(Meta::Cwd(text.into()))),
+        1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n } }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_events_keep_every_prompt_and_every_call(events in prop::collection::vec((any_event(), -900_i64..900), 0..60)) {
+        let mut script = Script::new();
+        let (mut calls, mut prompts) = (0, Vec::new());
+        for (kind, wait) in events {
+            match &kind {
+                EventKind::Call(_) => calls += 1,
+                EventKind::Prompt(prompt) => {
+                    let words = cru_base::text::sanitise(&prompt.text).trim().to_owned();
+                    if !words.is_empty() {
+                        prompts.push(words);
+                    }
+                }
+                _ => {}
+            }
+            script.wait(wait).event(kind);
+        }
+        let draft = script.finish();
+        prop_assert_eq!(draft.session.steps().count(), calls);
+        let said: Vec<&str> = draft.session.items().filter_map(|(_, item)| match item {
+            Item::User(user) => Some(user.words.as_str()),
+            Item::Callout(callout) if callout.title == "Task" => Some(callout.body.as_str()),
+            _ => None,
+        }).collect();
+        // What was said before the first request stands below it, so the order is not that of the events.
+        let plain = |words: &str| words.strip_prefix('!').unwrap_or(words).to_owned();
+        let mut said: Vec<String> = said.into_iter().map(plain).collect();
+        let mut prompts: Vec<String> = prompts.iter().map(|words| plain(words)).collect();
+        said.sort();
+        prompts.sort();
+        prop_assert_eq!(said, prompts);
+        for (index, phase) in draft.session.phases.iter().enumerate() {
+            prop_assert_eq!(&phase.id, &super::assembly::phase_id(index));
+            prop_assert!(!phase.title.trim().is_empty() && !phase.title.contains('\n'));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Every text of an event, masked.
+//!
+//! Events are taken apart field by field and without `..`, so one that gets a new field does not compile until somebody
+//! has said here what is done with it. Ids stay: they are joined and not shown.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Masks;
+use crate::event::{
+    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, Remark, SubagentRun,
+};
+use crate::source::Header;
+use crate::{FileRef, Task};
+
+impl Masks {
+    /// What is told of a stream before its first event.
+    pub fn header(&mut self, header: &mut Header) {
+        let Header { key: _, parent: _, transcript: _, agent, task, aside: _ } = header;
+        self.string_of(agent);
+        self.string_of(task);
+    }
+
+    /// One event.
+    pub fn event(&mut self, event: &mut Event<'_>) {
+        let Event { record: _, time: _, kind } = event;
+        match kind {
+            EventKind::Prompt(Prompt { text, origin, attachments }) => {
+                match origin {
+                    PromptOrigin::Typed
+                    | PromptOrigin::Queued
+                    | PromptOrigin::Command
+                    | PromptOrigin::Shell
+                    | PromptOrigin::Denial { call: _ }
+                    | PromptOrigin::Task => {}
+                }
+                self.cow(text);
+                self.attachments(attachments);
+            }
+            EventKind::Reply(text) | EventKind::Thinking(text) | EventKind::ApiError(text) => self.cow(text),
+            EventKind::Call(Call { id: _, tool, args, input }) => {
+                self.cow(tool);
+                self.cow(args);
+                // What a note shows of it are `args`.
+                *input = Value::Null;
+            }
+            EventKind::Result(result) => self.result(result),
+            EventKind::Usage { message: _, model, usage: _ } => self.cow(model),
+            EventKind::Compaction { trigger, tokens_before: _, summary } => {
+                self.cow_of(trigger);
+                self.cow_of(summary);
+            }
+            EventKind::Rewind { to: _ } | EventKind::Interrupt { call: _ } => {}
+            EventKind::Branch { to: _, summary } => self.cow_of(summary),
+            EventKind::Bookmark { to: _, label } => self.cow(label),
+            EventKind::Decision(DecisionEvent { title, text, why, rejected, approval: _, call: _ }) => {
+                self.cow(title);
+                self.cow(text);
+                self.cow_of(why);
+                for text in rejected {
+                    self.cow(text);
+                }
+            }
+            EventKind::Tasks(tasks) => tasks.iter_mut().for_each(|task| self.task(task)),
+            EventKind::Task(task) => self.task(task),
+            EventKind::SubagentDone { stream: _, summary, failed: _ } => self.cow_of(summary),
+            EventKind::Phase(title) => self.cow(title),
+            EventKind::Detail { call: _, name: _, value } => self.cow(value),
+            EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _, id: _ }) => {
+                self.cow(title);
+                self.cow(text);
+                for (_, value) in fields {
+                    self.cow(value);
+                }
+            }
+            EventKind::Meta(meta) => match meta {
+                Meta::Title { rank: _, text }
+                | Meta::Cwd(text)
+                | Meta::Branch(text)
+                | Meta::Commit(text)
+                | Meta::HostVersion(text)
+                | Meta::Model(text)
+                | Meta::Tag(text) => self.cow(text),
+                Meta::Memory { key, value } | Meta::Property { key, value } => {
+                    self.cow(key);
+                    self.member(key, value);
+                }
+                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) => {}
+            },
+            EventKind::PullRequest { url, number: _ } => self.cow(url),
+        }
+    }
+
+    fn result(&mut self, result: &mut CallResult<'_>) {
+        let CallResult {
+            call: _,
+            output,
+            brief,
+            failed: _,
+            denied: _,
+            exit: _,
+            duration_ms: _,
+            reads,
+            writes,
+            subagent,
+            attachments,
+        } = result;
+        self.cow(output);
+        self.cow_of(brief);
+        for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
+            self.string(path);
+        }
+        if let Some(SubagentRun { stream: _, agent, model, task, background: _ }) = subagent {
+            self.cow_of(agent);
+            self.cow_of(model);
+            self.cow_of(task);
+        }
+        self.attachments(attachments);
+    }
+
+    fn attachments(&mut self, attachments: &mut [Attachment<'_>]) {
+        for Attachment { media_type, bytes: _ } in attachments {
+            self.cow(media_type);
+        }
+    }
+
+    fn task(&mut self, task: &mut Task) {
+        let Task { id, content, status, priority, extra } = task;
+        self.string(id);
+        self.string(content);
+        self.string(status);
+        self.string_of(priority);
+        extra.values_mut().for_each(|value| self.value(value));
+    }
+
+    /// Every text in a value.
+    pub fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.string(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(map) => map.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Every text below a name: a password is told by its name alone.
+    fn member(&mut self, name: &str, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let named = format!("{name}: {text}");
+                let masked = self.text(&named);
+                match masked.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")) {
+                    Some(masked) => *text = masked.to_owned(),
+                    None => self.string(text),
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.member(name, item)),
+            Value::Object(map) => map.iter_mut().for_each(|(name, value)| self.member(name, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn cow(&mut self, text: &mut Cow<'_, str>) {
+        if let Cow::Owned(masked) = self.text(text) {
+            *text = Cow::Owned(masked);
+        }
+    }
+
+    fn cow_of(&mut self, text: &mut Option<Cow<'_, str>>) {
+        if let Some(text) = text {
+            self.cow(text);
+        }
+    }
+
+    fn string(&mut self, text: &mut String) {
+        if let Cow::Owned(masked) = self.text(text) {
+            *text = masked;
+        }
+    }
+
+    fn string_of(&mut self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.string(text);
+        }
+    }
+}

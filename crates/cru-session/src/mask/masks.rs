@@ -1,0 +1,58 @@
+//! The secrets of one session: each has one name in all its texts, numbered by rule in the order of appearance.
+//!
+//! The same events in the same order give the same names, so a session that is read again, or further, keeps them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use super::{find, replaced};
+use cru_base::text::sanitise;
+
+/// What stands for the secrets of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Masks {
+    /// Secrets and what stands in their place.
+    names: HashMap<String, String>,
+    /// How many secrets each rule found.
+    counts: BTreeMap<&'static str, u64>,
+    /// Whether they are only named by their rule.
+    unnumbered: bool,
+}
+
+impl Masks {
+    /// Where nothing is known of what was masked before: `[secret:github-token]`.
+    pub fn unnumbered() -> Self {
+        Self { unnumbered: true, ..Self::default() }
+    }
+
+    /// How many secrets each rule found; one that stands in many places is one.
+    pub const fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
+    /// `text` without control characters and without its secrets: a secret that is interrupted by an escape sequence
+    /// would be whole again once that is taken out.
+    pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        match sanitise(text) {
+            Cow::Borrowed(text) => self.clean(text),
+            Cow::Owned(text) => Cow::Owned(self.clean(&text).into_owned()),
+        }
+    }
+
+    fn clean<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let found = find(text);
+        replaced(text, &found, |found, out| {
+            let secret = text.get(found.range.clone()).unwrap_or_default();
+            if let Some(name) = self.names.get(secret) {
+                out.push_str(name);
+                return;
+            }
+            let count = self.counts.entry(found.rule).or_default();
+            *count += 1;
+            let rule = found.rule;
+            let name = if self.unnumbered { format!("[secret:{rule}]") } else { format!("[secret:{rule}-{count}]") };
+            out.push_str(&name);
+            self.names.insert(secret.to_owned(), name);
+        })
+    }
+}

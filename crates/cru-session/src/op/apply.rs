@@ -1,0 +1,211 @@
+//! Applying operations to a text.
+
+use std::rc::Rc;
+
+use super::change::Change;
+use super::draft::Draft;
+use super::presence::{self, Presence};
+use super::{Op, add, group, identify, key, replace, task};
+use cru_note::Note;
+use cru_note::edit::EditError;
+
+/// Why operations are applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// For the first time.
+    First,
+    /// To a text that may hold them already (saved from an old buffer): what is there is left.
+    Again,
+}
+
+/// What became of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It stands where it should.
+    Done,
+    /// Its place was gone; it stands at the end of the phase or note.
+    Moved,
+    /// It was there already.
+    Present,
+    /// A person has changed the same; theirs stays and ours is a callout.
+    Conflict,
+    /// A person has deleted what it was to change.
+    Gone,
+}
+
+/// One operation, applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The bytes it changed; those of all operations one after the other lead from the old text to the new one.
+    pub edits: Vec<Change>,
+}
+
+/// The new text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The new bytes.
+    pub bytes: Vec<u8>,
+    /// One for each operation, in order.
+    pub done: Vec<Done>,
+}
+
+/// Applies operations in order. Error: one that cannot be applied without harm (the note then stays as it is), with its
+/// index.
+///
+/// Neighbouring [`Op::Append`]s to one phase are put together and cost as much as one; the result is the same.
+pub fn apply(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
+    run(Run::new(Draft::new(bytes), ops, mode))
+}
+
+/// [`apply`] to a note that is read already.
+pub fn apply_to(note: &Rc<Note>, ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
+    run(Run::new(Draft::of(note), ops, mode))
+}
+
+fn run(mut run: Run<'_>) -> Result<Applied, (usize, EditError)> {
+    let ops = run.ops;
+    while run.done.len() < ops.len() {
+        let from = run.done.len();
+        let count = ops[from..].iter().take_while(|op| is_append_to(op, &ops[from])).count();
+        if count > 1 {
+            run.appends(from, count)?;
+        } else {
+            run.one(from)?;
+        }
+    }
+    Ok(Applied { bytes: run.draft.into_bytes(), done: run.done })
+}
+
+/// Applies operations with no two put together.
+#[cfg(test)]
+pub(super) fn apply_one_by_one(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
+    let mut run = Run::new(Draft::new(bytes), ops, mode);
+    for index in 0..ops.len() {
+        run.one(index)?;
+    }
+    Ok(Applied { bytes: run.draft.into_bytes(), done: run.done })
+}
+
+fn is_append_to(op: &Op, first: &Op) -> bool {
+    matches!((op, first), (Op::Append { phase, .. }, Op::Append { phase: other, .. }) if phase == other)
+}
+
+/// Operations on their way into a text.
+pub(super) struct Run<'a> {
+    pub(super) draft: Draft,
+    pub(super) ops: &'a [Op],
+    pub(super) mode: Mode,
+    /// What stood there, and what was added since; only for operations that are applied again.
+    pub(super) presence: Option<Presence>,
+    done: Vec<Done>,
+}
+
+impl<'a> Run<'a> {
+    fn new(mut draft: Draft, ops: &'a [Op], mode: Mode) -> Self {
+        let presence = (mode == Mode::Again).then(|| Presence::of(draft.note(), ops));
+        Self { draft, ops, mode, presence, done: Vec::with_capacity(ops.len()) }
+    }
+
+    fn one(&mut self, index: usize) -> Result<(), (usize, EditError)> {
+        let ops = self.ops;
+        let result = match &ops[index] {
+            Op::Append { phase, text } => {
+                self.add(index, text, 0, |draft, text| add::append(draft, phase.as_deref(), text))
+            }
+            Op::InsertAfter { block, phase, text } => {
+                self.add(index, text, 0, |draft, text| add::insert_after(draft, block, phase.as_deref(), text))
+            }
+            Op::Preface { text } => self.add(index, text, 0, add::preface),
+            Op::Phase { text } => self.phase(index, text),
+            Op::Replace { phase, old, new } => replace::replace(self, index, phase.as_deref(), old, new),
+            Op::Set { key, old, new } => key::set(self, index, key, old.as_ref(), new.as_ref()),
+            Op::Identify { phase, time } => identify::identify(&mut self.draft, phase, time.as_deref()),
+            Op::Tasks { rows, all } => task::tasks(&mut self.draft, rows, *all),
+        };
+        let outcome = result.map_err(|error| (index, error))?;
+        self.done.push(Done { outcome, edits: self.draft.take_changes() });
+        Ok(())
+    }
+
+    /// Adds what of `text` is to be added.
+    fn add(
+        &mut self,
+        index: usize,
+        text: &str,
+        kept: usize,
+        put: impl FnOnce(&mut Draft, &str) -> Result<Outcome, EditError>,
+    ) -> Result<Outcome, EditError> {
+        match self.wanted(index, text, kept) {
+            Some(text) => put(&mut self.draft, &text),
+            None => Ok(Outcome::Present),
+        }
+    }
+
+    /// What of `text` is to be added; from then on it counts as there.
+    fn wanted(&mut self, index: usize, text: &str, kept: usize) -> Option<String> {
+        if text.trim().is_empty() {
+            return None;
+        }
+        let Some(presence) = &mut self.presence else { return Some(text.to_owned()) };
+        let text = presence.missing(text, index, kept)?;
+        presence.add(&text);
+        Some(text)
+    }
+
+    fn phase(&mut self, index: usize, text: &str) -> Result<Outcome, EditError> {
+        let Some(presence) = &self.presence else { return self.add(index, text, 0, add::phase) };
+        let (id, head) = presence::phase_of(text);
+        let here = match &id {
+            Some(id) => presence.has_id(id),
+            None => text.trim_start().lines().next().is_some_and(|heading| presence.has_text(heading.trim_end())),
+        };
+        if !here {
+            return self.add(index, text, head, add::phase);
+        }
+        let rest = presence::behind(text, head);
+        self.add(index, &rest, 0, |draft, text| add::append(draft, id.as_deref(), text))
+    }
+
+    /// Appends to one phase: all at once; where that cannot be, in halves.
+    fn appends(&mut self, from: usize, count: usize) -> Result<(), (usize, EditError)> {
+        if count == 1 {
+            return self.one(from);
+        }
+        let ops = self.ops;
+        let texts: Vec<Option<String>> = (from..from + count)
+            .map(|index| match &ops[index] {
+                Op::Append { text, .. } => self.wanted(index, text, 0),
+                _ => None,
+            })
+            .collect();
+        self.put_all(from, &texts)
+    }
+
+    fn put_all(&mut self, from: usize, texts: &[Option<String>]) -> Result<(), (usize, EditError)> {
+        let Some(Op::Append { phase, .. }) = self.ops.get(from) else { return Ok(()) };
+        let wanted: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+        let whole = match wanted.as_slice() {
+            [] => Some((Outcome::Present, Vec::new())),
+            [text] => {
+                let at = texts.iter().position(Option::is_some).unwrap_or_default();
+                let outcome =
+                    add::append(&mut self.draft, phase.as_deref(), text).map_err(|error| (from + at, error))?;
+                Some((outcome, vec![self.draft.take_changes()]))
+            }
+            texts => group::put(&mut self.draft, phase.as_deref(), texts),
+        };
+        let Some((outcome, changes)) = whole else {
+            let half = texts.len() / 2;
+            self.put_all(from, &texts[..half])?;
+            return self.put_all(from + half, &texts[half..]);
+        };
+        let mut changes = changes.into_iter();
+        self.done.extend(texts.iter().map(|text| match text {
+            Some(_) => Done { outcome, edits: changes.next().unwrap_or_default() },
+            None => Done { outcome: Outcome::Present, edits: Vec::new() },
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! What a person reads where both sides changed the same: their text stays, ours is a `[!conflict]` callout.
+//!
+//! Our text stands in a fence, so that its ids, links and steps are not there twice.
+
+use super::draft::Draft;
+use super::place::{self, Spot};
+use super::unit::{Unit, units};
+use crate::model::{Callout, Item};
+use crate::render;
+use cru_note::edit::EditError;
+use cru_note::{LineEnd, Patch};
+
+/// A conflict to be told.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    /// What it is about: `title`, `n-014`, `Decision: Short-lived tokens`.
+    pub(super) title: String,
+    /// What is wanted now.
+    pub(super) wanted: String,
+    /// What was wanted before: a callout that says so becomes this one.
+    pub(super) before: Option<String>,
+    /// What later operations want: where a callout says so, nothing is told.
+    pub(super) later: Vec<String>,
+}
+
+/// Where a callout goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Where {
+    /// Below the title of the note.
+    Preface,
+    /// Behind a block.
+    Behind(Unit),
+}
+
+impl Conflict {
+    /// Puts the callout there, once.
+    pub(super) fn tell(&self, draft: &mut Draft, place: Where) -> Result<(), EditError> {
+        let note = draft.note();
+        let all = units(note, false);
+        let find = |text: &str| all.iter().find(|unit| unit.item.is_none() && unit.text(note) == text).copied();
+        let text = self.callout(&self.wanted);
+        if find(&text).is_some() || self.later.iter().any(|later| find(&self.callout(later)).is_some()) {
+            return Ok(());
+        }
+        if let Some(unit) = self.before.as_ref().and_then(|before| find(&self.callout(before))) {
+            let text = eol(note.split().line_end, &text);
+            let patch = Patch::replace(unit.span, text);
+            draft.apply(&patch);
+            return Ok(());
+        }
+        match place {
+            Where::Behind(unit) if super::add::insert_behind(draft, Unit { item: None, ..unit }, &text)? => Ok(()),
+            Where::Behind(unit) => {
+                let spot = Spot { before: unit.top, floor: 0, moved: false };
+                place::put(draft, spot, &text)
+            }
+            Where::Preface => {
+                let spot = Spot::preface(draft.note());
+                place::put(draft, spot, &text)
+            }
+        }
+    }
+
+    fn callout(&self, body: &str) -> String {
+        callout(&self.title, body)
+    }
+}
+
+fn eol(end: LineEnd, text: &str) -> String {
+    end.apply(text)
+}
+
+fn callout(title: &str, body: &str) -> String {
+    let callout =
+        Callout { kind: "conflict".to_owned(), title: title.to_owned(), body: body.to_owned(), ..Callout::default() };
+    render::callout(&Item::Callout(callout), None).trim_end().to_owned()
+}
+
+/// The words for a block that was to become `text`.
+pub(super) fn block(text: &str) -> String {
+    let fence = render::fenced("markdown", text.trim_matches('\n'));
+    format!("You have changed this block, so it stays as you wrote it. cru wanted it to be\n\n{fence}")
+}
+
+/// The words for a property that was to have this line or lines; `None`: that was to go.
+pub(super) fn property(lines: Option<&str>, reason: &str) -> String {
+    let Some(lines) = lines else { return format!("{reason} cru wanted to remove it.") };
+    let lines = lines.trim_end();
+    if lines.contains('\n') {
+        format!("{reason} cru wanted to write\n\n{}", render::fenced("yaml", lines))
+    } else {
+        format!("{reason} cru wanted to write {}", crate::escape::code::span(lines))
+    }
+}

@@ -1,0 +1,285 @@
+//! A block that `cru` wrote becomes another one, or goes.
+//!
+//! Old and new text are paired piece by piece, and each pair finds its own place: the piece as it was written, else the
+//! one that a person made of it, into which the change goes by lines where it can.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::apply::{Mode, Outcome, Run};
+use super::conflict::{self, Conflict, Where};
+use super::draft::Draft;
+use super::find::{Found, find, is_whole};
+use super::unit::{Unit, alone, units};
+use super::{add, merge, remove};
+use crate::escape;
+use crate::render::STEPS_HEADER;
+use cru_base::text::truncate;
+use cru_note::edit::{EditError, add_id, same, same_frontmatter};
+use cru_note::{BlockKind, Note, Patch};
+
+/// A piece of a rendered text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Without a line of its own for the id.
+    pub(super) text: String,
+    pub(super) id: Option<String>,
+    /// The id, where it has a line of its own.
+    pub(super) own_line: Option<String>,
+    /// Kind in lower case and title of a callout.
+    pub(super) callout: Option<(String, String)>,
+    /// Whether it is a step in a list.
+    pub(super) step: bool,
+}
+
+/// What becomes of a piece; without `old` it is new, without `new` it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) old: Option<Piece>,
+    pub(super) new: Option<Piece>,
+}
+
+impl Piece {
+    pub(super) fn of(note: &Note, unit: &Unit) -> Self {
+        let callout = unit.block(note).and_then(|block| match &block.kind {
+            BlockKind::Callout { kind, title, .. } => {
+                Some((kind.of(note.text()).to_lowercase(), title.of(note.text()).to_owned()))
+            }
+            _ => None,
+        });
+        Self {
+            text: unit.text(note).into_owned(),
+            id: unit.id(note).map(str::to_owned),
+            own_line: unit.own_line(note).map(str::to_owned),
+            callout,
+            step: unit.item.is_some(),
+        }
+    }
+
+    /// As a text to be added.
+    fn markdown(&self) -> String {
+        let header = if self.step { format!("{STEPS_HEADER}\n") } else { String::new() };
+        match &self.own_line {
+            Some(id) => format!("{header}{}\n\n^{id}\n", self.text),
+            None => format!("{header}{}\n", self.text),
+        }
+    }
+
+    /// What a person calls it.
+    fn name(&self) -> String {
+        match (&self.callout, &self.id) {
+            (Some((kind, title)), _) if !title.is_empty() => {
+                let mut letters = kind.chars();
+                let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+                format!("{first}{}: {}", letters.as_str(), truncate(&escape::uninline(title), 80))
+            }
+            (_, Some(id)) => id.clone(),
+            (Some((kind, _)), None) => kind.clone(),
+            (None, None) => "Text".to_owned(),
+        }
+    }
+}
+
+/// The pieces of two texts, paired: by id, by text, else by order. Pairs of equal pieces are there too.
+pub(super) fn pairs(old: &str, new: &str) -> Vec<Pair> {
+    let [old, new] = [old, new].map(|text| {
+        let note = alone(text);
+        units(&note, false).iter().map(|unit| Piece::of(&note, unit)).collect::<Vec<_>>()
+    });
+    let key = |piece: &Piece| piece.id.clone().unwrap_or_else(|| piece.text.clone());
+    let [olds, news] = [&old, &new].map(|pieces| pieces.iter().map(key).collect::<Vec<_>>());
+    let ops = if old.len() == 1 && new.len() == 1 || old.len().saturating_mul(new.len()) > 1_000_000 {
+        vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
+    } else {
+        capture_diff_slices(Algorithm::Myers, &olds, &news)
+    };
+    let mut pairs = Vec::new();
+    for op in ops {
+        let (olds, news) = (&old[op.old_range()], &new[op.new_range()]);
+        pairs.extend(
+            (0..olds.len().max(news.len())).map(|at| Pair { old: olds.get(at).cloned(), new: news.get(at).cloned() }),
+        );
+    }
+    pairs
+}
+
+/// Replaces `old` by `new`.
+pub(super) fn replace(
+    run: &mut Run<'_>,
+    index: usize,
+    phase: Option<&str>,
+    old: &str,
+    new: &str,
+) -> Result<Outcome, EditError> {
+    let mut result = None;
+    let mut above: Option<Piece> = None;
+    for pair in pairs(old, new) {
+        let outcome = match (&pair.old, &pair.new) {
+            (Some(old), Some(new)) if old == new => None,
+            (Some(old), Some(new)) => Some(change(run, index, phase, old, new)?),
+            (Some(old), None) => Some(drop(&mut run.draft, phase, old)?),
+            (None, Some(new)) => Some(put_new(run, index, phase, above.as_ref(), new)?),
+            (None, None) => None,
+        };
+        above = pair.new.or(above);
+        result = worse(result, outcome);
+    }
+    Ok(result.unwrap_or(Outcome::Present))
+}
+
+/// Of several outcomes the one to be told.
+fn worse(one: Option<Outcome>, other: Option<Outcome>) -> Option<Outcome> {
+    let weight = |outcome: &Outcome| match outcome {
+        Outcome::Present => 0,
+        Outcome::Gone => 1,
+        Outcome::Done => 2,
+        Outcome::Moved => 3,
+        Outcome::Conflict => 4,
+    };
+    one.into_iter().chain(other).max_by_key(weight)
+}
+
+fn change(
+    run: &mut Run<'_>,
+    index: usize,
+    phase: Option<&str>,
+    old: &Piece,
+    new: &Piece,
+) -> Result<Outcome, EditError> {
+    if let Some(presence) = &mut run.presence
+        && presence.is_replaced(&new.text, index)
+    {
+        return Ok(give_id(&mut run.draft, phase, new));
+    }
+    let Some((unit, found)) = find(run.draft.note(), phase, old, new) else { return Ok(Outcome::Gone) };
+    if found == Found::New {
+        return Ok(give_id(&mut run.draft, phase, new));
+    }
+    let note = run.draft.note();
+    let ours = |unit: Unit| run.presence.as_ref().is_some_and(|presence| presence.is_ours(&unit.text(note)));
+    if found == Found::Edited && old.id.is_none() && ours(unit) {
+        return Ok(Outcome::Gone);
+    }
+    let patch = (is_whole(note, unit))
+        .then(|| merge::edits(note, unit.span, &old.text, &new.text))
+        .flatten()
+        .and_then(|edits| Patch::new(edits).ok());
+    match patch {
+        Some(patch) if patch.is_empty() => return Ok(give_id(&mut run.draft, phase, new)),
+        Some(patch) if keeps_the_rest(note, unit, &patch, (found == Found::Old).then_some(new)) => {
+            run.draft.apply(&patch);
+            if let Some(presence) = &mut run.presence {
+                presence.change(&old.text, &new.text);
+            }
+            give_id(&mut run.draft, phase, new);
+            return Ok(Outcome::Done);
+        }
+        _ => {}
+    }
+    let later = run.later_texts(&new.text, index);
+    let conflict = Conflict {
+        title: new.name(),
+        wanted: conflict::block(&new.text),
+        before: Some(conflict::block(&old.text)),
+        later: later.iter().map(|text| conflict::block(text)).collect(),
+    };
+    conflict.tell(&mut run.draft, Where::Behind(unit))?;
+    Ok(Outcome::Conflict)
+}
+
+/// Gives the block that says what `new` says its id, where that has a line of its own and the block has none.
+fn give_id(draft: &mut Draft, phase: Option<&str>, new: &Piece) -> Outcome {
+    let Some(id) = &new.own_line else { return Outcome::Present };
+    let note = draft.note();
+    let Some((unit, Found::New)) = find(note, phase, new, new) else { return Outcome::Present };
+    let block = unit.block(note).filter(|_| unit.id.is_none());
+    match block.and_then(|block| add_id(note, block, id).ok()) {
+        Some(patch) => {
+            draft.apply(&patch);
+            Outcome::Done
+        }
+        None => Outcome::Present,
+    }
+}
+
+/// Whether after the patch the piece is one still, of its kind, and everything else is as it was. `exact`: what it must
+/// say then; else it is a person's, and keeps kind and id.
+fn keeps_the_rest(note: &Note, unit: Unit, patch: &Patch, exact: Option<&Piece>) -> bool {
+    let after = Note::parse(patch.apply(note.bytes()));
+    let (old, new) = (note.blocks(), after.blocks());
+    let top = unit.top;
+    if old.len() != new.len()
+        || !same_frontmatter(note, &after)
+        || !same(note, &old[..top], &after, &new[..top])
+        || !same(note, &old[top + 1..], &after, &new[top + 1..])
+    {
+        return false;
+    }
+    let Some(item) = unit.item else { return is_right(note, unit, &after, exact) };
+    let (old, new) = (&old[top].children, &new[top].children);
+    old.len() == new.len()
+        && same(note, &old[..item], &after, &new[..item])
+        && same(note, &old[item + 1..], &after, &new[item + 1..])
+        && is_right(note, unit, &after, exact)
+}
+
+fn is_right(note: &Note, unit: Unit, after: &Note, exact: Option<&Piece>) -> bool {
+    let Some(new) = units(after, true).into_iter().find(|it| (it.top, it.item) == (unit.top, unit.item)) else {
+        return false;
+    };
+    if let Some(piece) = exact {
+        return new.text(after) == piece.text.as_str();
+    }
+    let [was, is] = [(unit, note), (new, after)].map(|(unit, note)| Piece::of(note, &unit));
+    let kind = |piece: &Piece| piece.callout.as_ref().map(|(kind, _)| kind.clone());
+    kind(&was) == kind(&is) && was.id == is.id
+}
+
+/// Takes a piece out where it stands as it was written.
+fn drop(draft: &mut Draft, phase: Option<&str>, old: &Piece) -> Result<Outcome, EditError> {
+    let note = draft.note();
+    match find(note, phase, old, old) {
+        Some((unit, Found::New)) if is_whole(note, unit) => {
+            let patch = remove::unit(note, unit)?;
+            draft.apply(&patch);
+            Ok(Outcome::Done)
+        }
+        Some(_) => Ok(Outcome::Conflict),
+        None => Ok(Outcome::Gone),
+    }
+}
+
+/// A piece that is new, behind the one above it.
+fn put_new(
+    run: &mut Run<'_>,
+    index: usize,
+    phase: Option<&str>,
+    above: Option<&Piece>,
+    new: &Piece,
+) -> Result<Outcome, EditError> {
+    let draft = &mut run.draft;
+    let there = match (&mut run.presence, &new.id) {
+        (_, Some(_)) => find(draft.note(), phase, new, new).is_some(),
+        (Some(presence), None) => presence.is_replaced(&new.text, index),
+        (None, None) => false,
+    };
+    if there {
+        return Ok(Outcome::Present);
+    }
+    let unit = above.and_then(|above| find(draft.note(), phase, above, above)).map(|(unit, _)| unit);
+    if let Some(unit) = unit
+        && add::insert_behind(draft, unit, &new.markdown())?
+    {
+        return Ok(Outcome::Done);
+    }
+    add::append(draft, phase, &new.markdown())
+}
+
+impl Run<'_> {
+    /// What later operations make of a text that was to be written.
+    fn later_texts(&self, text: &str, index: usize) -> Vec<String> {
+        if self.mode == Mode::First {
+            return Vec::new();
+        }
+        self.presence.as_ref().map(|presence| presence.later_texts(text, index)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,138 @@
+//! The inverse of what was written, on today's text.
+//!
+//! A change is undone where the bytes it put there stand unedited and their place is certain; what a person wrote
+//! since, around it or elsewhere, stays. Anything else is refused, with the words that are in question.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::change::{Change, splice};
+use super::unit::{Unit, units};
+use cru_base::text;
+use cru_note::Note;
+
+/// A text shorter than this is not looked for without what stood around it.
+const TELLING: usize = 12;
+/// How much of a text a message shows (characters).
+const SHOWN: usize = 60;
+
+/// Why nothing was undone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// The text is not there as it was written.
+    #[error("what was written has been edited since: `{0}`")]
+    Edited(String),
+    /// Without it, what stands around it would become one block.
+    #[error("what stands around it would become one without: `{0}`")]
+    Merge(String),
+    /// It stands in several places.
+    #[error("what was written stands in more than one place: `{0}`")]
+    Ambiguous(String),
+}
+
+/// `bytes` without `changes`, which were made one after the other. All of them or none.
+pub fn undo(bytes: &[u8], changes: &[Change]) -> Result<Vec<u8>, UndoError> {
+    let mut bytes = bytes.to_vec();
+    let mut rest = changes;
+    while let Some((last, before)) = rest.split_last() {
+        // Texts that were put one behind the other mostly stand so still.
+        let run = run(rest);
+        if let Some((whole, count)) = run
+            && let Ok(undone) = one(&bytes, &whole)
+        {
+            (bytes, rest) = (undone, &rest[..rest.len() - count]);
+            continue;
+        }
+        (bytes, rest) = (one(&bytes, last)?, before);
+    }
+    Ok(bytes)
+}
+
+/// The insertions at the end of `changes` that follow one another, as one; `None` where there is but one.
+fn run(changes: &[Change]) -> Option<(Change, usize)> {
+    let follows = |pair: &[Change]| pair[1].removed.is_empty() && pair[1].at == pair[0].at + pair[0].inserted.len();
+    let count = 1 + changes.windows(2).rev().take_while(|pair| follows(pair)).count();
+    let all = &changes[changes.len() - count..];
+    let mut whole = all.first().filter(|_| count > 1)?.clone();
+    for change in &all[1..] {
+        whole.inserted.extend_from_slice(&change.inserted);
+    }
+    Some((whole, count))
+}
+
+fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
+    let (at, certain) = find(bytes, change)?;
+    let undone = take_back(bytes, at, change);
+    if !certain && change.removed.is_empty() && !keeps(bytes, at..at + change.inserted.len(), &undone) {
+        return Err(UndoError::Merge(shown(&change.inserted)));
+    }
+    Ok(undone)
+}
+
+/// Whether every block outside `range` is one still once that is gone.
+fn keeps(bytes: &[u8], range: Range<usize>, undone: &[u8]) -> bool {
+    let [old, new] = [bytes, undone].map(Note::parse);
+    let new_units = units(&new, true);
+    let mut found = new_units.iter();
+    let outside = |unit: &&Unit| unit.span.end <= range.start || unit.span.start >= range.end;
+    units(&old, true).iter().filter(outside).all(|unit| found.any(|other| other.text(&new) == unit.text(&old)))
+}
+
+fn take_back(bytes: &[u8], at: usize, change: &Change) -> Vec<u8> {
+    let end = at + change.inserted.len();
+    // A text that was put behind a last line without end gave that line its end; what came later needs it.
+    let unended = change.removed.is_empty() && !change.before.is_empty() && !change.before.ends_with(b"\n");
+    let lead = change.inserted.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let only_end = change.inserted[..lead].iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+    let kept = if unended && change.after.is_empty() && end < bytes.len() && only_end { lead } else { 0 };
+    splice(bytes, at + kept, change.inserted.len() - kept, &change.removed)
+}
+
+/// Where the inserted bytes stand now, and whether just where they were put.
+fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
+    let Change { at, inserted, before, after, .. } = change;
+    let whole = [before.as_slice(), inserted, after].concat();
+    let here = at.checked_sub(before.len());
+    let alone = before.is_empty() || after.is_empty();
+    // At the ends of the text little or nothing stands around it, and the end itself is part of the place.
+    let fits = |start: usize| {
+        bytes.get(start..).is_some_and(|rest| rest.starts_with(&whole))
+            && (!before.is_empty() || start == 0)
+            && (!after.is_empty() || start + whole.len() == bytes.len())
+    };
+    if let Some(start) = here.filter(|&start| fits(start)) {
+        return Ok((start + before.len(), true));
+    }
+    if inserted.is_empty() && alone {
+        // Something was taken away at an end of the text, and the end is another one now.
+        let edge = if before.is_empty() { 0 } else { bytes.len() };
+        let same = if before.is_empty() { bytes.starts_with(after) } else { bytes.ends_with(before) };
+        return if same { Ok((edge, false)) } else { Err(UndoError::Edited(shown(&change.removed))) };
+    }
+    let wanted = [
+        (whole, before.len()),
+        ([before.as_slice(), inserted].concat(), before.len()),
+        ([inserted.as_slice(), after].concat(), 0),
+        (inserted.clone(), 0),
+    ];
+    for (index, (text, lead)) in wanted.iter().enumerate() {
+        let blank = inserted.trim_ascii().len() < TELLING;
+        if text.is_empty() || index > 0 && blank {
+            break;
+        }
+        if let Some(first) = memmem::find(bytes, text) {
+            return match memmem::find(&bytes[first + 1..], text) {
+                None => Ok((first + lead, false)),
+                Some(_) => Err(UndoError::Ambiguous(shown(inserted))),
+            };
+        }
+    }
+    Err(UndoError::Edited(shown(if inserted.is_empty() { &change.removed } else { inserted })))
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text::truncate(&text::fold_whitespace(&text::sanitise(&text)), SHOWN).into_owned()
+}

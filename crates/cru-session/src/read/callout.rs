@@ -1,0 +1,162 @@
+//! Callouts: typed where a kind has a meaning, kept whole where it has none.
+
+use jiff::civil::Date;
+
+use crate::callout::fields;
+use crate::escape::{self, Words};
+use crate::field;
+use crate::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
+use crate::time;
+use cru_base::{Diagnostic, Span};
+use cru_note::{Block, BlockKind, Note, Unquoted};
+
+use super::{link, section, text};
+
+/// The item that a callout block is.
+pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Item {
+    let BlockKind::Callout { kind, fold, title, .. } = &block.kind else { return Item::Callout(Callout::default()) };
+    let kind = kind.of(note.text()).to_lowercase();
+    let lines = note.unquoted(block);
+    let raw = text::of(note, &lines);
+    let names = fields(&kind);
+    let words = if kind == "user" { escape::split_quoted(&raw) } else { Words::default() };
+    let own = if kind == "user" { words.rest.as_str() } else { raw.as_str() };
+    let parts = field::split(own, if kind == "user" { Some(&["At"]) } else { names });
+    let at = parts
+        .fields
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("at"))
+        .and_then(|(_, value)| time::parse_clock(value, day));
+    let callout = Callout {
+        id: note.id(block).map(str::to_owned),
+        title: escape::uninline(title.of(note.text())),
+        folded: fold.map(|mark| mark == '-'),
+        body: field::body(&raw, names),
+        fields: parts.fields,
+        at,
+        span: block.content,
+        kind,
+    };
+    let own = |name: &str| callout.field(name).map(str::to_owned);
+    let links = |wanted: &[&str]| links_of(note, &lines, names, wanted);
+    let text = parts.text;
+    match callout.kind.as_str() {
+        "decision" => Item::Decision(Decision {
+            text,
+            why: own("Why"),
+            rejected: own("Rejected"),
+            impact: own("Impact"),
+            rests_on: links(&["rests on"]),
+            callout,
+        }),
+        "error" => {
+            let resolutions: Vec<&str> = callout
+                .fields
+                .iter()
+                .filter(|(name, _)| name.eq_ignore_ascii_case("resolution"))
+                .map(|(_, value)| value.as_str())
+                .collect();
+            Item::Error(Error {
+                text,
+                resolution: (!resolutions.is_empty()).then(|| resolutions.join("\n")),
+                resolved_by: links(&["resolution"]),
+                steps: links(&["step", ""]),
+                callout,
+            })
+        }
+        "user" => {
+            let Words { words, interpretation, .. } = words;
+            let correction = callout.title.trim().to_lowercase().starts_with("correction");
+            Item::User(User { callout, words, interpretation, correction })
+        }
+        "subagent" => Item::Subagent(subagent(note, block, day, callout, diagnostics)),
+        _ => Item::Callout(callout),
+    }
+}
+
+/// The links of a callout that stand in one of the fields `wanted`; `""` means: in no field.
+fn links_of(note: &Note, lines: &Unquoted, names: Option<&[&str]>, wanted: &[&str]) -> Vec<Link> {
+    let parts = field::split(lines.as_str(), names);
+    let mut links = Vec::new();
+    for ((at, line), owner) in lines.lines().zip(&parts.owner) {
+        let field = owner.and_then(|index| parts.fields.get(index)).map_or("", |(name, _)| name.as_str());
+        if wanted.iter().any(|name| name.eq_ignore_ascii_case(field)) {
+            links.extend(link::all(note, Span::new(at, at + line.len())));
+        }
+    }
+    links
+}
+
+fn subagent(
+    note: &Note,
+    block: &Block,
+    day: Option<Date>,
+    callout: Callout,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Subagent {
+    let (agent, model) = title(&callout.title);
+    if agent.is_none() {
+        let message = "the sub-agent has no name";
+        diagnostics.push(
+            Diagnostic::warning("subagent-name", block.content, message)
+                .help("title it `@name` or `@name@version (model)`"),
+        );
+    }
+    let link = link::all(note, block.content).into_iter().next();
+    let named = callout.field("mode").map(str::to_lowercase);
+    let mode = match named.as_deref() {
+        Some("inline") => SubagentMode::Inline,
+        Some("link") => SubagentMode::Link,
+        Some("embed") => SubagentMode::Embed,
+        _ => match &link {
+            Some(link) if link.embed => SubagentMode::Embed,
+            Some(_) => SubagentMode::Link,
+            None => SubagentMode::Inline,
+        },
+    };
+    if let Some(word) = named.filter(|word| !["inline", "link", "embed"].contains(&word.as_str())) {
+        let message = format!("unknown mode `{word}`");
+        diagnostics.push(Diagnostic::warning("subagent-mode", block.content, message).help("inline, link or embed"));
+    }
+    if mode != SubagentMode::Inline && link.is_none() {
+        let message = "the sub-agent's session is not linked";
+        diagnostics.push(
+            Diagnostic::warning("subagent-link", block.content, message)
+                .help("add a line `[[session]]` or `![[session]]`"),
+        );
+    }
+    let items = if mode == SubagentMode::Inline { inline(note, block, day, diagnostics) } else { Vec::new() };
+    let own = |name: &str| callout.field(name).map(str::to_owned);
+    let link = link.filter(|_| mode != SubagentMode::Inline);
+    Subagent { agent, model, mode, link, task: own("Task"), summary: own("Summary"), items, callout }
+}
+
+/// What stands in an inline sub-agent below its fields.
+fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+    let lines = note.unquoted(block);
+    let parts = field::split(lines.as_str(), fields("subagent"));
+    // Fields stand first; the line after the last of them begins the work.
+    let fields = parts.owner.iter().take_while(|owner| owner.is_some()).count();
+    let from = lines.lines().nth(fields).map_or(block.span.end, |(at, _)| at);
+    let from = if fields == 0 { block.span.start } else { from };
+    let mut blocks: Vec<&Block> = Vec::new();
+    for child in &block.children {
+        if child.content.start >= from {
+            blocks.push(child);
+        } else if matches!(child.kind, BlockKind::List { .. }) {
+            // A list that ends a field's value and one that begins the work are one list to the parser.
+            blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
+        }
+    }
+    section::items(note, &lines, &blocks, day, diagnostics)
+}
+
+/// `@agent@version (model)`.
+fn title(text: &str) -> (Option<Agent>, Option<String>) {
+    let text = text.trim();
+    let end = text.find(|c: char| c.is_whitespace() || c == '(').unwrap_or(text.len());
+    let (name, rest) = if text.starts_with(['@', '(']) { text.split_at(end) } else { ("", "") };
+    let model = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).map(str::trim);
+    let agent = name.strip_prefix('@').filter(|name| !name.is_empty()).map(Agent::parse);
+    (agent, model.filter(|model| !model.is_empty()).map(str::to_owned))
+}

@@ -1,0 +1,205 @@
+//! The importer interface: what an agent's file in `import/` gives, and who receives it.
+//!
+//! It lives here so that whoever wants events (the import command, hooks) needs no importer by name.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::event::{Event, StreamKey};
+use cru_base::Result;
+
+/// One agent's transcripts: the row an agent adds to the table in `import/`.
+#[derive(Debug)]
+pub struct Importer {
+    /// Name on the command line: `claude`.
+    pub id: &'static str,
+    /// Name for people: `Claude Code`.
+    pub title: &'static str,
+    /// Frontmatter `host` and name of the agent: `claude-code`.
+    pub host: &'static str,
+    /// Where its transcripts lie, `~` for home; several are all searched.
+    pub places: &'static [&'static str],
+    /// How the names of its transcripts end; only such files are looked at in a folder.
+    pub names: &'static [&'static str],
+    /// Whether a file is one of its transcripts, by path and first bytes (up to 64 KiB).
+    pub recognise: fn(&Path, &[u8]) -> bool,
+    /// Puts recognised files together that must be read as one: a session, its slices and its sub-agents. The result
+    /// is ordered and does not depend on the order of `files`.
+    pub bundle: fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+    /// Reads one bundle and hands its events to the sink, in order within each stream.
+    pub read: fn(&Bundle, &mut dyn Sink) -> Result<()>,
+    /// The files that belong to the session of one transcript: itself and those of its sub-agents. Looks into the
+    /// session's own folder and into no other.
+    pub beside: fn(&Path) -> Vec<PathBuf>,
+    /// What the host's hooks told, as the transcripts it would have written: by path, beside the path that is given.
+    /// `None` for a host without hooks.
+    pub hooked: Option<Hooked>,
+}
+
+/// Makes transcripts of what hooks told: each with its path, the session's own first.
+pub type Hooked = fn(&Path, &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)>;
+
+/// One event that a host's hook told.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook<'a> {
+    /// Unique.
+    pub id: &'a str,
+    /// When it was told.
+    pub time: Timestamp,
+    /// Its name in all hosts: `post-tool`.
+    pub event: &'a str,
+    /// What the host said, as it said it.
+    pub input: &'a Value,
+}
+
+/// Files that are read as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    /// In the order they are to be read.
+    pub files: Vec<PathBuf>,
+    /// Bytes of files that are not on the disk.
+    pub memory: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Bundle {
+    /// These files.
+    pub fn of(files: Vec<PathBuf>) -> Self {
+        Self { files, memory: BTreeMap::new() }
+    }
+
+    /// Opens one of its files.
+    pub fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + '_>> {
+        const BUFFER: usize = 256 << 10;
+        Ok(match self.memory.get(path) {
+            Some(bytes) => Box::new(bytes.as_slice()),
+            None => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
+        })
+    }
+}
+
+/// How much of a stream is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Records to read; the others are passed over.
+    pub until: Option<u64>,
+    /// Records after which the hash is wanted.
+    pub mark: Option<u64>,
+}
+
+/// What a stream is, told before its first event.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// Its identity.
+    pub key: StreamKey,
+    /// The stream that started it: the parent of a sub-agent, the origin of a fork.
+    pub parent: Option<StreamKey>,
+    /// The file its first record is in.
+    pub transcript: PathBuf,
+    /// Sub-agent type, `reviewer`; `None` for a main session.
+    pub agent: Option<String>,
+    /// What the sub-agent was asked, in a few words.
+    pub task: Option<String>,
+    /// Whether something is told of it that stands in none of its records, and may be different the next time.
+    pub aside: bool,
+}
+
+/// What was read of a stream, told after its last event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Consumed {
+    /// Records of this stream.
+    pub records: u64,
+    /// Id of the last of them.
+    pub last: Option<String>,
+    /// BLAKE3 over the bytes of its records (each with its newline), hex.
+    pub hash: String,
+    /// The same over the first [`Bounds::mark`] records, where there are as many.
+    pub marked: Option<String>,
+    /// The first record from which on some call waits for its answer, where one does at the end and no later prompt
+    /// shows that the work went on without it.
+    pub open: Option<u64>,
+}
+
+/// Receives the streams of a bundle.
+pub trait Sink {
+    /// Whether a stream is wanted at all. An importer that can pass over one without reading it asks before it opens it.
+    fn wants(&self, _key: &StreamKey) -> bool {
+        true
+    }
+    /// A stream begins. Opening a key again goes on with it.
+    fn open(&mut self, header: Header);
+    /// How much of the stream is wanted; asked once, when it is opened.
+    fn bounds(&self, _key: &StreamKey) -> Bounds {
+        Bounds::default()
+    }
+    /// What is told next comes from this line of a file, from 1.
+    fn line(&mut self, _file: &Path, _line: u64) {}
+    /// One event of a stream that was opened.
+    fn event(&mut self, key: &StreamKey, event: Event<'_>);
+    /// A stream is read to its end.
+    fn close(&mut self, key: &StreamKey, consumed: Consumed);
+    /// The account of one file: every record of it is represented or skipped for a named reason.
+    fn account(&mut self, file: &Path, account: Account);
+}
+
+/// What became of the records of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Account {
+    /// Records (lines that are not blank).
+    pub records: u64,
+    /// Records that a note shows or uses.
+    pub represented: u64,
+    /// The others, by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+impl Account {
+    /// Counts a record that a note shows or uses.
+    pub fn represent(&mut self) {
+        self.records += 1;
+        self.represented += 1;
+    }
+
+    /// Counts a record that is left out.
+    pub fn skip(&mut self, reason: &'static str) {
+        self.records += 1;
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Counts up to `count` records that were skipped for `from` under the reason `to`.
+    pub fn rename(&mut self, from: &'static str, to: &'static str, count: u64) {
+        let moved = self.skipped.get(from).copied().unwrap_or(0).min(count);
+        if moved > 0 {
+            *self.skipped.entry(from).or_default() -= moved;
+            *self.skipped.entry(to).or_default() += moved;
+        }
+        self.skipped.retain(|_, count| *count > 0);
+    }
+
+    /// Counts a record that was skipped for `reason` as one that a note uses after all.
+    pub fn unskip(&mut self, reason: &'static str) {
+        if let Some(count) = self.skipped.get_mut(reason).filter(|count| **count > 0) {
+            *count -= 1;
+            self.represented += 1;
+        }
+        self.skipped.retain(|_, count| *count > 0);
+    }
+
+    /// Whether every record is accounted for.
+    pub fn balances(&self) -> bool {
+        self.records == self.represented + self.skipped.values().sum::<u64>()
+    }
+
+    /// Adds another account.
+    pub fn add(&mut self, other: &Self) {
+        self.records += other.records;
+        self.represented += other.represented;
+        for (reason, count) in &other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The `[!usage]` callout: tokens by model, as a table that people read and `cru` reads back.
+//!
+//! Cache reads stand apart from the other counts, because `tokens_used` does not hold them.
+
+use std::fmt::Write as _;
+
+use super::event::Usage;
+use cru_base::text::{plural, thousands};
+
+/// Kind of the callout.
+pub const KIND: &str = "usage";
+
+const HEAD: &str = "| Model | Input | Output | Cache write | Cache read |";
+const RULE: &str = "| --- | ---: | ---: | ---: | ---: |";
+
+/// The callout's title: `48,210 tokens`.
+pub fn title(rows: &[(String, Usage)]) -> String {
+    plural(total(rows).used(), "token")
+}
+
+/// The callout's body: a table with a row for each model.
+pub fn table(rows: &[(String, Usage)]) -> String {
+    let mut text = format!("{HEAD}\n{RULE}");
+    for (model, usage) in rows {
+        let counts = [usage.input, usage.output, usage.cache_write, usage.cache_read].map(thousands);
+        let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
+    }
+    text
+}
+
+/// Reads the table back; rows that are none are left out.
+pub fn read(body: &str) -> Vec<(String, Usage)> {
+    body.lines().filter_map(row).collect()
+}
+
+/// All models together.
+pub fn total(rows: &[(String, Usage)]) -> Usage {
+    let mut sum = Usage::default();
+    for (_, usage) in rows {
+        sum.add(*usage);
+    }
+    sum
+}
+
+fn row(line: &str) -> Option<(String, Usage)> {
+    let line = line.trim().strip_prefix('|')?.strip_suffix('|')?;
+    let mut cells = line.split('|').map(str::trim);
+    let model = cells.next()?.to_owned();
+    let mut count = || cells.next()?.replace([',', ' '], "").parse::<u64>().ok();
+    let usage = Usage { input: count()?, output: count()?, cache_write: count()?, cache_read: count()? };
+    Some((model, usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        let rows = vec![
+            (
+                "claude-opus-4-5".to_owned(),
+                Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000 },
+            ),
+            ("claude-haiku-4-5".to_owned(), Usage { input: 1, output: 2, cache_write: 3, cache_read: 4 }),
+        ];
+        insta::assert_snapshot!(table(&rows), @r"
+        | Model | Input | Output | Cache write | Cache read |
+        | --- | ---: | ---: | ---: | ---: |
+        | claude-opus-4-5 | 1,200 | 34,000 | 5 | 1,000,000 |
+        | claude-haiku-4-5 | 1 | 2 | 3 | 4 |
+        ");
+        assert_eq!(read(&table(&rows)), rows);
+        assert_eq!(title(&rows), "35,211 tokens");
+    }
+}

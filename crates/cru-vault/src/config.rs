@@ -1,0 +1,497 @@
+//! The two configuration files: the vault's (`.cru/config.toml`, shared with the notes) and the user's.
+//!
+//! A key that this version does not know is a warning, so that an older program reads a newer vault. A value that
+//! cannot be used is an error with its place: guessing what somebody meant by it would be worse than stopping.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::VaultPath;
+use cru_base::{Diagnostic, Env, Error, Lines, Result, Span};
+use cru_session::detail::Level;
+
+/// `.cru/config.toml`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `[vault] id`: names this vault's machine state.
+    pub id: Option<String>,
+    /// `[vault] sessions`: the folder that new sessions are put in, inside the vault.
+    pub sessions: VaultPath,
+    /// `[vault] include`: when not empty, only notes that match one of them are read.
+    pub include: Globs,
+    /// `[vault] exclude`: notes and folders that are left out.
+    pub exclude: Globs,
+    /// `[session] channel`: for sessions that name none.
+    pub channel: Option<String>,
+    /// `[session]`: how a session is written while the work happens.
+    pub session: SessionConfig,
+    /// `[resume]`.
+    pub resume: ResumeConfig,
+    /// `[hooks]`.
+    pub hooks: HooksConfig,
+    /// `[import]`.
+    pub import: ImportConfig,
+    /// `[index]`.
+    pub index: IndexConfig,
+}
+
+/// `[session]`: how a session is written while the work happens.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SessionConfig {
+    /// Agent of phases that name none, `coder@2.0`.
+    pub agent: Option<String>,
+    /// How sub-agents are shown: `link` (default), `inline`, `embed`.
+    pub subagents: Option<String>,
+    /// When hooks write the note: `phase` (default), `step`, `20 events`, `30 s`.
+    pub save: Option<String>,
+    /// Minutes without an event after which the next contact pauses an active session; 60, and 0 for never.
+    pub idle: Option<u64>,
+}
+
+/// `[resume]`: how a session is taken up again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ResumeConfig {
+    /// Tokens of the resume pack; 8000.
+    pub budget: Option<u64>,
+    /// Host for sessions that have none.
+    pub host: Option<String>,
+}
+
+/// `[hosts.<host>]` of the user's configuration: programs with their arguments; `{host_session}`, `{session}` and `{pack}` are filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HostConfig {
+    /// Goes on with the host's own session.
+    pub resume: Vec<String>,
+    /// Starts a new one that is given the pack.
+    pub start: Vec<String>,
+}
+
+/// `[hooks]`: what hosts' hooks do beside the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HooksConfig {
+    /// Print the resume pack at `session-start`, which the host takes for context.
+    pub resume: bool,
+    /// Who writes the note when the save policy says so: `background` (default, a process of its own), `inline`, or
+    /// `never` (only `cru flush`).
+    pub flush: Option<String>,
+}
+
+/// `[import]`: what is brought in, and under which names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ImportConfig {
+    /// Host session ids and project globs that are never imported.
+    pub exclude: Vec<String>,
+    /// Agent of imported phases, in place of the host's own.
+    pub agent: Option<String>,
+    /// Channel of imported sessions, in place of the project folder's name.
+    pub channel: Option<String>,
+    /// Keep compressed copies of the transcripts in `evidence/`.
+    pub keep_evidence: bool,
+    /// How much of a transcript new notes tell: `normal`, or `brief`, or `full`.
+    pub detail: Level,
+}
+
+/// `[index]`: what can be found beside the notes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct IndexConfig {
+    /// Bytes of one tool input or output of a transcript that are searchable; 65536, and 0 for none.
+    pub evidence_bytes: Option<u64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            id: None,
+            sessions: default_sessions(),
+            include: Globs::default(),
+            exclude: Globs::default(),
+            channel: None,
+            session: SessionConfig::default(),
+            resume: ResumeConfig::default(),
+            hooks: HooksConfig::default(),
+            import: ImportConfig::default(),
+            index: IndexConfig::default(),
+        }
+    }
+}
+
+fn default_sessions() -> VaultPath {
+    VaultPath::new("sessions").expect("a plain name is a path inside the vault")
+}
+
+/// The sections and keys of `.cru/config.toml`.
+const VAULT_KEYS: &[(&str, &[&str])] = &[
+    ("vault", &["id", "sessions", "include", "exclude"]),
+    ("session", &["channel", "agent", "subagents", "save", "idle"]),
+    ("resume", &["budget", "host"]),
+    ("hooks", &["resume", "flush"]),
+    ("import", &["exclude", "agent", "channel", "keep_evidence", "detail"]),
+    ("index", &["evidence_bytes"]),
+];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Raw {
+    vault: RawVault,
+    session: RawSession,
+    resume: ResumeConfig,
+    hooks: HooksConfig,
+    import: ImportConfig,
+    index: IndexConfig,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawVault {
+    id: Option<String>,
+    sessions: Option<Spanned<String>>,
+    include: Vec<Spanned<String>>,
+    exclude: Vec<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawSession {
+    channel: Option<String>,
+    #[serde(flatten)]
+    live: SessionConfig,
+}
+
+impl Config {
+    /// Reads the text of `.cru/config.toml`. `path` is only for messages.
+    ///
+    /// Unknown keys are warnings; what cannot be used is an error naming `path:line:column`.
+    pub fn parse(text: &str, path: &Path) -> Result<(Self, Vec<Diagnostic>)> {
+        let source = Source { text, path };
+        let raw: Raw = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        let sessions = match raw.vault.sessions {
+            None => default_sessions(),
+            Some(folder) => VaultPath::new(folder.get_ref()).ok_or_else(|| {
+                source
+                    .error(folder.span(), format!("'{}' is not a folder inside the vault", folder.get_ref()))
+                    .with_hint("write a relative path without '..', such as \"sessions\"")
+            })?,
+        };
+        let config = Self {
+            id: raw.vault.id.filter(|id| !id.trim().is_empty()),
+            sessions,
+            include: Globs::read(&raw.vault.include, &source)?,
+            exclude: Globs::read(&raw.vault.exclude, &source)?,
+            channel: raw.session.channel,
+            session: raw.session.live,
+            resume: raw.resume,
+            hooks: raw.hooks,
+            import: raw.import,
+            index: raw.index,
+        };
+        Ok((config, unknown_keys(text, VAULT_KEYS)))
+    }
+}
+
+/// `config.toml` in the user's own configuration folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserConfig {
+    /// `vault`: the vault to use outside of any.
+    pub vault: Option<PathBuf>,
+    /// `[hosts]`: the commands of hosts (`claude-code`). Only here, since a vault that somebody shares must not decide
+    /// which programs run.
+    pub hosts: BTreeMap<String, HostConfig>,
+    /// `[agent]`: a program that answers a prompt. Only here, for the same reason.
+    pub agent: AgentConfig,
+}
+
+/// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct AgentConfig {
+    /// The program with its arguments, `["claude", "-p"]`; no shell is asked.
+    pub command: Vec<String>,
+    /// Seconds that it may take; 300.
+    pub timeout: Option<u64>,
+}
+
+/// The sections of the user's configuration; what a host's table holds is not looked at.
+const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"])];
+
+/// Any keys at all.
+const ANY: &[&str] = &["*"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawUser {
+    vault: Option<Spanned<String>>,
+    hosts: BTreeMap<String, HostConfig>,
+    agent: AgentConfig,
+}
+
+impl UserConfig {
+    /// Reads it from where `env` says it is; a missing file is an empty one.
+    pub fn read(env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
+        let Some(path) = env.config_dir().map(|dir| dir.join("config.toml")) else { return Ok(Default::default()) };
+        if !path.is_file() {
+            return Ok(Default::default());
+        }
+        let bytes = cru_base::files::read(&path)?;
+        Self::parse(&String::from_utf8_lossy(&bytes), &path, env)
+    }
+
+    fn parse(text: &str, path: &Path, env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
+        let source = Source { text, path };
+        let raw: RawUser = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        let vault = match raw.vault {
+            None => None,
+            Some(vault) => {
+                Some(expand_home(vault.get_ref(), env).filter(|path| path.is_absolute()).ok_or_else(|| {
+                    source
+                        .error(vault.span(), format!("'{}' is not an absolute path", vault.get_ref()))
+                        .with_hint("write the whole path, or one that starts with ~/")
+                })?)
+            }
+        };
+        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent }, unknown_keys(text, USER_KEYS)))
+    }
+}
+
+/// `~` and `~/…` as the home folder; anything else as it is.
+pub fn expand_home(text: &str, env: &Env) -> Option<PathBuf> {
+    match text.strip_prefix('~') {
+        Some("") => env.home().map(Path::to_owned),
+        Some(rest) if rest.starts_with('/') => Some(env.home()?.join(&rest[1..])),
+        _ => Some(PathBuf::from(text)),
+    }
+}
+
+/// A list of globs, compiled.
+///
+/// As in ignore files: `/` is only matched by `**`, a pattern without `/` matches at any depth, and one that names a
+/// folder stands for everything in it.
+#[derive(Clone, Debug, Default)]
+pub struct Globs {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+impl PartialEq for Globs {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+impl Globs {
+    /// Compiles `patterns`; the error names the first that cannot be.
+    pub fn new(patterns: &[&str]) -> Result<Self, globset::Error> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            for glob in compile(pattern)? {
+                set.add(glob);
+            }
+        }
+        Ok(Self { patterns: patterns.iter().map(|&pattern| pattern.to_owned()).collect(), set: set.build()? })
+    }
+
+    fn read(patterns: &[Spanned<String>], source: &Source<'_>) -> Result<Self> {
+        for pattern in patterns {
+            compile(pattern.get_ref()).map_err(|error| {
+                source
+                    .error(pattern.span(), format!("'{}' is not a glob: {}", pattern.get_ref(), error.kind()))
+                    .with_hint("for example \"drafts/**\" or \"*.excalidraw.md\"")
+            })?;
+        }
+        let patterns: Vec<&str> = patterns.iter().map(|pattern| pattern.get_ref().as_str()).collect();
+        Self::new(&patterns).map_err(|error| Error::usage(format!("{}: {error}", source.path.display())))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Whether one of them matches a path relative to the vault.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.set.is_match(path)
+    }
+}
+
+fn compile(pattern: &str) -> Result<[Glob; 2], globset::Error> {
+    let plain = pattern.trim_end_matches('/');
+    let anchored = match plain.strip_prefix('/') {
+        Some(rest) => rest.to_owned(),
+        None if plain.contains('/') => plain.to_owned(),
+        None => format!("**/{plain}"),
+    };
+    let glob = |text: &str| GlobBuilder::new(text).literal_separator(true).build();
+    Ok([glob(&anchored)?, glob(&format!("{anchored}/**"))?])
+}
+
+/// The text a message is about.
+struct Source<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Source<'_> {
+    fn error(&self, span: Range<usize>, message: impl std::fmt::Display) -> Error {
+        let (line, column) = Lines::of(self.text).place(self.text, span.start);
+        Error::usage(format!("{}:{line}:{column}: {message}", self.path.display()))
+    }
+
+    fn syntax(&self, error: &toml::de::Error) -> Error {
+        let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        self.error(error.span().unwrap_or(0..0), message).with_hint("correct the file by hand; it is TOML")
+    }
+}
+
+/// A warning for each key that no section of `known` has. A section without keys is a plain value.
+fn unknown_keys(text: &str, known: &[(&str, &[&str])]) -> Vec<Diagnostic> {
+    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
+    let mut warnings = Vec::new();
+    for (name, value) in table.get_ref() {
+        let section = known.iter().find(|(section, _)| *section == name.get_ref());
+        match (section, value.get_ref()) {
+            (Some((section, keys)), DeValue::Table(inner)) => {
+                for key in inner.keys() {
+                    if *keys != ANY && !keys.contains(&key.get_ref().as_ref()) {
+                        warnings.push(unknown(key, &format!("[{section}] "), keys.iter().copied()));
+                    }
+                }
+            }
+            (Some(_), _) => {}
+            (None, _) => warnings.push(unknown(name, "", known.iter().map(|(section, _)| *section))),
+        }
+    }
+    warnings.sort_by_key(|warning| warning.span);
+    warnings
+}
+
+fn unknown<'k>(
+    key: &Spanned<std::borrow::Cow<'_, str>>,
+    section: &str,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let name = key.get_ref();
+    let close = known.max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+    let close = close.filter(|word| strsim::jaro_winkler(word, name) > 0.8);
+    let warning = Diagnostic::warning("unknown-key", Span::from(key.span()), format!("unknown key {section}'{name}'"));
+    match close {
+        Some(word) => warning.help(format!("did you mean '{word}'?")),
+        None => warning.help("it is ignored; this version does not know it"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<(Config, Vec<Diagnostic>)> {
+        Config::parse(text, Path::new("vault/.cru/config.toml"))
+    }
+
+    #[test]
+    fn reads_all_keys() {
+        // Every key of the table is in this text and none is unknown: the table and the reader say the same.
+        let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
+                    [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
+                    [index]\nevidence_bytes = 9\n";
+        let (config, warnings) = parse(text).unwrap();
+        assert_eq!(warnings, []);
+        for (section, keys) in VAULT_KEYS {
+            assert!(text.contains(&format!("[{section}]")));
+            assert!(keys.iter().all(|key| text.contains(&format!("{key} = "))));
+        }
+        assert_eq!(config.id.as_deref(), Some("v1"));
+        assert_eq!(config.sessions.to_string(), "log");
+        assert_eq!(config.channel.as_deref(), Some("dev"));
+        assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
+        assert_eq!(config.index.evidence_bytes, Some(9));
+        assert!(config.import.keep_evidence);
+        assert_eq!(config.import.detail, Level::Brief);
+        assert!(config.include.matches(Path::new("log/a/b.md")));
+        assert!(config.exclude.matches(Path::new("x/drafts/y.md")));
+    }
+
+    #[test]
+    fn nothing_is_the_default() {
+        assert_eq!(parse("").unwrap(), (Config::default(), vec![]));
+        assert_eq!(Config::default().sessions.to_string(), "sessions");
+    }
+
+    #[test]
+    fn unknown_keys_warn_in_order() {
+        let (_, warnings) = parse("[vaults]\nx = 1\n[vault]\nsesions = \"a\"\n[deep.er]\nk = 2\n").unwrap();
+        let lines: Vec<String> = warnings
+            .iter()
+            .map(|warning| format!("{} | {} | {:?}", warning.message, warning.help.as_deref().unwrap(), warning.span))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        unknown key 'vaults' | did you mean 'vault'? | Span { start: 1, end: 7 }
+        unknown key [vault] 'sesions' | did you mean 'sessions'? | Span { start: 23, end: 30 }
+        unknown key 'deep' | it is ignored; this version does not know it | Span { start: 38, end: 42 }
+        ");
+    }
+
+    #[test]
+    fn errors_have_a_place_and_a_hint() {
+        let message = |text: &str| {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            format!("{error} | {}", error.hint().unwrap())
+        };
+        let messages = [
+            message("[vault]\nsessions = 3\n"),
+            message("[vault\n"),
+            message("[vault]\nsessions = \"../x\"\n"),
+            message("[vault]\nexclude = [\"ok\", \"a{b\"]\n"),
+            message("[import]\ndetail = \"terse\"\n"),
+        ];
+        insta::assert_snapshot!(messages.join("\n"), @r#"
+        vault/.cru/config.toml:2:12: invalid type: integer `3`, expected a string | correct the file by hand; it is TOML
+        vault/.cru/config.toml:1:7: unclosed table, expected `]` | correct the file by hand; it is TOML
+        vault/.cru/config.toml:2:12: '../x' is not a folder inside the vault | write a relative path without '..', such as "sessions"
+        vault/.cru/config.toml:2:18: 'a{b' is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?) | for example "drafts/**" or "*.excalidraw.md"
+        vault/.cru/config.toml:2:10: unknown variant `terse`, expected one of `brief`, `normal`, `full` | correct the file by hand; it is TOML
+        "#);
+    }
+
+    #[test]
+    fn globs_read_like_ignore_files() {
+        let globs = Globs::new(&["*.tmp.md", "drafts/", "/top.md", "a/*/c.md"]).unwrap();
+        for (path, expected) in [
+            ("deep/x.tmp.md", true),
+            ("drafts", true),
+            ("x/drafts/y/z.md", true),
+            ("top.md", true),
+            ("x/top.md", false),
+            ("a/b/c.md", true),
+            ("a/b/b/c.md", false),
+            ("draftsman.md", false),
+        ] {
+            assert_eq!(globs.matches(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn user_config() {
+        let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, "/w", &[("HOME", "/home/me")]);
+        let read = |text: &str| UserConfig::parse(text, Path::new("config.toml"), &env);
+        assert_eq!(read("vault = \"~/notes\"").unwrap().0.vault, Some(PathBuf::from("/home/me/notes")));
+        assert_eq!(read("").unwrap().0.vault, None);
+        let (config, warnings) = read("[hosts.pi]\nstart = [\"pi\", \"{pack}\"]").unwrap();
+        assert_eq!(config.hosts["pi"].start, ["pi", "{pack}"]);
+        assert_eq!(warnings, []);
+        assert!(read("vault = \"notes\"").unwrap_err().to_string().contains("config.toml:1:9"));
+        assert_eq!(read("valt = 1").unwrap().1[0].help.as_deref(), Some("did you mean 'vault'?"));
+    }
+}

@@ -1,0 +1,173 @@
+//! The vault itself: its folder and configuration, and how it is found.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::config::expand_home;
+use super::{Config, Finding, UserConfig, VaultPath};
+use cru_base::{Env, Error, Result, files};
+
+/// The folder that makes a folder of notes a vault.
+pub const MARK: &str = ".cru";
+
+/// A folder of notes with its configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vault {
+    root: PathBuf,
+    config: Config,
+    warnings: Vec<Finding>,
+    overlay: BTreeMap<VaultPath, Vec<u8>>,
+}
+
+impl Vault {
+    /// Finds it: `explicit` (`--vault`), `CRU_VAULT`, the nearest folder from the working directory upwards that holds
+    /// `.cru/`, then `vault` in the user's configuration. Otherwise a usage error whose hint names `cru init`.
+    pub fn find(explicit: Option<&Path>, env: &Env) -> Result<Self> {
+        if let Some(path) = explicit {
+            return Self::named(path, "--vault", env);
+        }
+        if let Some(path) = env.var("CRU_VAULT") {
+            return Self::named(Path::new(path), "CRU_VAULT", env);
+        }
+        if let Some(root) = env.cwd().ancestors().find(|folder| folder.join(MARK).is_dir()) {
+            return Self::open(root);
+        }
+        if let (UserConfig { vault: Some(path), .. }, _) = UserConfig::read(env)? {
+            return Self::named(&path, "the user configuration", env);
+        }
+        Err(Error::usage(format!("no vault here: neither {} nor a folder above it holds .cru/", env.cwd().display()))
+            .with_hint("`cru init` makes this folder a vault; --vault or CRU_VAULT name another"))
+    }
+
+    fn named(path: &Path, origin: &str, env: &Env) -> Result<Self> {
+        let home = path.to_str().and_then(|text| expand_home(text, env));
+        let root = env.cwd().join(home.as_deref().unwrap_or(path));
+        if !root.is_dir() {
+            return Err(Error::usage(format!("no folder {} (from {origin})", root.display()))
+                .with_hint(format!("`cru init {}` makes a vault there", path.display())));
+        }
+        if !root.join(MARK).is_dir() {
+            return Err(Error::usage(format!("{} is not a vault: it holds no .cru/ (from {origin})", root.display()))
+                .with_hint(format!("`cru init {}` makes it one", path.display())));
+        }
+        Self::open(&root)
+    }
+
+    /// Opens the vault at `root`; a missing `.cru/config.toml` is an empty one.
+    pub fn open(root: &Path) -> Result<Self> {
+        let path = root.join(MARK).join("config.toml");
+        let (config, warnings) = if path.is_file() {
+            let bytes = files::read(&path)?;
+            Config::parse(&String::from_utf8_lossy(&bytes), &path)?
+        } else {
+            Default::default()
+        };
+        let place = VaultPath::new(".cru/config.toml");
+        let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
+        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new() })
+    }
+
+    /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.
+    #[must_use]
+    pub fn overlaid(mut self, overlay: BTreeMap<VaultPath, Vec<u8>>) -> Self {
+        self.overlay = overlay;
+        self
+    }
+
+    /// The notes that read other than they stand on disk.
+    pub fn overlaid_paths(&self) -> impl Iterator<Item = &VaultPath> {
+        self.overlay.keys()
+    }
+
+    /// The bytes that a note reads as, where they are not those on disk.
+    pub(super) fn overlay(&self, path: &VaultPath) -> Option<&[u8]> {
+        self.overlay.get(path).map(Vec::as_slice)
+    }
+
+    /// A note's bytes.
+    pub fn read(&self, path: &VaultPath) -> Result<Cow<'_, [u8]>> {
+        self.overlay(path).map_or_else(|| files::read(&self.file(path)).map(Cow::Owned), |bytes| Ok(bytes.into()))
+    }
+
+    /// Its folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Its configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What is odd in its configuration.
+    pub fn warnings(&self) -> &[Finding] {
+        &self.warnings
+    }
+
+    /// The folder for new sessions, which need not exist yet.
+    pub fn sessions_dir(&self) -> PathBuf {
+        self.root.join(self.config.sessions.as_path())
+    }
+
+    /// Where a file of the vault is on this machine.
+    pub fn file(&self, path: &VaultPath) -> PathBuf {
+        self.root.join(path.as_path())
+    }
+
+    /// A path of this machine as one of the vault; `None` when it lies outside. Looks at no file.
+    pub fn relative(&self, path: &Path) -> Option<VaultPath> {
+        VaultPath::new(path.strip_prefix(&self.root).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn env(cwd: &Path, vars: &[(&str, &str)]) -> Env {
+        Env::fixed(Timestamp::UNIX_EPOCH, cwd, vars)
+    }
+
+    #[test]
+    fn order_of_search() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = |name: &str| {
+            fs::create_dir_all(temp.path().join(name).join(MARK)).unwrap();
+            temp.path().join(name)
+        };
+        let (given, var, here, user) = (dir("given"), dir("var"), dir("here"), dir("user"));
+        let deep = here.join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        let config = temp.path().join("config");
+        fs::create_dir_all(config.join("cru")).unwrap();
+        let user_toml = format!("vault = {:?}\n", user.to_str().unwrap());
+        cru_base::files::create(&config.join("cru/config.toml"), user_toml.as_bytes()).unwrap();
+        let config = config.to_str().unwrap();
+
+        let both = [("CRU_VAULT", var.to_str().unwrap()), ("XDG_CONFIG_HOME", config)];
+        assert_eq!(Vault::find(Some(&given), &env(&deep, &both)).unwrap().root(), given);
+        assert_eq!(Vault::find(Some(Path::new("../../../given")), &env(&deep, &both)).unwrap().sessions_dir(), {
+            deep.join("../../../given/sessions")
+        });
+        assert_eq!(Vault::find(None, &env(&deep, &both)).unwrap().root(), var);
+        assert_eq!(Vault::find(None, &env(&deep, &both[1..])).unwrap().root(), here);
+        assert_eq!(Vault::find(None, &env(temp.path(), &both[1..])).unwrap().root(), user);
+        let error = Vault::find(None, &env(temp.path(), &[])).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.hint().unwrap().contains("cru init"));
+    }
+
+    #[test]
+    fn a_folder_without_mark_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let error = Vault::find(Some(temp.path()), &env(temp.path(), &[])).unwrap_err();
+        assert!(error.to_string().contains("is not a vault"), "{error}");
+        let error = Vault::find(None, &env(temp.path(), &[("CRU_VAULT", "gone")])).unwrap_err();
+        assert!(error.to_string().contains("(from CRU_VAULT)"), "{error}");
+    }
+}

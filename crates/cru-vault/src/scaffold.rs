@@ -1,0 +1,233 @@
+//! What `cru init` puts into a folder: settings, and what makes sessions look right in Obsidian.
+//!
+//! A vault is somebody's own: what is there stays as it is. A missing file is written, a JSON settings file gets the
+//! keys it lacks, a list file the lines it lacks; nothing is replaced.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use cru_base::{Error, Result, files};
+
+/// One thing to put into a vault.
+#[derive(Debug)]
+struct Asset {
+    /// Path in the vault.
+    path: &'static str,
+    /// What to write where there is nothing.
+    content: &'static str,
+    /// What to do where something is.
+    merge: Merge,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Merge {
+    /// Leave it.
+    Keep,
+    /// Add keys that are missing, at any depth; append missing items to lists.
+    Json,
+    /// Append missing lines.
+    Lines,
+}
+
+const ASSETS: &[Asset] = &[
+    Asset { path: ".gitignore", content: ".cru/cache/\n.cru/local/\nevidence/\n", merge: Merge::Lines },
+    Asset {
+        path: ".obsidian/snippets/cru.css",
+        content: include_str!("../../../templates/obsidian/cru.css"),
+        merge: Merge::Keep,
+    },
+    Asset {
+        path: ".obsidian/appearance.json",
+        content: "{\n  \"enabledCssSnippets\": [\n    \"cru\"\n  ]\n}\n",
+        merge: Merge::Json,
+    },
+    Asset {
+        path: ".obsidian/types.json",
+        content: include_str!("../../../templates/obsidian/types.json"),
+        merge: Merge::Json,
+    },
+    Asset { path: ".obsidian/templates.json", content: "{\n  \"folder\": \"templates\"\n}\n", merge: Merge::Json },
+    Asset {
+        path: "templates/New session.md",
+        content: include_str!("../../../templates/obsidian/New session.md"),
+        merge: Merge::Keep,
+    },
+    Asset {
+        path: "Sessions.base",
+        content: include_str!("../../../templates/obsidian/Sessions.base"),
+        merge: Merge::Keep,
+    },
+];
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Change {
+    /// Path in the vault.
+    pub path: String,
+    /// What was done.
+    pub action: Action,
+}
+
+/// What was done with one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// It is new.
+    Created,
+    /// Keys or lines were added to it.
+    Merged,
+    /// It has all it needs, or is the user's own.
+    Kept,
+}
+
+/// Makes `root` a vault, or completes one. `id` names it in machine state and is only used when it has none.
+///
+/// A settings file that is not JSON is left alone and named in the error list of the result, after all else is done.
+pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
+    files::create_dir(root)?;
+    let config = format!(
+        "# Settings of this vault. Every key is optional.\n\n[vault]\nid = \"{id}\"\n# Where new sessions are written.\n\
+         sessions = \"sessions\"\n# Which notes are looked at: globs on paths in the vault.\n# include = [\"**/*.md\"]\n\
+         # exclude = [\"drafts/**\"]\n"
+    );
+    let mut changes = vec![put(root, ".cru/config.toml", &config, Merge::Keep)?];
+    let mut problems = Vec::new();
+    for asset in ASSETS {
+        match put(root, asset.path, asset.content, asset.merge) {
+            Ok(change) => changes.push(change),
+            Err(problem @ Error::Usage { .. }) => problems.push(problem),
+            Err(error) => return Err(error),
+        }
+    }
+    files::create_dir(&root.join("sessions"))?;
+    Ok((changes, problems))
+}
+
+fn put(root: &Path, path: &str, content: &str, merge: Merge) -> Result<Change> {
+    let done = |action| Change { path: path.to_owned(), action };
+    let target = root.join(path);
+    if files::create(&target, content.as_bytes())? {
+        return Ok(done(Action::Created));
+    }
+    let old = files::read(&target)?;
+    let new = match merge {
+        Merge::Keep => return Ok(done(Action::Kept)),
+        Merge::Lines => merge_lines(&old, content),
+        Merge::Json => merge_json(&target, &old, content)?,
+    };
+    let Some(new) = new else { return Ok(done(Action::Kept)) };
+    files::replace(&target, &old, &new)?;
+    Ok(done(Action::Merged))
+}
+
+/// `old` with the lines of `wanted` that it lacks; `None` when it has all.
+fn merge_lines(old: &[u8], wanted: &str) -> Option<Vec<u8>> {
+    let text = String::from_utf8_lossy(old);
+    let missing: Vec<&str> = wanted.lines().filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let mut new = old.to_vec();
+    if !new.is_empty() && !new.ends_with(b"\n") {
+        new.push(b'\n');
+    }
+    for line in missing {
+        new.extend_from_slice(line.as_bytes());
+        new.push(b'\n');
+    }
+    Some(new)
+}
+
+/// `old` with the keys and list items of `wanted` that it lacks; `None` when it has all.
+fn merge_json(path: &Path, old: &[u8], wanted: &str) -> Result<Option<Vec<u8>>> {
+    let broken = |error: serde_json::Error| {
+        Error::usage(format!("{} is not JSON ({error}); left as it is", path.display()))
+            .with_hint("mend the file and run `cru init` again")
+    };
+    let text = String::from_utf8_lossy(old);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let own: Value =
+        if text.is_empty() { Value::Object(Map::new()) } else { serde_json::from_str(text).map_err(broken)? };
+    let wanted: Value = serde_json::from_str(wanted).map_err(broken)?;
+    let mut merged = own.clone();
+    add_missing(&mut merged, wanted);
+    if merged == own {
+        return Ok(None);
+    }
+    let mut bytes = serde_json::to_vec_pretty(&merged).map_err(broken)?;
+    if old.ends_with(b"\n") {
+        bytes.push(b'\n');
+    }
+    Ok(Some(bytes))
+}
+
+fn add_missing(own: &mut Value, wanted: Value) {
+    match (own, wanted) {
+        (Value::Object(own), Value::Object(wanted)) => {
+            for (key, value) in wanted {
+                match own.get_mut(&key) {
+                    Some(old) => add_missing(old, value),
+                    None => {
+                        own.insert(key, value);
+                    }
+                }
+            }
+        }
+        (Value::Array(own), Value::Array(wanted)) => {
+            for value in wanted {
+                if !own.contains(&value) {
+                    own.push(value);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makes_a_vault_and_then_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, problems) = scaffold(dir.path(), "x").unwrap();
+        assert!(problems.is_empty());
+        assert!(first.iter().all(|change| change.action == Action::Created), "{first:?}");
+        let (second, _) = scaffold(dir.path(), "y").unwrap();
+        assert!(second.iter().all(|change| change.action == Action::Kept), "{second:?}");
+        assert!(files::read(&dir.path().join(".cru/config.toml")).unwrap().windows(8).any(|w| w == b"id = \"x\""));
+    }
+
+    #[test]
+    fn merges_into_settings_and_keeps_what_a_person_chose() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| assert!(files::create(&dir.path().join(path), text.as_bytes()).unwrap());
+        put(".obsidian/appearance.json", "{\"theme\":\"moonstone\",\"enabledCssSnippets\":[\"mine\"]}");
+        put(".obsidian/types.json", "{\"types\":{\"started\":\"datetime\",\"mood\":\"text\"}}");
+        put(".obsidian/templates.json", "{\"folder\":\"My templates\"}");
+        put(".gitignore", "target\n.cru/cache/");
+        scaffold(dir.path(), "x").unwrap();
+        let read = |path: &str| String::from_utf8(files::read(&dir.path().join(path)).unwrap()).unwrap();
+        let appearance: Value = serde_json::from_str(&read(".obsidian/appearance.json")).unwrap();
+        assert_eq!(appearance, serde_json::json!({"theme": "moonstone", "enabledCssSnippets": ["mine", "cru"]}));
+        let types: Value = serde_json::from_str(&read(".obsidian/types.json")).unwrap();
+        assert_eq!(types["types"]["started"], "datetime");
+        assert_eq!(types["types"]["mood"], "text");
+        assert_eq!(types["types"]["ended"], "text");
+        assert_eq!(read(".obsidian/templates.json"), "{\"folder\":\"My templates\"}");
+        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n.cru/local/\nevidence/\n");
+    }
+
+    #[test]
+    fn leaves_broken_settings_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".obsidian/types.json");
+        assert!(files::create(&path, b"{ nonsense").unwrap());
+        let (changes, problems) = scaffold(dir.path(), "x").unwrap();
+        assert_eq!(problems.len(), 1);
+        assert!(changes.iter().any(|change| change.path == "Sessions.base"));
+        assert_eq!(files::read(&path).unwrap(), b"{ nonsense");
+    }
+}

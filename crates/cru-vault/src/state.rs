@@ -1,0 +1,107 @@
+//! Machine state of a vault: what belongs to this machine and cannot be made again from the notes.
+//!
+//! It lies outside the vault, in `$XDG_STATE_HOME/cru/<vault id>-<hash of the vault's path>/`, so that no sync service moves
+//! it and no clean of the folder destroys it. Where that cannot be written: `.cru/local/<machine>/`.
+
+use std::path::{Path, PathBuf};
+
+use super::Vault;
+use cru_base::{Env, Result, files};
+
+/// The folder of machine state of one vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    dir: PathBuf,
+}
+
+impl State {
+    /// That of `vault`; made where it is missing.
+    pub fn of(vault: &Vault, env: &Env) -> Result<Self> {
+        let [dir, fallback] = Self::places(vault, env);
+        if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok() && files::is_writable(dir)) {
+            return Ok(Self { dir });
+        }
+        let dir = fallback.unwrap_or_else(|| vault.root().join(".cru/local"));
+        files::create_dir(&dir)?;
+        Ok(Self { dir })
+    }
+
+    /// That of `vault` where there is one, for who only looks: makes nothing.
+    pub fn existing(vault: &Vault, env: &Env) -> Option<Self> {
+        let dir = Self::places(vault, env).into_iter().flatten().find(|dir| dir.is_dir())?;
+        Some(Self { dir })
+    }
+
+    /// That of `vault`, or where it would be: for who only looks. Makes nothing.
+    pub fn there_or_not(vault: &Vault, env: &Env) -> Self {
+        let [outside, inside] = Self::places(vault, env);
+        let dir = || outside.or(inside).unwrap_or_else(|| vault.root().join(".cru/local"));
+        Self::existing(vault, env).unwrap_or_else(|| Self { dir: dir() })
+    }
+
+    /// Where it may be: outside the vault, else inside.
+    fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
+        let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
+        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        let id = vault.config().id.as_deref().map_or_else(|| "vault".to_owned(), file_name);
+        let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
+        let outside = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
+        [outside, Some(vault.root().join(".cru/local").join(machine))]
+    }
+
+    /// One for tests.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Its folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The journal of a session, by [`key`].
+    pub fn journal(&self, key: &str) -> PathBuf {
+        self.dir.join("journal").join(format!("{key}.jsonl"))
+    }
+
+    /// The lock of a session.
+    pub fn lock(&self, key: &str) -> PathBuf {
+        self.dir.join("locks").join(format!("{key}.lock"))
+    }
+
+    /// The operation log of a session.
+    pub fn operations(&self, key: &str) -> PathBuf {
+        self.dir.join("operations").join(format!("{key}.jsonl"))
+    }
+
+    /// What `cru` last generated for a session from its transcript, as of a revision of its note.
+    pub fn base(&self, key: &str, revision: u64) -> PathBuf {
+        self.dir.join("base").join(format!("{key}.r{revision}.md"))
+    }
+
+    /// Recovery copies of a session's note.
+    pub fn recovery(&self, key: &str) -> PathBuf {
+        self.dir.join("recovery").join(key)
+    }
+
+    /// What hooks could not do.
+    pub fn hook_log(&self) -> PathBuf {
+        self.dir.join("hook.log")
+    }
+}
+
+/// A name from outside as the name of a file: letters, digits, `-`, `_`, `.`; what was changed gets a hash, so that two
+/// names never become one.
+pub fn key(name: &str) -> String {
+    file_name(name)
+}
+
+fn file_name(name: &str) -> String {
+    const MAX: usize = 120;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let safe: String = name.chars().filter(|&c| plain(c)).take(MAX).collect();
+    if safe == name && !safe.is_empty() && !safe.starts_with('.') {
+        return safe;
+    }
+    format!("{}-{}", safe.trim_start_matches('.'), &blake3::hash(name.as_bytes()).to_hex()[..12])
+}

@@ -1,0 +1,176 @@
+//! Templates: what surrounds the parts that the program writes. Built in, and overridable by a file in the vault.
+//!
+//! A template of a note decides what stands around: own properties, a section for remarks, a footer. The structured
+//! parts are handed in as they are, and a note that no longer says the same through a template is refused: a layout may
+//! not change what is read back.
+
+use minijinja::{Environment, context};
+
+use super::{Vault, VaultPath};
+use cru_base::{Error, Result, files};
+use cru_note::{Note, frontmatter};
+use cru_session::{Item, read, render};
+
+/// The templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A new session note.
+    Session,
+    /// A new note of a sub-agent's session.
+    Subagent,
+    /// A workflow note.
+    Workflow,
+    /// A learning case.
+    Case,
+    /// The system prompt of exported cases.
+    Prompt,
+    /// What an agent is asked that refines a workflow.
+    Refine,
+}
+
+/// File name and built-in text of each.
+const TABLE: &[(Kind, &str, &str)] = &[
+    (Kind::Session, "session.md", include_str!("../../../templates/session.md")),
+    (Kind::Subagent, "subagent.md", include_str!("../../../templates/subagent.md")),
+    (Kind::Workflow, "workflow.md", include_str!("../../../templates/workflow.md")),
+    (Kind::Case, "case.md", include_str!("../../../templates/case.md")),
+    (Kind::Prompt, "prompt.md", include_str!("../../../templates/prompt.md")),
+    (Kind::Refine, "refine.md", include_str!("../../../templates/refine.md")),
+];
+
+/// A template that is ready to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// `templates/session.md`, as errors call it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Whether the vault has its own.
+    pub own: bool,
+}
+
+impl Template {
+    /// The vault's own template, else the built-in one. Error: the file cannot be read or is no template.
+    pub fn of(vault: &Vault, kind: Kind) -> Result<Self> {
+        let (_, file, text) = TABLE.iter().find(|(row, ..)| *row == kind).copied().unwrap_or(TABLE[0]);
+        let name = format!("templates/{file}");
+        let path = VaultPath::new(&name).map(|path| vault.file(&path)).filter(|path| path.is_file());
+        let Some(path) = path else { return Ok(Self { name, text: text.to_owned(), own: false }) };
+        let text = String::from_utf8_lossy(&files::read(&path)?).into_owned();
+        let template = Self { name, text, own: true };
+        template.environment()?;
+        Ok(template)
+    }
+
+    /// The built-in one, whatever a vault has.
+    pub fn built_in(kind: Kind) -> Self {
+        let (_, file, text) = TABLE.iter().find(|(row, ..)| *row == kind).copied().unwrap_or(TABLE[0]);
+        Self { name: format!("templates/{file}"), text: text.to_owned(), own: false }
+    }
+
+    /// The template filled in. Error: it cannot be rendered.
+    pub fn fill(&self, values: &[(&str, &str)]) -> Result<String> {
+        let values: std::collections::BTreeMap<&str, &str> = values.iter().copied().collect();
+        let values = minijinja::value::Serde(values);
+        let environment = self.environment()?;
+        environment.get_template(&self.name).and_then(|it| it.render(values)).map_err(|error| self.refused(&error))
+    }
+
+    /// Puts a note (a session or a workflow) into the frame.
+    ///
+    /// The template is given `frontmatter` (with both `---` lines), `title`, `body` (all below the title) and `stem` (the
+    /// file's name without `.md`). Error: it cannot be rendered, or the note does not say the same any more.
+    pub fn frame(&self, note: String, stem: &str) -> Result<String> {
+        if !self.own {
+            return Ok(note);
+        }
+        let split = frontmatter::split(&note);
+        let (head, rest) = note.split_at(split.body_start);
+        let (title, body) = match rest.trim_start_matches('\n').strip_prefix("# ") {
+            Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
+            None => ("", rest),
+        };
+        let environment = self.environment()?;
+        let values = context! { frontmatter => head, title, body => body.trim_matches('\n'), stem };
+        let framed = environment.get_template(&self.name).and_then(|it| it.render(values));
+        let mut framed = framed.map_err(|error| self.refused(&error))?;
+        if !framed.ends_with('\n') {
+            framed.push('\n');
+        }
+        if said(&framed) != said(&note) {
+            return Err(Error::usage(format!("the template {} changes what the note says", self.name)).with_hint(
+                "it must hold {{ frontmatter }} first and {{ body }} unchanged, and add no `##` headings above it",
+            ));
+        }
+        Ok(framed)
+    }
+
+    fn environment(&self) -> Result<Environment<'_>> {
+        let mut environment = Environment::new();
+        environment.add_template(&self.name, &self.text).map_err(|error| self.refused(&error))?;
+        Ok(environment)
+    }
+
+    fn refused(&self, error: &minijinja::Error) -> Error {
+        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
+        let detail = error.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
+        Error::usage(format!("could not use the template {}{line}: {}{detail}", self.name, error.kind()))
+            .with_hint("mend it, or remove it to use the built-in one")
+    }
+}
+
+/// What a note says, but for where it says it and for a section that stands after all others.
+fn said(text: &str) -> String {
+    let (mut session, _) = read::session(&Note::parse(text));
+    session.meta.extra.clear();
+    session.meta.tags.clear();
+    session.preface.retain(|item| !matches!(item, Item::Prose(_) | Item::Callout(_)));
+    // A section for a person's own remarks may follow.
+    while session.phases.last().is_some_and(|phase| phase.agent.is_none() && !phase.id_written) {
+        session.phases.pop();
+    }
+    render::note(&session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTE: &str = "---\ntype: session\nsession_id: a\n---\n# Title\n\n## Do @x #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n**Tool calls:**\n- `ls` → ok (09:00:01) ^n-001\n";
+
+    fn own(text: &str) -> Template {
+        Template { name: "templates/session.md".into(), text: text.into(), own: true }
+    }
+
+    #[test]
+    fn the_built_in_frame_changes_nothing() {
+        for (kind, file, text) in TABLE {
+            if matches!(kind, Kind::Session | Kind::Subagent | Kind::Workflow) {
+                let template = Template { name: (*file).into(), text: (*text).into(), own: true };
+                assert_eq!(template.frame(NOTE.to_owned(), "a").unwrap(), NOTE, "{file}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_may_add() {
+        let text = "{{ frontmatter }}# {{ title }}\n\nup: [[Home]]\n\n{{ body }}\n\n## My notes\n\n";
+        let framed = own(text).frame(NOTE.to_owned(), "a").unwrap();
+        assert!(framed.contains("# Title\n\nup: [[Home]]\n\n## Do @x #dev\n"), "{framed}");
+        assert!(framed.ends_with("## My notes\n"), "{framed}");
+    }
+
+    #[test]
+    fn a_frame_may_not_change() {
+        for text in ["{{ frontmatter }}# {{ title }}\n", "{{ body }}", "{{ frontmatter }}```\n{{ body }}\n```\n"] {
+            let error = own(text).frame(NOTE.to_owned(), "a").unwrap_err();
+            assert!(error.to_string().contains("changes what the note says"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_broken_one_says_where() {
+        let error = own("{{ frontmatter }}\n{% if %}\n").frame(NOTE.to_owned(), "a").unwrap_err();
+        assert!(error.to_string().starts_with("could not use the template templates/session.md:2: "), "{error}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Deeds on their way into a text, with what they change.
+
+use std::rc::Rc;
+
+use super::heal::Todo;
+use crate::change::between;
+use crate::operations::Deed;
+use cru_note::Note;
+use cru_session::op::{self, Done, Mode, Op, Outcome};
+
+/// A text with deeds done.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// The text.
+    pub(super) bytes: Vec<u8>,
+    /// What was done, in order.
+    pub(super) deeds: Vec<Deed>,
+    /// What became of each.
+    pub(super) done: Vec<Done>,
+    /// The text, where it is read already.
+    note: Option<Rc<Note>>,
+}
+
+/// Why a deed could not be done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// An operation has no place.
+    #[error("{0}")]
+    Edit(#[from] cru_note::edit::EditError),
+    /// A person has edited what was to be taken back.
+    #[error("r{0} cannot be undone: {1}")]
+    Undo(u64, op::UndoError),
+}
+
+impl Text {
+    /// Of these bytes, with nothing done.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, deeds: Vec::new(), done: Vec::new(), note: None }
+    }
+
+    /// Spares reading the text once more; `note` has its very bytes.
+    pub(super) fn know(&mut self, note: Rc<Note>) {
+        debug_assert_eq!(note.bytes(), self.bytes);
+        self.note = Some(note);
+    }
+
+    /// Does these in order; operations of one mode go together.
+    pub(super) fn run(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
+        let mut rest = todo;
+        while let Some(next) = rest.first() {
+            if next.deed.undo.is_some() {
+                self.undo(next)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let same = |it: &&Todo| it.deed.undo.is_none() && it.mode == next.mode;
+            let count = rest.iter().take_while(same).count();
+            self.ops(&rest[..count])?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
+    fn ops(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
+        let Some(mode) = todo.first().map(|first| first.mode) else { return Ok(()) };
+        let ops: Vec<Op> = todo.iter().filter_map(|it| it.deed.op.clone()).collect();
+        let applied = match &self.note {
+            Some(note) => op::apply_to(note, &ops, mode),
+            None => op::apply(&self.bytes, &ops, mode),
+        };
+        let applied = applied.map_err(|(_, error)| error)?;
+        let withs = todo.iter().filter(|it| it.deed.op.is_some());
+        for (it, done) in withs.zip(applied.done) {
+            let mut deed = Deed { again: mode == Mode::Again, ..it.deed.clone() };
+            // What was there already stays known by the bytes it was written with.
+            if !done.edits.is_empty() {
+                deed.changes.clone_from(&done.edits);
+            }
+            self.deeds.push(deed);
+            self.done.push(done);
+        }
+        self.put(applied.bytes);
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) {
+        self.note = self.note.take().filter(|note| note.bytes() == bytes);
+        self.bytes = bytes;
+    }
+
+    /// What a person has edited since stays, when it is undone once more.
+    fn undo(&mut self, todo: &Todo) -> Result<(), Refusal> {
+        let Some(undo) = &todo.deed.undo else { return Ok(()) };
+        let mut deed = Deed { again: todo.mode == Mode::Again, ..todo.deed.clone() };
+        let outcome = match op::undo(&self.bytes, &undo.changes) {
+            Ok(bytes) => {
+                deed.changes = between(&self.bytes, &bytes);
+                self.put(bytes);
+                Outcome::Done
+            }
+            Err(_) if todo.mode == Mode::Again => Outcome::Gone,
+            Err(error) => return Err(Refusal::Undo(undo.revision, error)),
+        };
+        self.done.push(Done { outcome, edits: deed.changes.clone() });
+        self.deeds.push(deed);
+        Ok(())
+    }
+}

@@ -1,0 +1,412 @@
+//! One attempt at a write, from the bytes on disk to the bytes that replace them.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use jiff::{SignedDuration, tz::TimeZone};
+
+use super::apply::{Refusal, Text};
+use super::heal::{self, Todo};
+use super::{Known, Plan, Writer, Written, cursor, keep};
+use crate::VaultPath;
+use crate::journal::Journal;
+use crate::operations::{Base, Deed, Operations, Record, Undo};
+use crate::state;
+use cru_base::files::Prepared;
+use cru_base::{Error, Result, files};
+use cru_note::Note;
+use cru_session::cursor::Cursor;
+use cru_session::op::{Done, Mode, Op, Outcome};
+
+/// How old the newest entry of a consumed journal is when the file goes: an old buffer that is saved within that time
+/// finds its entries still there.
+const SETTLED: SignedDuration = SignedDuration::from_mins(10);
+
+/// How often a note that is not there is looked for: an editor may be about to put its new text there.
+const LOOKS: u32 = 4;
+
+/// What to write, given the note, what is known, and the log.
+pub(super) type Wish<'j> = &'j mut dyn FnMut(&Note, &Known, &Operations) -> Result<Job>;
+
+/// A plan and what is new in it.
+#[derive(Debug, Default)]
+pub(super) struct Job {
+    /// Without its operations.
+    pub(super) plan: Plan,
+    /// In order.
+    pub(super) new: Vec<New>,
+    /// Whether nothing is to be written.
+    pub(super) dry: bool,
+}
+
+/// Something that was not done before.
+#[derive(Debug)]
+pub(super) enum New {
+    /// An operation.
+    Op(Op),
+    /// Something is taken back.
+    Undo(Undo),
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It is written, or there was nothing to write.
+    Done(Written),
+    /// Somebody else was faster; what was to be written is in the log.
+    Refused,
+}
+
+/// What stands on disk.
+struct Disk {
+    bytes: Vec<u8>,
+    hash: String,
+    cursor: Option<Cursor>,
+}
+
+/// The attempts at one write.
+#[derive(Debug)]
+pub(super) struct Attempt<'a> {
+    writer: &'a Writer<'a>,
+    key: &'a str,
+    note: &'a VaultPath,
+    path: PathBuf,
+    log: Operations,
+    /// Ids of what this call wants written, over all attempts.
+    mine: Vec<String>,
+    /// Whether a replacement was refused: the newest record is then of this call, and was not done.
+    refused: bool,
+    recovered: Option<PathBuf>,
+    label: String,
+}
+
+impl<'a> Attempt<'a> {
+    pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
+        let log = Operations::at(writer.state.operations(key));
+        let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
+        Self { writer, key, note, path, log, mine, refused, recovered, label }
+    }
+
+    /// Tries once.
+    pub(super) fn make(&mut self, wish: Wish<'_>) -> Result<Step> {
+        let Some(disk) = settled(self.read())? else { return Ok(Step::Refused) };
+        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let mut records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
+        let logged = records.last().map_or(0, |record| record.revision);
+        let seen = revision.map_or(logged == 0, |revision| revision >= logged);
+        self.tidy(&records, seen)?;
+
+        let mut text = Text::new(disk.bytes.clone());
+        let todo = if seen { self.unseen(&records) } else { self.todo(&mut records, &disk)? };
+        text.run(&todo).map_err(|refusal| self.refusal(&refusal))?;
+        let again = text.done.iter().filter(|done| done.outcome != Outcome::Present).count();
+        let stale = text.deeds.len();
+        let known = self.known(&records, revision.is_some_and(|revision| revision > logged));
+        let mut place = place_of(&disk, records.last(), seen);
+
+        // The plan sees the note with all that belongs in it, its revision too.
+        let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
+        let healed = Rc::new(Note::parse(healed));
+        let job = wish(&healed, &known, &self.log)?;
+        if healed.bytes() == text.bytes {
+            text.know(healed);
+        }
+        if !job.plan.label.is_empty() {
+            self.label.clone_from(&job.plan.label);
+        }
+        if let Some(consumed) = &job.plan.cursor {
+            let wanted = Cursor::first(consumed);
+            place = Cursor { revision: place.revision, ..wanted };
+        }
+        let next = logged.max(revision.unwrap_or(0)) + 1;
+        let before = text.bytes.clone();
+        text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
+        self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
+        let moved = match &disk.cursor {
+            Some(cursor) => !cursor.same_records(&place),
+            None => job.plan.cursor.is_some(),
+        };
+        let writes = text.bytes != before || stale > 0 || !seen || moved;
+        let mut written = Written { again, made: known.made.clone(), ..Written::default() };
+        written.made.extend(job.plan.made.clone());
+        written.recovered.clone_from(&self.recovered);
+        if job.dry {
+            written.done = self.done(&text);
+            return Ok(Step::Done(written));
+        }
+
+        let mut record = self.record(records.last(), &job.plan, &text, stale);
+        if !writes {
+            written.revision = next - 1;
+            written.done = self.done(&text);
+            record.revision = next - 1;
+            record.ops.clear();
+            if tells(records.last(), &record, &job.plan) {
+                self.put_base(&mut record, &job.plan, records.last())?;
+                self.commit(&record)?;
+                self.forget_base(&record, records.last())?;
+            }
+            return Ok(Step::Done(written));
+        }
+
+        // Refused before and nothing new since: what is in the log already only needs its place in the note.
+        let newest = records.last().filter(|_| self.refused && !seen && job.new.is_empty());
+        let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
+        if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
+            place.revision = newest.revision;
+            let after = self.stamp(&text.bytes, &place)?;
+            let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
+            return self.replace(prepared, &disk, &after, &text, written, newest.revision);
+        }
+        place.revision = next;
+        let after = self.stamp(&text.bytes, &place)?;
+        let today = |record: &Record| record.time.to_zoned(TimeZone::UTC).date();
+        let newest = records.iter().rev().find(|record| record.writes());
+        let conflict = text.done.iter().any(|done| done.outcome == Outcome::Conflict);
+        if stale > 0 || conflict || newest.is_none_or(|newest| today(newest) != today(&record)) {
+            keep::copy(self.writer.state, self.key, &disk.bytes, revision.unwrap_or(0), self.writer.now)?;
+            keep::sweep(self.writer.state, self.key, self.folder()?.as_path(), records.last(), self.writer.now)?;
+        }
+        let temp = keep::temp_name(self.key, next);
+        let Some(prepared) = self.prepare(&after, &temp)? else { return Ok(Step::Refused) };
+        record.revision = next;
+        record.temp = Some(temp);
+        record.from = revision;
+        record.cursor = Some(place.to_string());
+        record.before.clone_from(&disk.hash);
+        record.after = hash(&after);
+        self.put_base(&mut record, &job.plan, records.last())?;
+        self.commit(&record)?;
+        self.forget_base(&record, records.last())?;
+        self.replace(prepared, &disk, &after, &text, written, next)
+    }
+
+    /// The new text beside the note; `None` where the note is on its way.
+    fn prepare(&self, after: &[u8], temp: &str) -> Result<Option<Prepared>> {
+        let target = files::within(self.writer.vault.root(), &self.path)?;
+        settled(Prepared::new(&target, after, Some(temp)))
+    }
+
+    /// The new text in the place of the note, if that is still what was read.
+    fn replace(
+        &mut self,
+        prepared: Prepared,
+        disk: &Disk,
+        after: &[u8],
+        text: &Text,
+        written: Written,
+        revision: u64,
+    ) -> Result<Step> {
+        let aside = self.writer.state.recovery(self.key);
+        if settled(prepared.replace(&disk.bytes, after, Some(&aside)))?.is_none() {
+            self.refused = true;
+            return Ok(Step::Refused);
+        }
+        Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
+    }
+
+    fn read(&self) -> Result<Disk> {
+        let mut look = 0;
+        let bytes = loop {
+            match files::read_stable(&self.path) {
+                Ok(stable) => break stable.bytes,
+                Err(error) if look == LOOKS || self.path.symlink_metadata().is_ok() => return Err(error),
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(10 << look)),
+            }
+            look += 1;
+        };
+        Ok(Disk { hash: hash(&bytes), cursor: cursor::read(&bytes), bytes })
+    }
+
+    /// What the text on disk lacks. Reads more of the log where that is needed.
+    fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
+        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let Some(newest) = records.last() else { return Ok(Vec::new()) };
+        let undone = newest.before == disk.hash || (self.refused && heal::is_base(records, newest, revision));
+        if newest.writes() && undone {
+            return Ok(heal::once_more(newest));
+        }
+        if revision.is_none_or(|revision| heal::undoes(records, revision)) {
+            *records = self.log.all()?;
+        }
+        let revision = revision.unwrap_or_else(|| heal::guess(records, &disk.bytes));
+        Ok(heal::missing(records, revision))
+    }
+
+    fn stamp(&self, bytes: &[u8], place: &Cursor) -> Result<Vec<u8>> {
+        cursor::set(bytes, place).map_err(|error| self.refusal(&Refusal::Edit(error)))
+    }
+
+    fn refusal(&self, refusal: &Refusal) -> Error {
+        match refusal {
+            Refusal::Edit(error) => {
+                let path = self.writer.state.journal(self.key);
+                Error::usage(format!("{}: {error}", self.note)).with_hint(format!(
+                    "what was logged stays in {}; mend the note, and the next command writes it",
+                    path.display()
+                ))
+            }
+            Refusal::Undo(..) => Error::no(format!("{}: {refusal}", self.note))
+                .with_hint("take it out by hand; `cru undo --list` shows what was written"),
+        }
+    }
+
+    fn known(&self, records: &[Record], ahead: bool) -> Known {
+        let mut known = known(records);
+        // A note that another machine has written since is ahead of what was generated here.
+        let base = records.last().filter(|_| !ahead).and_then(|newest| newest.base.as_ref());
+        known.base = base.and_then(|base| {
+            let bytes = files::read(&self.writer.state.base(self.key, base.revision)).ok()?;
+            (hash(&bytes) == base.hash).then(|| String::from_utf8(bytes).ok())?
+        });
+        known
+    }
+
+    fn record(&self, newest: Option<&Record>, plan: &Plan, text: &Text, stale: usize) -> Record {
+        let mut consumed = newest.map(|newest| newest.consumed.clone()).unwrap_or_default();
+        consumed.extend(plan.consumed.clone());
+        let label = if text.deeds.len() == stale && stale > 0 { "again" } else { self.label.as_str() };
+        Record {
+            revision: 0,
+            time: self.writer.now,
+            label: if plan.label.is_empty() { label.to_owned() } else { plan.label.clone() },
+            note: self.note.to_string(),
+            ops: text.deeds.clone(),
+            consumed,
+            made: plan.made.clone(),
+            base: newest.and_then(|newest| newest.base.clone()),
+            base_before: newest.and_then(|newest| newest.base_before),
+            cursor: newest.and_then(|newest| newest.cursor.clone()),
+            from: None,
+            before: String::new(),
+            after: String::new(),
+            temp: None,
+        }
+    }
+
+    /// Puts what was generated beside the log; the two newest are kept.
+    fn put_base(&self, record: &mut Record, plan: &Plan, newest: Option<&Record>) -> Result<()> {
+        let Some(text) = &plan.base else { return Ok(()) };
+        let base = Base { revision: record.revision, hash: hash(text.as_bytes()) };
+        let old = newest.and_then(|newest| newest.base.as_ref());
+        if old.is_some_and(|old| old.hash == base.hash) {
+            return Ok(());
+        }
+        files::put(&self.writer.state.base(self.key, base.revision), text.as_bytes())?;
+        if let Some(old) = old.filter(|old| old.revision != base.revision) {
+            record.base_before = Some(old.revision);
+        }
+        record.base = Some(base);
+        Ok(())
+    }
+
+    /// The moment the write is decided. What the journals hold is on disk before they count as consumed.
+    fn commit(&self, record: &Record) -> Result<()> {
+        for key in record.consumed.keys() {
+            files::sync(&self.writer.state.journal(&state::key(key)))?;
+        }
+        self.log.append(record)
+    }
+
+    /// What is left to do of earlier writes: their files beside the note, journals and bases that nobody needs.
+    fn tidy(&mut self, records: &[Record], seen: bool) -> Result<()> {
+        let Some(newest) = records.last() else { return Ok(()) };
+        let (state, now) = (self.writer.state, self.writer.now);
+        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now)? {
+            self.recovered = Some(kept);
+        }
+        if seen {
+            for (key, mark) in &newest.consumed {
+                Journal::at(state.journal(&state::key(key))).compact(mark, SETTLED, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the base before the two newest.
+    fn forget_base(&self, record: &Record, newest: Option<&Record>) -> Result<()> {
+        let old = newest.and_then(|newest| newest.base_before);
+        if let Some(old) =
+            old.filter(|old| newest.is_some_and(|it| it.base != record.base) && record.base_before != Some(*old))
+        {
+            files::remove(&self.writer.state.base(self.key, old))?;
+        }
+        Ok(())
+    }
+
+    fn folder(&self) -> Result<PathBuf> {
+        let target = files::within(self.writer.vault.root(), &self.path)?;
+        Ok(target.parent().map(Path::to_owned).unwrap_or_default())
+    }
+
+    /// What this call wants and a note from elsewhere, that came between its attempts, may not have.
+    fn unseen(&self, records: &[Record]) -> Vec<Todo> {
+        let deeds = records.last().map(|newest| newest.ops.as_slice()).unwrap_or_default();
+        let mine = deeds.iter().filter(|deed| self.mine.contains(&deed.id));
+        mine.map(|deed| Todo { deed: deed.clone(), mode: Mode::Again }).collect()
+    }
+
+    /// What became of what this call wanted.
+    fn done(&self, text: &Text) -> Vec<Done> {
+        let all = text.deeds.iter().zip(&text.done);
+        all.filter(|(deed, _)| self.mine.contains(&deed.id)).map(|(_, done)| done.clone()).collect()
+    }
+}
+
+/// What was found or done, unless somebody else is writing in this moment.
+fn settled<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(it) => Ok(Some(it)),
+        Err(Error::Changed { path }) if path.symlink_metadata().is_ok() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The cursor that the note should have now: what the log says where it is ahead of the note.
+fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool) -> Cursor {
+    let logged = || Cursor::parse(newest?.cursor.as_deref()?);
+    let found = if seen { disk.cursor.clone() } else { logged().or_else(|| disk.cursor.clone()) };
+    let revision = newest.map_or(0, |newest| newest.revision);
+    let mut place = found.unwrap_or_else(cursor::none);
+    if !seen {
+        place.revision = revision;
+    }
+    place
+}
+
+/// Whether there is something to remember though nothing is to be written.
+fn tells(newest: Option<&Record>, record: &Record, plan: &Plan) -> bool {
+    let none = std::collections::BTreeMap::new();
+    let consumed = newest.map_or(&none, |newest| &newest.consumed);
+    let base = plan.base.as_ref().map(|text| hash(text.as_bytes()));
+    let has = newest.and_then(|newest| newest.base.as_ref()).map(|base| base.hash.clone());
+    *consumed != record.consumed || !plan.made.is_empty() || (base.is_some() && base != has)
+}
+
+/// Whether a record stands for the same part of the transcript.
+fn is_at(record: &Record, place: &Cursor) -> bool {
+    record.cursor.as_deref().and_then(Cursor::parse).is_some_and(|cursor| cursor.same_records(place))
+}
+
+/// New deeds of revision `next`, to be done for the first time.
+fn first(new: &[New], next: u64) -> Vec<Todo> {
+    let deed = |(index, new): (usize, &New)| {
+        let mut deed = Deed { id: format!("{next}.{index}"), first: next, ..Deed::default() };
+        match new {
+            New::Op(op) => deed.op = Some(op.clone()),
+            New::Undo(undo) => deed.undo = Some(undo.clone()),
+        }
+        Todo { deed, mode: Mode::First }
+    };
+    new.iter().enumerate().map(deed).collect()
+}
+
+/// What the newest records say, but for the base.
+pub(super) fn known(records: &[Record]) -> Known {
+    let made = records.iter().flat_map(|record| record.made.clone()).collect();
+    Known { consumed: records.last().map(|newest| newest.consumed.clone()).unwrap_or_default(), base: None, made }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

@@ -1,0 +1,247 @@
+//! Writing a session's note: under its lock, on its newest bytes, once for each operation, with a log of all of it.
+//!
+//! The record in the operation log is the moment a write is decided. Before it, nothing has happened and the journals
+//! keep their entries; after it, the write is done now or at the next contact, since the revision in the note tells
+//! what it lacks. Everything that can fail for long (a full disk, a note that may not be written) fails before it.
+
+mod apply;
+mod attempt;
+mod cursor;
+mod heal;
+mod keep;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::catalog::read_head;
+use super::journal::Mark;
+use super::operations::Operations;
+use super::{State, Vault, VaultPath};
+use attempt::{Attempt, Job, New, Step};
+use cru_base::{Error, Result, files};
+use cru_note::Note;
+use cru_session::op::{self, Op};
+use cru_session::source::Consumed;
+
+pub use undo::{Past, Undone, Which};
+
+/// How often a write is computed anew because somebody else was faster, and the longest pause between.
+const TRIES: u32 = 24;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How often, and at what longest interval, one who waits for another's write looks whether it is done, before it waits
+/// for the lock.
+const LOOKS: u32 = 500;
+const LOOK: Duration = Duration::from_millis(8);
+
+/// What is to be written.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// In order.
+    pub ops: Vec<Op>,
+    /// Journals that are consumed by it, by the journal's key.
+    pub consumed: BTreeMap<String, Mark>,
+    /// Block ids that were given, by entry id: `n-014` for a logged step.
+    pub made: BTreeMap<String, String>,
+    /// How far the transcript is represented now, for `cru_cursor`; `None` leaves that part as it is.
+    pub cursor: Option<Consumed>,
+    /// What `cru` would write of the transcript alone ([`State::base`]); `None` keeps the last one.
+    pub base: Option<String>,
+    /// What it is, for `cru undo`: `log decision`, `flush`.
+    pub label: String,
+}
+
+/// What is known of a session beside its note.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// How far its journals are consumed, by key.
+    pub consumed: BTreeMap<String, Mark>,
+    /// What was last generated of its transcript; `None` where that is not known on this machine.
+    pub base: Option<String>,
+    /// Block ids that were given to the newest entries.
+    pub made: BTreeMap<String, String>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Revision of the note now.
+    pub revision: u64,
+    /// Whether its bytes changed.
+    pub changed: bool,
+    /// What became of each operation.
+    pub done: Vec<op::Done>,
+    /// Operations that were applied again because the note had been saved from an old buffer.
+    pub again: usize,
+    /// Block ids that were given, also by others to entries of this call.
+    pub made: BTreeMap<String, String>,
+    /// A text that a killed writer had left beside the note and that is not known: somebody's save of that moment.
+    pub recovered: Option<PathBuf>,
+}
+
+/// Writes the notes of one vault.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    vault: &'a Vault,
+    state: &'a State,
+    now: Timestamp,
+}
+
+impl<'a> Writer<'a> {
+    /// For a vault and its machine state.
+    pub fn new(vault: &'a Vault, state: &'a State, now: Timestamp) -> Self {
+        Self { vault, state, now }
+    }
+
+    /// Writes what `plan` wants. `key` is the session's ([`super::state::key`] of its `session_id`). `plan` is called with
+    /// the newest note under the session's lock, again whenever somebody else was faster: then with what it gave before
+    /// as known and done.
+    ///
+    /// Errors leave the note and the journals as they were; [`Error::Missing`] where there is no note at the path.
+    pub fn write(
+        &self,
+        key: &str,
+        note: &VaultPath,
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Written> {
+        self.run(key, note, &mut job(plan))
+    }
+
+    /// [`Self::write`] for one entry of a journal. Of many processes that log at one time, whoever has the lock writes
+    /// what all of them wait for; the others find it done and neither read the note nor write it.
+    pub fn write_entry(
+        &self,
+        key: &str,
+        note: &VaultPath,
+        entry: &str,
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Written> {
+        let path = self.state.lock(key);
+        let mut pause = Duration::from_millis(1);
+        let mut held = None;
+        // Who sleeps until the lock is free sleeps on when all is done; so each looks by itself, and has its next entry
+        // in the journal when the next of them writes.
+        for _ in 0..LOOKS {
+            if let Some(written) = self.has(key, note, entry)? {
+                return Ok(written);
+            }
+            held = files::try_lock(&path).map_err(|error| self.told(key, error))?;
+            if held.is_some() {
+                break;
+            }
+            std::thread::sleep(pause);
+            pause = LOOK.min(pause * 2);
+        }
+        let _lock = match held {
+            Some(lock) => lock,
+            None => self.lock(key)?,
+        };
+        match self.has(key, note, entry)? {
+            Some(written) => Ok(written),
+            None => self.locked(key, note, &mut job(plan)),
+        }
+    }
+
+    /// Whether an entry is written: the log has it, and the note on disk is of that revision or a later one. A note that
+    /// is behind (its writer was killed, or an old buffer was saved) has it not, whatever the log says.
+    fn has(&self, key: &str, note: &VaultPath, entry: &str) -> Result<Option<Written>> {
+        let given = Operations::at(self.state.operations(key)).given(entry)?;
+        let Some(newest) = given.last().map(|newest| newest.revision) else { return Ok(None) };
+        if !given.iter().any(|record| record.made.contains_key(entry)) {
+            return Ok(None);
+        }
+        let path = self.vault.file(note);
+        let head = files::within(self.vault.root(), &path).ok().and_then(|path| read_head(&path).ok());
+        let found = head.and_then(|head| cursor::read(head.as_bytes()));
+        if found.is_none_or(|found| found.revision < newest) {
+            return Ok(None);
+        }
+        let made = given.into_iter().flat_map(|record| record.made).collect();
+        Ok(Some(Written { revision: newest, made, ..Written::default() }))
+    }
+
+    fn lock(&self, key: &str) -> Result<files::Lock> {
+        files::lock(&self.state.lock(key)).map_err(|error| self.told(key, error))
+    }
+
+    /// What is known of a session, without its lock. Without [`Known::base`].
+    pub fn peek(&self, key: &str) -> Result<Known> {
+        let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
+        Ok(attempt::known(&records))
+    }
+
+    /// The bytes that a note would have after [`Writer::write`]. Takes no lock and writes nothing.
+    pub fn preview(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
+    ) -> Result<Vec<u8>> {
+        let plan = plan(&Note::parse(bytes), &self.peek(key)?)?;
+        let applied = op::apply(bytes, &plan.ops, op::Mode::First);
+        Ok(applied.map_err(|(_, error)| Error::usage(error.to_string()))?.bytes)
+    }
+
+    fn run(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
+        let _lock = self.lock(key)?;
+        self.locked(key, note, job)
+    }
+
+    /// Only under the lock.
+    fn locked(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
+        let path = self.vault.file(note);
+        files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
+        let mut attempt = Attempt::new(self, key, note, path);
+        let mut pause = Duration::from_millis(1);
+        for _ in 0..TRIES {
+            match attempt.make(job) {
+                Ok(Step::Done(written)) => return Ok(written),
+                Ok(Step::Refused) => {}
+                Err(error) => {
+                    let path = self.vault.file(note);
+                    return Err(self.told(key, self.missing(key, &path, error)));
+                }
+            }
+            std::thread::sleep(pause);
+            pause = PAUSE.min(pause * 2);
+        }
+        Err(Error::Changed { path: self.vault.file(note) })
+    }
+
+    /// An error that is told as a note that is gone, where it is.
+    fn missing(&self, key: &str, path: &std::path::Path, error: Error) -> Error {
+        let gone = matches!(error, Error::Io { .. } | Error::Changed { .. }) && path.symlink_metadata().is_err();
+        if !gone {
+            return error;
+        }
+        let hint = format!("what was logged stays in {}; a renamed note is found by its session_id", self.kept(key));
+        Error::Missing { path: path.to_owned(), hint: Some(hint) }
+    }
+
+    /// With what became of the entries and what to do.
+    fn told(&self, key: &str, error: Error) -> Error {
+        if error.hint().is_some() || !matches!(error, Error::Io { .. } | Error::Usage { .. }) {
+            return error;
+        }
+        error.with_hint(format!("what was logged stays in {}, and the next command tries again", self.kept(key)))
+    }
+
+    fn kept(&self, key: &str) -> String {
+        self.state.journal(key).display().to_string()
+    }
+}
+
+/// What a plan wants, as a job.
+fn job(plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>) -> impl FnMut(&Note, &Known, &Operations) -> Result<Job> {
+    |note, known, _| {
+        let mut plan = plan(note, known)?;
+        let new = std::mem::take(&mut plan.ops).into_iter().map(New::Op).collect();
+        Ok(Job { plan, new, dry: false })
+    }
+}

@@ -1,0 +1,167 @@
+//! Taking back what was written, as one more write.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::attempt::{Job, New};
+use super::heal;
+use super::{Plan, Writer};
+use crate::VaultPath;
+use crate::operations::{Deed, Operations, Record, Undo};
+use cru_base::{Error, Result};
+use cru_note::Note;
+use cru_session::op::{Change, Op};
+
+/// Which writes are to be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// So many of the newest that stand; writes that undid something do not count.
+    Newest(usize),
+    /// The one that made this revision; that of an undoing brings back what it had taken.
+    Revision(u64),
+}
+
+/// A write of the past.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Past {
+    /// The revision that it made.
+    pub revision: u64,
+    /// When.
+    pub time: Timestamp,
+    /// What for.
+    pub label: String,
+    /// What it did, in a few words each.
+    pub what: Vec<String>,
+    /// Whether it was undone.
+    pub undone: bool,
+}
+
+/// What was undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The writes, newest first.
+    pub writes: Vec<Past>,
+    /// The note before.
+    pub before: String,
+    /// The note after, but for its revision.
+    pub after: String,
+    /// The revision of the undoing; `None` when it was only looked at.
+    pub revision: Option<u64>,
+}
+
+impl Writer<'_> {
+    /// What was written to a session, oldest first.
+    pub fn history(&self, key: &str) -> Result<Vec<Past>> {
+        let records = Operations::at(self.state.operations(key)).all()?;
+        Ok(past(&records))
+    }
+
+    /// Takes back what `which` means; where a person has edited those bytes, nothing, with [`Error::No`]. With `dry`,
+    /// only looks what it would do.
+    pub fn undo(&self, key: &str, note: &VaultPath, which: Which, dry: bool) -> Result<Undone> {
+        let mut undone: Option<Undone> = None;
+        let written = self.run(key, note, &mut |note: &Note, _, log: &Operations| {
+            // A second attempt: it is in the log already.
+            if undone.is_some() {
+                return Ok(Job::default());
+            }
+            let records = log.all()?;
+            let (writes, undos) = choose(&records, which)?;
+            let before = note.text().to_owned();
+            let after = take_back(note, &undos)?;
+            undone = Some(Undone { writes, before, after, revision: None });
+            let plan = Plan { label: "undo".to_owned(), ..Plan::default() };
+            Ok(Job { plan, new: undos.into_iter().map(New::Undo).collect(), dry })
+        })?;
+        let mut undone = undone.ok_or_else(|| Error::no("there is nothing to undo"))?;
+        undone.revision = (!dry).then_some(written.revision);
+        Ok(undone)
+    }
+}
+
+/// The text without what is undone, to be shown.
+fn take_back(note: &Note, undos: &[Undo]) -> Result<String> {
+    let mut bytes = note.bytes().to_vec();
+    for undo in undos {
+        bytes = cru_session::op::undo(&bytes, &undo.changes).map_err(|error| {
+            Error::no(format!("r{} cannot be undone: {error}", undo.revision))
+                .with_hint("take it out by hand; `cru undo --list` shows what was written")
+        })?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The writes that are meant, newest first, and how each is taken back.
+fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
+    let deeds = heal::deeds(records);
+    let undone = heal::undone(&deeds, u64::MAX);
+    let mut chosen = Vec::new();
+    for past in past(records).into_iter().rev() {
+        let from = deeds.partition_point(|deed| deed.first < past.revision);
+        let own: Vec<&Deed> = deeds[from..].iter().take_while(|deed| deed.first == past.revision).collect();
+        let is_undo = own.iter().all(|deed| deed.undo.is_some());
+        let meant = match which {
+            Which::Newest(count) => !is_undo && !past.undone && chosen.len() < count,
+            Which::Revision(revision) => past.revision == revision,
+        };
+        if !meant {
+            continue;
+        }
+        if past.undone {
+            return Err(Error::no(format!("r{} is undone already", past.revision))
+                .with_hint("`cru undo --list` shows which write undid it"));
+        }
+        let own: Vec<&Deed> = own.into_iter().filter(|deed| !undone.contains(deed.id.as_str())).collect();
+        let changes: Vec<Change> = own.iter().flat_map(|deed| deed.changes.clone()).collect();
+        let of = own.iter().map(|deed| deed.id.clone()).collect();
+        chosen.push((Undo { revision: past.revision, of, changes }, past));
+    }
+    if chosen.is_empty() {
+        return Err(match which {
+            Which::Newest(_) => Error::no("there is nothing to undo"),
+            Which::Revision(revision) => Error::no(format!("there is no write r{revision}"))
+                .with_hint("`cru undo --list` shows what was written"),
+        });
+    }
+    let (undos, writes) = chosen.into_iter().unzip();
+    Ok((writes, undos))
+}
+
+/// The writes that did something new.
+fn past(records: &[Record]) -> Vec<Past> {
+    let deeds = heal::deeds(records);
+    let undone = heal::undone(&deeds, u64::MAX);
+    let of = |record: &Record| {
+        let own: Vec<&Deed> = record.new_deeds().collect();
+        (!own.is_empty()).then(|| Past {
+            revision: record.revision,
+            time: record.time,
+            label: record.label.clone(),
+            what: own.iter().map(|deed| what(deed)).collect(),
+            undone: own.iter().all(|deed| undone.contains(deed.id.as_str())),
+        })
+    };
+    records.iter().filter_map(of).collect()
+}
+
+/// What a deed did, for people: the first words of what it wrote.
+fn what(deed: &Deed) -> String {
+    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
+    match (&deed.op, &deed.undo) {
+        (Some(Op::Append { text, .. } | Op::InsertAfter { text, .. }), _) => {
+            first(text.trim_start_matches("**Tool calls:**"))
+        }
+        (Some(Op::Preface { text } | Op::Phase { text }), _) => first(text),
+        (Some(Op::Replace { old, new, .. }), _) if new.trim().is_empty() => format!("removed: {}", first(old)),
+        (Some(Op::Replace { new, .. }), _) => format!("replaced: {}", first(new)),
+        (Some(Op::Set { key, new: Some(value), .. }), _) => format!("{key}: {value}"),
+        (Some(Op::Set { key, new: None, .. }), _) => format!("without {key}"),
+        (Some(Op::Identify { phase, .. }), _) => format!("^{phase}"),
+        (Some(Op::Tasks { rows, .. }), _) => {
+            let ids: Vec<&str> = rows.iter().map(|task| task.id.as_str()).collect();
+            format!("tasks: {}", ids.join(", "))
+        }
+        (None, Some(undo)) => format!("took back r{}", undo.revision),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,340 @@
+//! Data flow between steps: files that one writes and another reads, and values that one prints and another uses.
+//!
+//! A name stands for one state of a thing: where a step changes a file that stood in the workflow before, the new state
+//! is `path@2`. So a name has one producer, and the order of work never looks like a cycle. A file that a step reads and
+//! then changes goes in as `path` and comes out as `path@2`; one that it writes without a look is only its result.
+
+use foldhash::{HashMap, HashSet};
+
+use super::deed::Deed;
+use super::file::{Groups, files, groups};
+use super::file_type;
+use super::value::{label, value_type, values};
+use crate::model::{Flow, Operand};
+
+const MAX_INPUTS: usize = 6;
+const MAX_OUTPUTS: usize = 6;
+
+/// What a step of the workflow touches, as far as the flow asks for it. No step's depends on another's.
+#[derive(Debug)]
+pub(super) struct Touched<'a> {
+    /// Values that people said who asked for it.
+    heard: Vec<&'a str>,
+    /// The values of each deed.
+    values: Vec<Values<'a>>,
+    /// Paths read before they were written.
+    reads: Vec<&'a str>,
+    /// Paths written.
+    writes: Vec<&'a str>,
+    /// These by folder.
+    written: Groups<'a>,
+}
+
+/// The values of a deed.
+#[derive(Debug)]
+struct Values<'a> {
+    /// In its command.
+    used: Vec<&'a str>,
+    /// What it printed, each with what kind it is.
+    printed: Vec<(&'a str, &'static str)>,
+}
+
+impl<'a> Touched<'a> {
+    /// What `deeds` touch, for which people asked with `words`.
+    pub(super) fn of(words: impl Iterator<Item = &'a str>, deeds: &'a [Deed<'_>]) -> Self {
+        let heard = words.flat_map(|words| values(words, "")).map(|(value, _)| value).collect();
+        let of_deed = |deed: &'a Deed<'_>| {
+            let used = values(deed.command(), "").map(|(value, _)| value).collect();
+            let prints = deed.shell && deed.succeeded() && deed.tells();
+            let result = deed.step.result.as_deref().filter(|_| prints);
+            Values { used, printed: result.into_iter().flat_map(|result| values(result, &deed.core)).collect() }
+        };
+        let (reads, writes) = files(deeds);
+        let written = groups(&writes, MAX_OUTPUTS);
+        Self { heard, values: deeds.iter().map(of_deed).collect(), reads, writes, written }
+    }
+}
+
+/// Names given so far.
+#[derive(Debug, Default)]
+pub(super) struct Names<'a> {
+    /// How many states a name has.
+    states: HashMap<String, usize>,
+    /// Operands given so far.
+    operands: Vec<Operand>,
+    /// Which of them now stands for a path.
+    current: HashMap<&'a str, usize>,
+    /// Values printed, and who printed them.
+    values: HashMap<&'a str, Value>,
+    /// Values that were there before any step printed them.
+    seen: HashSet<&'a str>,
+    /// Values that people said, and what they go by once a step has used them.
+    said: HashMap<&'a str, Option<Operand>>,
+}
+
+/// A printed value.
+#[derive(Clone, Debug)]
+struct Value {
+    step: usize,
+    label: &'static str,
+    operand: Option<Operand>,
+}
+
+/// A value that a step takes from an earlier one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Carried {
+    /// Index of the step that printed it.
+    pub from: usize,
+    /// The value.
+    pub value: String,
+    /// Its name in the flow.
+    pub operand: Operand,
+}
+
+/// What a step takes and gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Data {
+    /// Operands on the left.
+    pub inputs: Vec<Operand>,
+    /// Operands on the right.
+    pub outputs: Vec<Operand>,
+    /// Values used that earlier steps printed.
+    pub carried: Vec<Carried>,
+    /// Values used that people gave: what varies from one run to the next, with its name.
+    pub lifted: Vec<(String, Operand)>,
+}
+
+impl Data {
+    /// A command with names in place of the values that belong to one run.
+    pub(super) fn named(&self, command: &str) -> String {
+        let carried = self.carried.iter().map(|it| (&it.value, &it.operand));
+        let lifted = self.lifted.iter().map(|(value, operand)| (value, operand));
+        let mut command = command.to_owned();
+        for (value, operand) in carried.chain(lifted) {
+            command = command.replace(value.as_str(), &format!("<{}>", operand.name));
+        }
+        command
+    }
+}
+
+impl<'a> Names<'a> {
+    fn fresh(&mut self, base: &str) -> String {
+        let count = self.states.entry(base.to_owned()).or_insert(0);
+        *count += 1;
+        if *count == 1 { base.to_owned() } else { format!("{base}@{count}") }
+    }
+
+    /// What a person said is not the work of a step.
+    fn hear(&mut self, values: &[&'a str]) {
+        for &value in values {
+            if !self.values.contains_key(value) {
+                self.said.entry(value).or_default();
+            }
+            self.seen.insert(value);
+        }
+    }
+
+    /// Values of this step's commands that people gave, each with the name it goes by.
+    fn lifted(&mut self, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<(String, Operand)> {
+        let mut lifted: Vec<(String, Operand)> = Vec::new();
+        let telling = deeds.iter().zip(&touched.values).filter(|(deed, _)| deed.tells() && deed.shell);
+        for (deed, Values { used, .. }) in telling {
+            for &value in used {
+                let Some(known) = self.said.get(value).cloned() else { continue };
+                if lifted.len() >= 3 || lifted.iter().any(|(other, _)| other == value) {
+                    continue;
+                }
+                let operand = known.unwrap_or_else(|| {
+                    let label = label(value, &deed.core).unwrap_or("value");
+                    Operand { name: self.fresh(label), ty: value_type(label), ..Operand::default() }
+                });
+                self.said.insert(value, Some(operand.clone()));
+                lifted.push((value.to_owned(), operand));
+            }
+        }
+        lifted
+    }
+
+    /// What step `index` takes and gives; called in the order of the steps.
+    pub(super) fn data(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Data {
+        self.hear(&touched.heard);
+        let carried = self.carried(index, deeds, touched);
+        let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
+        let changed: HashSet<&str> = touched.writes.iter().copied().collect();
+        let mut named: HashSet<usize> = HashSet::default();
+        let (mut edited, mut outside): (Vec<&'a str>, Vec<&'a str>) = (Vec::new(), Vec::new());
+        for &path in &touched.reads {
+            match self.current.get(path) {
+                Some(&operand) if data.inputs.len() < MAX_INPUTS && named.insert(operand) => {
+                    data.inputs.extend(self.operands.get(operand).cloned());
+                }
+                None if changed.contains(path) => edited.push(path),
+                None => outside.push(path),
+                Some(_) => {}
+            }
+        }
+        data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
+        data.inputs.extend(data.lifted.iter().map(|(_, operand)| operand.clone()));
+        // What is changed matters more than what was only looked at.
+        for paths in [&edited, &outside] {
+            let room = MAX_INPUTS.saturating_sub(data.inputs.len());
+            if room > 0 && !paths.is_empty() {
+                data.inputs.extend(self.name_all(&groups(paths, room)));
+            }
+        }
+        data.outputs = self.name_all(&touched.written);
+        if data.outputs.is_empty() && !data.inputs.is_empty() {
+            // What it found out, as the request is what it was asked.
+            data.outputs.push(Operand { name: self.fresh("result"), ..Operand::default() });
+        }
+        if data.inputs.is_empty() && !data.outputs.is_empty() {
+            data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
+        }
+        data
+    }
+
+    /// Operands for groups of paths; each path now goes by its operand.
+    fn name_all(&mut self, groups: &Groups<'a>) -> Vec<Operand> {
+        let mut operands = Vec::new();
+        for (base, members) in groups {
+            let ty = file_type::common(members).map(str::to_owned);
+            let operand = match members.as_slice() {
+                [path] => Operand { name: self.fresh(path), ty, ..Operand::default() },
+                members => {
+                    let ty = ty.map(|ty| format!("{ty}[]"));
+                    Operand { name: self.fresh(base), ty, files: Some(members.len()), ..Operand::default() }
+                }
+            };
+            self.current.extend(members.iter().map(|path| (*path, self.operands.len())));
+            self.operands.push(operand.clone());
+            operands.push(operand);
+        }
+        operands
+    }
+
+    fn carried(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<Carried> {
+        let mut carried: Vec<Carried> = Vec::new();
+        for (deed, Values { used, printed }) in deeds.iter().zip(&touched.values) {
+            for &token in used {
+                let Some(value) = self.values.get_mut(token) else {
+                    self.seen.insert(token);
+                    continue;
+                };
+                if value.step == index
+                    || !deed.tells()
+                    || carried.len() >= 3
+                    || carried.iter().any(|it| it.value == token)
+                {
+                    continue;
+                }
+                let (from, label, named) = (value.step, value.label, value.operand.clone());
+                let operand = named.unwrap_or_else(|| Operand {
+                    name: self.fresh(label),
+                    ty: value_type(label),
+                    ..Operand::default()
+                });
+                if let Some(value) = self.values.get_mut(token) {
+                    value.operand = Some(operand.clone());
+                }
+                carried.push(Carried { from, value: token.to_owned(), operand });
+            }
+            for &(token, label) in printed.iter().filter(|(token, _)| !self.seen.contains(token)) {
+                self.values.entry(token).or_insert(Value { step: index, label, operand: None });
+            }
+        }
+        carried
+    }
+}
+
+/// The flow line of a step, if it takes or gives anything.
+pub(super) fn flow(data: &Data) -> Option<Flow> {
+    let some = !data.inputs.is_empty() && !data.outputs.is_empty();
+    some.then(|| Flow { stages: vec![data.inputs.clone(), data.outputs.clone()], ..Flow::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::deed::deed;
+    use super::*;
+    use crate::flow::write;
+    use cru_session::{FileRef, Step};
+
+    fn step(tool: &str, args: &str, result: &str, reads: &[&str], writes: &[&str]) -> Step {
+        let refs =
+            |paths: &[&str]| paths.iter().map(|path| FileRef { path: (*path).into(), ..FileRef::default() }).collect();
+        let result = Some(result.into());
+        Step {
+            tool: tool.into(),
+            args: args.into(),
+            result,
+            reads: refs(reads),
+            writes: refs(writes),
+            ..Step::default()
+        }
+    }
+
+    fn lines(steps: &[Vec<Step>]) -> Vec<String> {
+        let deeds: Vec<Vec<_>> =
+            steps.iter().map(|steps| steps.iter().map(|step| deed(step, None)).collect()).collect();
+        let mut names = Names::default();
+        let mut lines = Vec::new();
+        for (index, deeds) in deeds.iter().enumerate() {
+            let data = names.data(index, deeds, &Touched::of(std::iter::empty(), deeds));
+            lines.push(flow(&data).map_or(String::new(), |flow| write(&flow, "→")));
+        }
+        lines
+    }
+
+    #[test]
+    fn states_of_a_file_have_names() {
+        let lines = lines(&[
+            vec![step("Read", "a.rs", "", &["a.rs"], &[])],
+            vec![step("Edit", "a.rs", "", &["a.rs"], &["a.rs"]), step("Write", "b.md", "", &[], &["b.md"])],
+            vec![step("Read", "b.md", "", &["b.md"], &[]), step("Edit", "c.rs", "", &["c.rs"], &["c.rs"])],
+            vec![step("Edit", "c.rs", "", &["c.rs"], &["c.rs"])],
+        ]);
+        assert_eq!(
+            lines,
+            [
+                "a.rs::Rust → result",
+                "a.rs::Rust → a.rs@2::Rust, b.md::Markdown",
+                "b.md::Markdown, c.rs::Rust → c.rs@2::Rust",
+                "c.rs@2::Rust → c.rs@3::Rust",
+            ]
+        );
+    }
+
+    #[test]
+    fn many_files_are_grouped() {
+        let paths: Vec<String> = (0..9).map(|n| format!("src/auth/f{n}.rs")).chain(["README.md".into()]).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let lines = lines(&[vec![step("apply_patch", "x", "", &[], &paths)]]);
+        assert_eq!(lines, ["request → 9 files in src/auth/::Rust[], README.md::Markdown"]);
+    }
+
+    #[test]
+    fn values_are_carried() {
+        let lines = lines(&[
+            vec![step("Bash", "./submit --now", "queued as job-48213-a", &[], &[])],
+            vec![step("Bash", "./collect job-48213-a > out.csv", "", &[], &["out.csv"])],
+        ]);
+        assert_eq!(lines, ["", "id::Id → out.csv::CSV"]);
+    }
+
+    #[test]
+    fn what_people_gave_is_an_input() {
+        let words = "Fetch https://example.org/data/2026.csv for ticket 4821733";
+        let steps = [
+            step("Bash", "curl -o raw.csv https://example.org/data/2026.csv", "", &[], &["raw.csv"]),
+            step("Bash", "./close 4821733", "", &[], &[]),
+        ];
+        let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
+        let mut names = Names::default();
+        let data = names.data(0, &deeds, &Touched::of(std::iter::once(words), &deeds));
+        assert_eq!(write(&flow(&data).unwrap(), "→"), "url::URL, number::Number → raw.csv::CSV");
+        assert_eq!(data.named("./close 4821733"), "./close <number>");
+        // The same value goes by the same name later.
+        let data = names.data(1, &deeds[1..], &Touched::of(std::iter::empty(), &deeds[1..]));
+        assert_eq!(data.lifted[0].1.name, "number");
+    }
+}

@@ -1,0 +1,251 @@
+//! What the steps of a session did, seen from the outside: kind, core, files.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::core;
+use super::kind::{self, Kind};
+use super::path::{self, Path};
+use super::place::relative;
+use super::shell;
+use super::verdict::{self, Ended};
+use cru_session::{Item, Session, Step};
+
+/// From how many on they are read side by side.
+pub(super) const MANY: usize = 256;
+
+/// One step of a session.
+#[derive(Clone, Debug)]
+pub(super) struct Deed<'a> {
+    /// The step.
+    pub step: &'a Step,
+    /// What it did.
+    pub kind: Kind,
+    /// The command worth repeating; for tools other than the shell `tool args`.
+    pub core: String,
+    /// Kind of the check that it is, `cargo test`; empty for others.
+    check: String,
+    /// Whether it ran in a shell.
+    pub shell: bool,
+    ended: Ended,
+    /// Paths it read.
+    pub reads: Vec<Cow<'a, str>>,
+    /// Paths it wrote.
+    pub writes: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Deed<'a> {
+    /// Its command as it was given, or its arguments.
+    pub(super) fn command(&self) -> &'a str {
+        self.step.command.as_deref().unwrap_or(&self.step.args)
+    }
+
+    /// Whether it is known to have failed.
+    pub(super) fn failed(&self) -> bool {
+        self.ended == Ended::Badly
+    }
+
+    /// Whether it ended well.
+    pub(super) fn succeeded(&self) -> bool {
+        self.ended == Ended::Well
+    }
+
+    /// What it has in common with another try of it: the kind of check, or the whole command.
+    pub(super) fn key(&self) -> &str {
+        if self.kind == Kind::Check { &self.check } else { &self.core }
+    }
+
+    /// Whether it is more than a look.
+    pub(super) fn tells(&self) -> bool {
+        self.kind != Kind::Look
+    }
+}
+
+#[rustfmt::skip]
+const SHELLS: &[&str] = &[
+    "bash", "shell", "sh", "zsh", "exec", "exec_command", "local_shell", "local_shell_call", "run_terminal_cmd",
+    "run_shell_command", "execute_command", "run_command", "powershell", "terminal",
+];
+
+#[rustfmt::skip]
+const EDITORS: &[&str] = &[
+    "edit", "multiedit", "write", "notebookedit", "apply_patch", "write_file", "edit_file", "replace",
+    "create_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "search_replace", "patch",
+    "create", "delete_file",
+];
+
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "read", "read_file", "view", "view_file", "notebookread", "cat",
+];
+
+/// Tools that neither change nor prove anything worth repeating.
+#[rustfmt::skip]
+const QUIET: &[&str] = &[
+    "glob", "grep", "ls", "task", "agent", "todowrite", "todoread", "todo", "update_plan", "exitplanmode",
+    "enterplanmode", "exit_plan_mode", "askuserquestion", "taskcreate", "taskupdate", "tasklist", "taskget",
+    "taskoutput", "taskstop", "bashoutput", "killshell", "killbash", "skill", "toolsearch", "write_stdin", "question",
+    "ask_user", "report_intent", "sql", "rg",
+];
+
+/// Words in a tool's name that tell that it only looks.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "get", "list", "search", "read", "fetch", "find", "query", "view", "show", "snapshot", "screenshot",
+    "navigate", "glob", "grep", "websearch", "webfetch", "wait", "think", "browser", "resolve", "docs", "inspect",
+    "status", "describe", "count", "explain",
+];
+
+/// The deeds among `items`, in order. Inline work of sub-agents is not theirs.
+pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a>> {
+    let own = |item: &'a Item| match item {
+        Item::Step(step) => Some(deed(step, project)),
+        _ => None,
+    };
+    if items.len() < MANY {
+        let mut deeds = Vec::with_capacity(items.len());
+        deeds.extend(items.iter().filter_map(own));
+        deeds
+    } else {
+        items.par_iter().filter_map(own).collect()
+    }
+}
+
+/// Whether they are worth several threads.
+pub(super) fn are_many(parts: &[Vec<Deed<'_>>]) -> bool {
+    parts.iter().map(Vec::len).sum::<usize>() >= MANY
+}
+
+/// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,
+/// on all cores where there are many.
+pub(super) fn of_phases<'a>(session: &'a Session, path: &Path) -> Vec<Vec<Deed<'a>>> {
+    let project = session.meta.project.as_deref();
+    let own = |index: usize| deeds(path::items(session, path, index), project);
+    let phases = session.phases.len();
+    let many = session.phases.iter().map(|phase| phase.items.len()).sum::<usize>() >= MANY;
+    if many { (0..phases).into_par_iter().map(own).collect() } else { (0..phases).map(own).collect() }
+}
+
+/// What a step did.
+pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
+    let tool = step.tool.to_lowercase();
+    let (mut reads, mut writes) = (paths(&step.reads, project), paths(&step.writes, project));
+    let args = step.args.trim();
+    let shell = SHELLS.contains(&tool.as_str());
+    let (kind, core) = if shell {
+        let command = step.command.as_deref().unwrap_or(args);
+        let (kind, mut core) = core::core(command, project);
+        // That a search found nothing says something only with what was looked for.
+        if verdict::found_nothing(step)
+            && let Some(filter) = shell::split(command).last().filter(|part| part.operator == "|")
+            && !core.ends_with(filter.text)
+        {
+            core = format!("{core} | {}", filter.text);
+        }
+        (kind, relative(&core, project).into_owned())
+    } else if let ("commit", Some((_, message))) = (tool.as_str(), args.split_once(' ')) {
+        // What a host committed by itself, told by hash and message.
+        (Kind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
+    } else if EDITORS.contains(&tool.as_str()) {
+        if writes.is_empty() && is_path(args) {
+            writes.push(Cow::Borrowed(args));
+        }
+        (Kind::Edit, String::new())
+    } else if READERS.contains(&tool.as_str()) {
+        if reads.is_empty() && is_path(args) {
+            reads.push(Cow::Borrowed(args));
+        }
+        (Kind::Look, String::new())
+    } else if args.is_empty() {
+        // A name alone says nothing to repeat.
+        (if writes.is_empty() { Kind::Look } else { Kind::Edit }, String::new())
+    } else {
+        (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
+    };
+    let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
+    if shell && writes.is_empty() && kind == Kind::Change {
+        writes.extend(edited_in_place(&core).map(|path| Cow::Owned(path.to_owned())));
+    }
+    let ended = verdict::ended(step, kind, shell);
+    Deed { step, kind, core, check, shell, ended, reads, writes }
+}
+
+fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
+    if !writes.is_empty() {
+        return Kind::Edit;
+    }
+    let last = tool.rsplit("__").next().unwrap_or(tool);
+    let looking = last.split(|c: char| !c.is_alphanumeric()).any(|word| LOOKING.contains(&word));
+    if QUIET.contains(&tool) || looking { Kind::Look } else { Kind::Run }
+}
+
+fn paths<'a>(files: &'a [cru_session::FileRef], project: Option<&str>) -> Vec<Cow<'a, str>> {
+    files.iter().map(|file| relative(&file.path, project)).filter(|path| is_plain(path)).collect()
+}
+
+/// Whether a path can stand in a flow line: one line of plain text.
+fn is_plain(path: &str) -> bool {
+    let printable = path.bytes().all(|byte| byte.is_ascii_graphic());
+    !path.is_empty() && (printable || super::clean(path) == path)
+}
+
+/// The file that a `sed -i` edits, where it is all of the command.
+fn edited_in_place(core: &str) -> Option<&str> {
+    let rest = core.strip_prefix("sed -i")?;
+    let path = rest.split_whitespace().next_back()?.trim_matches(['"', '\'']);
+    let one = !rest.contains([';', '&', '|', '\n']) || shell::split(core).len() == 1;
+    (one && is_path(path) && path.contains('.') && !path.contains(['*', '$', '(', '{', '<'])).then_some(path)
+}
+
+/// Whether the argument of a file tool is one path and nothing else.
+fn is_path(args: &str) -> bool {
+    is_plain(args) && args.len() < 300 && !args.contains(['\n', '`', '"', '…']) && args.split_whitespace().count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(tool: &str, args: &str) -> Step {
+        Step { tool: tool.into(), args: args.into(), ..Step::default() }
+    }
+
+    #[test]
+    fn tools_are_told_apart() {
+        for (tool, args, kind) in [
+            ("Bash", "cargo test", Kind::Check),
+            ("Read", "src/a.rs", Kind::Look),
+            ("Edit", "src/a.rs", Kind::Edit),
+            ("TodoWrite", "3 tasks", Kind::Look),
+            ("mcp__github__create_issue", "x", Kind::Run),
+            ("mcp__github__get_issue", "x", Kind::Look),
+            ("WebFetch", "https://example.org", Kind::Look),
+        ] {
+            assert_eq!(deed(&step(tool, args), None).kind, kind, "{tool}");
+        }
+    }
+
+    /// The exit code of a check with a filter behind it is the filter's.
+    #[test]
+    fn a_filter_that_found_nothing_is_no_failure() {
+        let (result, exit) = (Some("failed, no output".into()), Some(1));
+        let status = cru_session::StepStatus::Failed;
+        let step = Step { result, status, exit, ..step("Bash", "npx tsc --noEmit 2>&1 | grep -i pump") };
+        let deed = deed(&step, None);
+        assert_eq!(
+            (deed.kind, deed.core.as_str(), deed.succeeded()),
+            (Kind::Check, "npx tsc --noEmit | grep -i pump", true)
+        );
+    }
+
+    #[test]
+    fn paths_come_from_arguments_where_nothing_is_recorded() {
+        assert_eq!(deed(&step("Write", "src/a.rs"), None).writes, ["src/a.rs"]);
+        assert_eq!(deed(&step("Read", "src/a.rs"), None).reads, ["src/a.rs"]);
+        assert!(deed(&step("Edit", "two words"), None).writes.is_empty());
+        assert_eq!(deed(&step("Bash", "sed -i '' '7s/a|b;/c/' src/a.rs"), None).writes, ["src/a.rs"]);
+        assert!(deed(&step("Bash", "sed -i s/a/b/ *.rs"), None).writes.is_empty());
+        assert!(deed(&step("Bash", "sed -i s/a/b/ a.rs && ./run b.rs"), None).writes.is_empty());
+    }
+}

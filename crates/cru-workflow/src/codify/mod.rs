@@ -1,0 +1,233 @@
+//! A session made into a workflow: what a person needs to do the same work again.
+//!
+//! The final path is cut into chapters ([`chapter`]), each a step; sub-phases and sub-agents are steps below it. Titles
+//! come from people's words ([`request`]) or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
+//! step from [`body`] and [`commands`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
+
+mod body;
+mod chapter;
+mod commands;
+mod core;
+mod data;
+mod deed;
+mod draft;
+mod file;
+mod file_type;
+mod kind;
+mod outcome;
+mod path;
+mod phrase;
+mod place;
+mod program;
+mod request;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod title;
+mod value;
+mod verdict;
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
+use super::text;
+use cru_base::text::{fold_whitespace, sanitise, truncate};
+use cru_base::{Diagnostic, Span, threads};
+use cru_session::{Link, Session, Status};
+
+/// Tasks listed as goals at most.
+const MAX_GOALS: usize = 30;
+
+/// What a person can ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Keep the versions of agents: `@planner@1.2`.
+    pub versions: bool,
+}
+
+/// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
+pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
+    let mut warnings = Vec::new();
+    let path = path::path(session);
+    let deeds = deed::of_phases(session, &path);
+    let many = deed::are_many(&deeds);
+    let chapters = chapter::chapters(session, &path, &deeds, many);
+    let mut drafts = draft::drafts(session, &path, &chapters, deeds);
+    // What files and values they touch does not depend on what they are called.
+    let (titles, flows) =
+        threads::join_if(many, || draft::titles(session, &chapters, &drafts, many), || draft::flows(&drafts, many));
+    for (draft, title) in drafts.iter_mut().zip(titles) {
+        draft.title = title;
+    }
+    remarks(session, &path, drafts.len(), &mut warnings);
+    let title = workflow_title(session, &drafts);
+    let mut workflow = Workflow {
+        title,
+        sources: session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect(),
+        goals: goals(session, &mut warnings),
+        ..Workflow::default()
+    };
+    let passes = outcome::Passes::of(&drafts);
+    let outcomes = outcome::outcomes(session, &drafts, &passes);
+    // No step's text depends on another's.
+    let step = |(index, draft): (usize, &draft::Draft<'_>)| {
+        let mut step = draft.step(session, *options);
+        step.need = outcomes[index].need;
+        step.parts = body::parts(index, &drafts, &flows[index], &passes);
+        if outcomes[index].status == outcome::BROKEN_OFF {
+            let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
+            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+        }
+        step
+    };
+    let steps = || -> Vec<Step> {
+        if many {
+            drafts.par_iter().enumerate().map(step).collect()
+        } else {
+            drafts.iter().enumerate().map(step).collect()
+        }
+    };
+    let ends = || (outcome::checks(&drafts), outcome::record(session, &drafts, &flows, &outcomes));
+    let (steps, ((checks, odd), record)) = threads::join_if(many, steps, ends);
+    workflow.steps = steps;
+    workflow.steps.extend(record);
+    workflow.checks = checks;
+    warnings.extend(odd);
+    if drafts.is_empty() {
+        let markdown = "The session has nothing to repeat: no tool was used and nothing was decided.".to_owned();
+        workflow.preface.push(Part::Prose(Prose { markdown, span: Span::default() }));
+    }
+    (workflow, warnings)
+}
+
+/// The session's title if it asks for something and was not cut; else the title of the step it begins with, or of the
+/// step in which most was done.
+fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
+    let own = session.title().trim();
+    let cut = own.ends_with('…')
+        || request::is_label(own)
+        || request::forbids(own)
+        || draft::is_of_idle_end(session)
+        || (session.meta.host.is_some() && (request::is_talk(own) || !request::reads_well(own)));
+    if !cut && let Some(title) = request::imperative(own) {
+        return title;
+    }
+    let tops = || drafts.iter().filter(|draft| draft.level == 2);
+    if cut || (session.meta.host.is_some() && tops().count() == 1) {
+        let start: String = own.chars().take(16).collect();
+        let same = tops().find(|draft| draft.title.starts_with(&start));
+        let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
+        if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
+            // A list of files says less than what somebody set out to do.
+            let listed = title::from_deeds(&draft.deeds).is_some_and(|made| made == draft.title);
+            let task = session.tasks().first().and_then(|task| request::imperative(&task.content)).filter(|_| listed);
+            return task.unwrap_or_else(|| draft.title.clone());
+        }
+    }
+    let made = title::title(&sanitise(own));
+    if made.is_empty() { "Untitled".to_owned() } else { made }
+}
+
+/// What makes two commands the same kind: program and verb, `cargo test`.
+pub(crate) fn command_key(command: &str) -> String {
+    kind::check_key(command)
+}
+
+/// The programs that a command line starts.
+pub(crate) fn programs(command: &str) -> Vec<String> {
+    let parts = shell::split(command);
+    let programs = parts.iter().filter_map(|part| shell::words(part.text).first().map(|word| (*word).to_owned()));
+    programs.filter(|word| !word.starts_with('#')).collect()
+}
+
+/// The type that a file's name tells.
+pub(crate) fn file_type_of(path: &str) -> &'static str {
+    file_type::common(&[path]).unwrap_or("Path")
+}
+
+/// A title as a short name of data.
+pub(crate) fn short_name(title: &str) -> String {
+    title::short_name(title)
+}
+
+/// At most the first `max` bytes.
+fn head(text: &str, max: usize) -> &str {
+    &text[..cru_base::lines::floor_char_boundary(text, max)]
+}
+
+/// One line of foreign text, safe to be shown.
+fn clean(text: &str) -> String {
+    fold_whitespace(&sanitise(text))
+}
+
+fn remarks(session: &Session, path: &path::Path, steps: usize, warnings: &mut Vec<Diagnostic>) {
+    let mut warn = |code, message: String| warnings.push(Diagnostic::warning(code, Span::default(), message));
+    match steps {
+        0 => warn("codify-empty", "the session has no phase with a step or decision; the workflow is empty".into()),
+        1 => warn("codify-one-step", "the session has one phase with work; the workflow has one step".into()),
+        _ => {}
+    }
+    match &session.meta.status {
+        Some(status @ (Status::Failed | Status::Abandoned)) => {
+            warn(
+                "codify-unfinished",
+                format!("the session is {}; its last step may not work as written", status.as_str()),
+            );
+        }
+        Some(Status::Active | Status::Paused) => {
+            warn("codify-unfinished", "the session is not finished; the workflow shows what was done so far".into());
+        }
+        _ => {}
+    }
+    if path.abandoned > 0 {
+        let message = format!(
+            "{} left out: the work went back and took another way",
+            cru_base::text::plural(path.abandoned as u64, "phase")
+        );
+        warnings.push(Diagnostic::info("codify-abandoned", Span::default(), message));
+    }
+}
+
+fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
+    let tasks = session.tasks();
+    let open = tasks.iter().filter(|task| matches!(task.status.as_str(), "pending" | "in_progress")).count();
+    if open > 0 {
+        let message = format!("{} of {} tasks were not finished in the session", open, tasks.len());
+        warnings.push(Diagnostic::info("codify-open-tasks", Span::default(), message));
+    }
+    let mut seen = HashSet::new();
+    let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
+    // A workflow is to be done again: nothing is ticked.
+    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
+}
+
+/// One line of foreign text as markdown, without an arrow that would be read as a flow.
+fn inline(words: &str) -> String {
+    let words = clean(words);
+    let arrow = |mark: &str| memchr::memmem::find(words.as_bytes(), mark.as_bytes()).is_some();
+    if !["→", "->", "â†’"].into_iter().any(arrow) {
+        return text::escape(&words);
+    }
+    text::escape(&words.replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
+}
+
+/// Foreign text as one paragraph of markdown that opens no structure.
+pub(crate) fn paragraph(words: &str) -> String {
+    let mut escaped = inline(words);
+    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
+        escaped.insert(0, '\\');
+    } else if is_numbered(&escaped) {
+        let at = escaped.find(['.', ')']).unwrap_or(0);
+        escaped.insert(at, '\\');
+    }
+    escaped
+}
+
+/// Whether a line would begin a numbered list.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with(['.', ')'])
+}
