@@ -1,5 +1,6 @@
 //! From the lines that say something, the exit code and what hides it to one verdict.
 
+use super::lines::clean;
 use super::runners::{Meaning, RUNNERS, Runner, RunnerIndex};
 use super::scan::{Finding, Findings, scan};
 use super::{CheckRun, Decision, Shown, Verdict};
@@ -20,7 +21,10 @@ pub(super) fn decide(run: &CheckRun<'_>) -> Decision {
     };
     let findings = scan(run.output, &counts);
     let case = Case { run, commands, runs_any, findings };
-    let (verdict, evidence) = if run.status_is_own { case.with_status() } else { case.by_output() };
+    let is_zero = !run.failed && run.exit.unwrap_or(0) == 0;
+    let is_loose = case.commands.iter().any(|runner| runner_of(*runner).is_some_and(|runner| runner.loose_exit));
+    let by_status = run.status_is_own && !(is_zero && is_loose);
+    let (verdict, evidence) = if by_status { case.with_status() } else { case.by_output() };
     Decision { verdict, evidence: evidence.map(|finding| finding.range.clone()) }
 }
 
@@ -55,16 +59,20 @@ impl Case<'_, '_> {
         self.run.commands.iter().any(|command| RUNNERS.is_idle(command))
     }
 
-    /// A line that says that a program of these checks could not be run.
-    fn missing_program(&self) -> Option<&Finding> {
-        let named = |finding: &&Finding| {
-            let line = &self.run.output[finding.range.clone()];
-            self.run.commands.iter().flat_map(|command| command.iter()).any(|word| {
-                let name = word.rsplit('/').next().unwrap_or(word);
-                !name.is_empty() && !name.starts_with('-') && holds_word(line, name)
-            })
+    /// A line that says that a program of these checks could not be run, and the runner that it was to be.
+    fn missing_program(&self) -> Option<(&Finding, RunnerIndex)> {
+        let named = |finding| {
+            let line = clean(&self.run.output.as_bytes()[finding_range(finding)]);
+            let names = |command: &&[&str]| {
+                command.iter().any(|word| {
+                    let name = word.rsplit('/').next().unwrap_or(word);
+                    !name.is_empty() && !name.starts_with('-') && holds_word(&line, name)
+                })
+            };
+            let at = self.run.commands.iter().position(names)?;
+            Some((finding, self.commands.get(at).copied().flatten()))
         };
-        self.findings.found.iter().filter(|finding| finding.meaning == Meaning::Missing).find(named)
+        self.findings.found.iter().filter(|finding| finding.meaning == Meaning::Missing).find_map(named)
     }
 
     /// Where the exit code is that of the checks.
@@ -99,7 +107,7 @@ impl Case<'_, '_> {
             return (Verdict::Unknown, None);
         }
         if let Some((at, finding)) = self.last_of(Meaning::Missing) {
-            let named = self.missing_program();
+            let named = self.missing_program().map(|(finding, _)| finding);
             if named.is_some() || positive.is_none_or(|(last, _)| last < at) {
                 return (Verdict::Unknown, named.or(Some(finding)));
             }
@@ -108,8 +116,13 @@ impl Case<'_, '_> {
             return (Verdict::Unknown, Some(empty));
         }
         let lists = self.commands.iter().any(|runner| runner_of(*runner).is_some_and(|runner| runner.lists));
-        if lists && (self.findings.other.is_some() || self.last_of(Meaning::Error).is_some()) {
-            return (if self.commands.len() == 1 { Verdict::Failed } else { Verdict::Unknown }, None);
+        if lists {
+            if let Some((_, finding)) = self.last_of(Meaning::Error) {
+                return (Verdict::Failed, Some(finding));
+            }
+            if self.findings.other.is_some() {
+                return (Verdict::Unknown, None);
+            }
         }
         (Verdict::Passed, positive.map(|(_, finding)| finding))
     }
@@ -133,11 +146,13 @@ impl Case<'_, '_> {
         let found = &self.findings.found;
         if let Some((at, finding)) = self.last_of(Meaning::Failed) {
             // A second run that passed after a first that failed, or a line that only looks like a failure.
-            let redone = found[at..].iter().any(|later| later.meaning == Meaning::Passed && later.runner == finding.runner);
+            let redone =
+                found[at..].iter().any(|later| later.meaning == Meaning::Passed && later.runner == finding.runner);
             return (if redone { Verdict::Unknown } else { Verdict::Failed }, Some(finding));
         }
-        if let Some(finding) = self.missing_program() {
-            let redone = self.last_positive().is_some_and(|(_, later)| later.range.start > finding.range.start);
+        if let Some((finding, runner)) = self.missing_program() {
+            let is_of_it = |later: &Finding| is_positive(later) && (runner.is_none() || later.runner == runner);
+            let redone = found.iter().any(|later| later.range.start > finding.range.start && is_of_it(later));
             return (if redone { Verdict::Unknown } else { Verdict::Failed }, Some(finding));
         }
         if let Some((_, finding)) = self.last_of(Meaning::Unfinished) {
@@ -183,16 +198,20 @@ impl Case<'_, '_> {
         let runner = runner_of(index);
         let runs_others = runner.is_none_or(|runner| runner.runs_others);
         let own = |finding: &&Finding| runs_others || finding.runner == index;
-        let of = |meaning: Meaning| self.findings.found.iter().filter(own).filter(|finding| finding.meaning == meaning).count();
+        let of = |meaning: Meaning| {
+            self.findings.found.iter().filter(own).filter(|finding| finding.meaning == meaning).count()
+        };
         let (passed, parts) = (of(Meaning::Passed), of(Meaning::Part));
         let ends_here = self.end_is_seen();
         if runs_others {
             // Another part of it may have failed without a line that is shown.
             return match self.run.shown {
-                Shown::Whole => ends_here && passed + parts > 0,
-                Shown::End => ends_here && (passed > 0 || (parts > 0 && runner.is_some())),
+                Shown::Whole => (ends_here && passed + parts > 0) || self.ended_in_silence(),
+                Shown::End => (ends_here && (passed > 0 || (parts > 0 && runner.is_some()))) || self.ended_in_silence(),
                 Shown::Start => false,
-                Shown::Filtered(filter) => ends_here && passed > 0 && runner.is_some_and(|runner| would_show(runner, filter)),
+                Shown::Filtered(filter) => {
+                    ends_here && passed > 0 && runner.is_some_and(|runner| would_show(runner, filter))
+                }
             };
         }
         let Some(runner) = runner else { return false };
@@ -223,11 +242,27 @@ impl Case<'_, '_> {
         self.commands.len() == 1 || self.run.shown == Shown::Whole
     }
 
+    /// Whether the last that a task runner says it ran is silent where all is well, and nothing followed. A task runner
+    /// prints a line of its own where a task failed.
+    fn ended_in_silence(&self) -> bool {
+        let Some(banner) = &self.findings.banner else { return false };
+        let line = clean(&self.run.output.as_bytes()[banner.clone()]);
+        let line = String::from_utf8_lossy(&line);
+        let last = line.trim_start_matches(['$', '>', ' ']).rsplit("&&").next().unwrap_or("").trim();
+        let words: Vec<&str> = last.split_whitespace().collect();
+        let is_silent = runner_of(RUNNERS.of(&words)).is_some_and(|runner| runner.is_silent);
+        is_silent && !words.contains(&"|") && !words.contains(&"||") && self.commands.len() == 1 && self.is_silence()
+    }
+
     /// Whether the end of the output is there: no host cut it after the last line that says that something went well.
     fn end_is_seen(&self) -> bool {
         let Some((last, _)) = self.last_positive() else { return true };
         self.last_of(Meaning::Truncated).is_none_or(|(at, _)| at < last)
     }
+}
+
+fn finding_range(finding: &Finding) -> std::ops::Range<usize> {
+    finding.range.clone()
 }
 
 fn is_positive(finding: &Finding) -> bool {
@@ -241,16 +276,17 @@ fn would_show(runner: &Runner, filter: &str) -> bool {
         let plain = |character: char| character.is_alphanumeric() || " _-:,/=".contains(character);
         (!text.is_empty() && text.chars().all(plain)).then(|| text.to_owned())
     };
-    let shows = |line: &String| filter.split('|').filter_map(|text| literal(text.trim_end_matches('\\'))).any(|text| line.contains(&text));
+    let shows = |line: &String| {
+        filter.split('|').filter_map(|text| literal(text.trim_end_matches('\\'))).any(|text| line.contains(&text))
+    };
     runner.always.iter().any(shows)
 }
 
 /// Whether `name` stands in `line` with no letter or digit beside it.
-fn holds_word(line: &str, name: &str) -> bool {
+fn holds_word(line: &[u8], name: &str) -> bool {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let bytes = line.as_bytes();
-    memchr::memmem::find_iter(bytes, name).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        !is_part(before) && !is_part(bytes.get(at + name.len()))
+    memchr::memmem::find_iter(line, name).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| line.get(before));
+        !is_part(before) && !is_part(line.get(at + name.len()))
     })
 }

@@ -113,7 +113,8 @@ mod tests {
     #[test]
     fn lines_and_progress() {
         let text = "a\r\n10%\r100%\nb";
-        let lines: Vec<&str> = ranges(text, 0..text.len()).map(|range| &text[range]).filter(|l| !l.is_empty()).collect();
+        let lines: Vec<&str> =
+            ranges(text, 0..text.len()).map(|range| &text[range]).filter(|l| !l.is_empty()).collect();
         assert_eq!(lines, ["a", "10%", "100%", "b"]);
         assert_eq!(ranges("", 0..0).count(), 1);
     }

@@ -88,6 +88,15 @@ impl LinePattern {
         self.counted
     }
 
+    /// Whether `line` begins like this pattern: cheap, and false for most lines.
+    pub(super) fn may_match(&self, line: &[u8]) -> bool {
+        match self.tokens.first() {
+            Some(Token::Literal(bytes)) => line.starts_with(bytes),
+            Some(Token::Number(_)) => line.first().is_some_and(u8::is_ascii_digit),
+            _ => true,
+        }
+    }
+
     /// Whether the whole of `line` is of this form.
     pub(super) fn matches(&self, line: &[u8]) -> bool {
         let (mut token, mut at) = (0, 0);
@@ -103,7 +112,11 @@ impl LinePattern {
                     again = Some((token, at, number));
                     Some(at)
                 }
-                Some(other) => step(other, line, at, &mut number),
+                Some(other) => {
+                    let comma_follows =
+                        matches!(self.tokens.get(token + 1), Some(Token::Literal(text)) if text.starts_with(b","));
+                    step(other, line, at, comma_follows, &mut number)
+                }
             };
             if let Some(next) = next {
                 token += 1;
@@ -120,8 +133,15 @@ impl LinePattern {
     }
 }
 
-/// The end of `token` where it stands at `at`.
-fn step<'a>(token: &Token, line: &'a [u8], at: usize, number: &mut Option<&'a [u8]>) -> Option<usize> {
+/// The end of `token` where it stands at `at`. A number holds commas between groups of three digits, unless the pattern
+/// itself has one there.
+fn step<'a>(
+    token: &Token,
+    line: &'a [u8],
+    at: usize,
+    comma_follows: bool,
+    number: &mut Option<&'a [u8]>,
+) -> Option<usize> {
     let rest = line.get(at..)?;
     let run = |is: fn(&u8) -> bool| rest.iter().take_while(|byte| is(byte)).count();
     match token {
@@ -132,14 +152,18 @@ fn step<'a>(token: &Token, line: &'a [u8], at: usize, number: &mut Option<&'a [u
             if at > 0 && is_of_number(line[at - 1]) && line[at - 1] != b',' {
                 return None;
             }
-            let length = run(|byte| byte.is_ascii_digit() || *byte == b',');
-            let mut digits = &rest[..length];
-            while let Some((b',', before)) = digits.split_last() {
-                digits = before;
+            let mut length = run(u8::is_ascii_digit);
+            let grouped = |from: usize| {
+                let group = &rest[from..rest.len().min(from + 5)];
+                let digits = group.iter().skip(1).take_while(|byte| byte.is_ascii_digit()).count();
+                group.first() == Some(&b',') && digits == 3
+            };
+            while !comma_follows && (1..40).contains(&length) && grouped(length) {
+                length += 4;
             }
+            let digits = &rest[..length];
             let is_zero = digits.iter().all(|byte| *byte == b'0');
             let fits = !digits.is_empty()
-                && digits[0] != b','
                 && match count {
                     Count::Positive => !is_zero,
                     Count::Zero => is_zero,
@@ -179,6 +203,8 @@ mod tests {
             ("ok {w} *", "ok  \tgithub.com/a/b\t0.1s", true),
             ("make: \\*\\*\\* *", "make: *** [all] Error 2", true),
             ("{n} tests", "1,204 tests", true),
+            ("*({i},{i}): error *", "a.ts(1,234): error x", true),
+            ("Failed: {0}, Passed: {n},*", "Failed: 0, Passed: 1, Skipped: 0", true),
             ("*{n} tests", "1,204 tests", true),
             ("", "", true),
             ("", "x", false),

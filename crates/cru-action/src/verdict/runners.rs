@@ -70,6 +70,7 @@ pub(super) struct Runner {
     pub(super) is_silent: bool,
     pub(super) lists: bool,
     pub(super) tail_hides: bool,
+    pub(super) loose_exit: bool,
     pub(super) always: Vec<String>,
     keys: Vec<Vec<String>>,
 }
@@ -126,6 +127,7 @@ struct Entry {
     silent: bool,
     lists: bool,
     tail_hides: bool,
+    loose_exit: bool,
     passed: Vec<String>,
     part: Vec<String>,
     pairs: Vec<(String, String)>,
@@ -183,6 +185,7 @@ impl Runners {
             is_silent: entry.silent,
             lists: entry.lists,
             tail_hides: entry.tail_hides,
+            loose_exit: entry.loose_exit,
             always: entry.always,
             keys: entry.keys.iter().map(|key| words(key)).collect(),
         });
@@ -211,7 +214,9 @@ impl Runners {
             let key = self.longest_key(rest);
             let launched = self.without_launcher(rest);
             match (key, launched) {
-                (Some((_, length)), Some(after)) if rest.len() - after.len() < length => return key.map(|(index, _)| index),
+                (Some((_, length)), Some(after)) if rest.len() - after.len() < length => {
+                    return key.map(|(index, _)| index);
+                }
                 (_, Some(after)) => rest = after,
                 (key, None) => return key.map(|(index, _)| index),
             }
@@ -219,8 +224,11 @@ impl Runners {
     }
 
     fn longest_key(&self, command: &[&str]) -> Option<(u16, usize)> {
-        let keys = (0_u16..).zip(&self.runners).flat_map(|(index, runner)| runner.keys.iter().map(move |key| (index, key)));
-        keys.filter(|(_, key)| begins_with(command, key)).map(|(index, key)| (index, key.len())).max_by_key(|(_, length)| *length)
+        let keys =
+            (0_u16..).zip(&self.runners).flat_map(|(index, runner)| runner.keys.iter().map(move |key| (index, key)));
+        keys.filter(|(_, key)| begins_with(command, key))
+            .map(|(index, key)| (index, key.len()))
+            .max_by_key(|(_, length)| *length)
     }
 
     fn without_launcher<'a, 'b>(&self, command: &'b [&'a str]) -> Option<&'b [&'a str]> {
@@ -230,14 +238,16 @@ impl Runners {
         let fits = |named: &[String]| {
             named.len() <= command.len() && named.iter().zip(command).all(|(word, given)| word == program(given))
         };
-        let (named, values) = self.launchers.iter().filter(|(named, _)| fits(named)).max_by_key(|(named, _)| named.len())?;
+        let (named, values) =
+            self.launchers.iter().filter(|(named, _)| fits(named)).max_by_key(|(named, _)| named.len())?;
         let mut rest = &command[named.len()..];
         while let Some((first, after)) = rest.split_first() {
             if !first.starts_with('-') && !is_assignment(first) {
                 break;
             }
             // The package of an option such as `--with pytest-cov` is no command.
-            let takes_value = matches!(*first, "--with" | "-p" | "--package" | "--extra" | "--group" | "--python" | "-n" | "-s");
+            let takes_value =
+                matches!(*first, "--with" | "-p" | "--package" | "--extra" | "--group" | "--python" | "-n" | "-s");
             rest = after.get(usize::from(takes_value)..).unwrap_or(&[]);
         }
         let rest = rest.get(*values..).unwrap_or(&[]);
@@ -307,7 +317,9 @@ mod tests {
         texts.extend(file.host.unfinished.iter().chain(&file.host.truncated).chain(&file.host.noise));
         for entry in &file.runner {
             assert!(!entry.name.is_empty() && !entry.keys.is_empty());
-            texts.extend(entry.passed.iter().chain(&entry.part).chain(&entry.empty).chain(&entry.failed).chain(&entry.error));
+            texts.extend(
+                entry.passed.iter().chain(&entry.part).chain(&entry.empty).chain(&entry.failed).chain(&entry.error),
+            );
             texts.extend(entry.pairs.iter().flat_map(|(lead, close)| [lead, close]));
         }
         for text in &texts {

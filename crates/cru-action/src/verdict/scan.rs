@@ -33,11 +33,14 @@ pub(super) struct Findings {
     pub(super) found: Vec<Finding>,
     /// The first line that is neither known nor empty.
     pub(super) other: Option<Range<usize>>,
+    /// The last line with which a task runner says what it runs: `$ tsc --noEmit`, `> tsc --noEmit`.
+    pub(super) banner: Option<Range<usize>>,
 }
 
 /// Reads `output`; `counts` says of which runners the lines count.
 pub(super) fn scan(output: &str, counts: &dyn Fn(RunnerIndex) -> bool) -> Findings {
-    let mut scanner = Scanner { output, counts, findings: Findings::default(), leads: Vec::new(), line: 0, compared: 0 };
+    let mut scanner =
+        Scanner { output, counts, findings: Findings::default(), leads: Vec::new(), line: 0, compared: 0 };
     if output.len() <= START + END {
         scanner.read(0..output.len());
         return scanner.findings;
@@ -87,19 +90,22 @@ impl Scanner<'_> {
             if known.is_empty() && self.findings.other.is_none() && cleaned.iter().any(u8::is_ascii_alphanumeric) {
                 self.findings.other = Some(range.clone());
             }
+            let is_noise = known.iter().all(|entry| entry.meaning == Meaning::Noise);
+            if is_noise && (cleaned.starts_with(b"$ ") || cleaned.starts_with(b"> ")) {
+                self.findings.banner = Some(range.clone());
+            }
             self.add(&known, &range);
         }
-        // A line may begin in one part and end in the next one only at their edge, which is a line's end.
     }
 
     /// The lines of `range` that tell of a failure.
     fn skim(&mut self, range: Range<usize>) {
         let output = self.output;
         let Some(failures) = &RUNNERS.failures else { return };
-        if self.findings.other.is_none() {
-            self.findings.other = Some(range.start..range.start);
-        }
+        // What is not read may be anything.
+        self.findings.other.get_or_insert(range.start..range.start);
         self.leads.clear();
+        self.compared = 0;
         for range in ranges(output, range) {
             if self.compared > COMPARED_BETWEEN {
                 return;
@@ -112,7 +118,6 @@ impl Scanner<'_> {
             {
                 known = self.known(rest, failures, Some(&RUNNERS.failure_lines));
             }
-            self.compared += known.len();
             self.add(&known, &range);
         }
     }
@@ -127,10 +132,14 @@ impl Scanner<'_> {
                 continue;
             }
             tried.push(index);
-            let place = places.map_or(index, |places| places.get(index).map_or(usize::MAX, |place| usize::from(*place)));
+            let place =
+                places.map_or(index, |places| places.get(index).map_or(usize::MAX, |place| usize::from(*place)));
             let Some(entry) = RUNNERS.lines.get(place) else { continue };
+            if !entry.pattern.may_match(line) || !(self.counts)(entry.runner) {
+                continue;
+            }
             self.compared += 1;
-            if (self.counts)(entry.runner) && entry.pattern.matches(line) {
+            if entry.pattern.matches(line) {
                 known.push(entry);
             }
         }
@@ -152,7 +161,8 @@ impl Scanner<'_> {
                     continue;
                 }
                 Meaning::Close(pair) => {
-                    let is_led = self.leads.iter().any(|(lead, line)| *lead == pair && self.line - line <= PAIR_DISTANCE);
+                    let is_led =
+                        self.leads.iter().any(|(lead, line)| *lead == pair && self.line - line <= PAIR_DISTANCE);
                     if !is_led {
                         continue;
                     }
