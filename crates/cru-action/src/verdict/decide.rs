@@ -29,7 +29,7 @@ pub(super) fn decide(run: &CheckRun<'_>) -> Decision {
 }
 
 fn runner_of(index: RunnerIndex) -> Option<&'static Runner> {
-    RUNNERS.runners.get(usize::from(index?))
+    RUNNERS.table.get(usize::from(index?))
 }
 
 struct Case<'a, 'b> {

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn error_objects() {
-        let rows: &[(&str, Option<(&str, Option<&str>)>)] = &[
+        type Expected = Option<(&'static str, Option<&'static str>)>;
+        let rows: &[(&str, Expected)] = &[
             (r#"{"status":"error","message":"no such file"}"#, Some(("status", Some("no such file")))),
             (r#" {"error": "Not Found", "statusCode": 404} "#, Some(("error", Some("Not Found")))),
             (r#"{"error":{"code":-32601,"message":"no method"},"id":1}"#, Some(("error", Some("no method")))),

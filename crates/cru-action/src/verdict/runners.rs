@@ -62,8 +62,9 @@ pub(super) struct KnownLine {
     pub(super) runner: RunnerIndex,
 }
 
-/// One runner.
+/// One runner; its fields are the keys of the data file, where they are explained.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the data file")]
 pub(super) struct Runner {
     pub(super) runs_others: bool,
     pub(super) alone: bool,
@@ -72,13 +73,14 @@ pub(super) struct Runner {
     pub(super) tail_hides: bool,
     pub(super) loose_exit: bool,
     pub(super) always: Vec<String>,
+    idle: Vec<String>,
     keys: Vec<Vec<String>>,
 }
 
 /// All runners.
 #[derive(Debug)]
 pub(super) struct Runners {
-    pub(super) runners: Vec<Runner>,
+    pub(super) table: Vec<Runner>,
     pub(super) lines: Vec<KnownLine>,
     /// Finds the longest literal of each pattern; a literal's index is that of its line.
     pub(super) literals: Option<AhoCorasick>,
@@ -119,6 +121,7 @@ struct Host {
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the data file")]
 struct Entry {
     name: String,
     keys: Vec<String>,
@@ -135,6 +138,7 @@ struct Entry {
     failed: Vec<String>,
     error: Vec<String>,
     always: Vec<String>,
+    idle: Vec<String>,
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -187,6 +191,7 @@ impl Runners {
             tail_hides: entry.tail_hides,
             loose_exit: entry.loose_exit,
             always: entry.always,
+            idle: entry.idle,
             keys: entry.keys.iter().map(|key| words(key)).collect(),
         });
         let launchers = file.general.launchers.iter().map(|text| {
@@ -196,7 +201,7 @@ impl Runners {
             (named, values)
         });
         Self {
-            runners: runners.collect(),
+            table: runners.collect(),
             lines,
             literals,
             failures,
@@ -225,7 +230,7 @@ impl Runners {
 
     fn longest_key(&self, command: &[&str]) -> Option<(u16, usize)> {
         let keys =
-            (0_u16..).zip(&self.runners).flat_map(|(index, runner)| runner.keys.iter().map(move |key| (index, key)));
+            (0_u16..).zip(&self.table).flat_map(|(index, runner)| runner.keys.iter().map(move |key| (index, key)));
         keys.filter(|(_, key)| begins_with(command, key))
             .map(|(index, key)| (index, key.len()))
             .max_by_key(|(_, length)| *length)
@@ -257,7 +262,10 @@ impl Runners {
     /// Whether `command` is one that runs nothing, for its options.
     pub(super) fn is_idle(&self, command: &[&str]) -> bool {
         let own = command.split(|word| *word == "--").next().unwrap_or(command);
-        own.iter().any(|word| self.idle.iter().any(|idle| idle == word))
+        let by_runner = self.of(command).and_then(|index| self.table.get(usize::from(index)));
+        let is_in = |list: &[String], word: &str| list.iter().any(|idle| idle == word);
+        own.iter().any(|word| is_in(&self.idle, word))
+            || by_runner.is_some_and(|runner| command.iter().any(|word| is_in(&runner.idle, word)))
     }
 }
 
@@ -328,7 +336,7 @@ mod tests {
         }
         assert_eq!(RUNNERS.lines.len(), texts.len());
         assert!(RUNNERS.literals.is_some() && RUNNERS.failures.is_some());
-        assert_eq!(RUNNERS.runners.len(), file.runner.len());
+        assert_eq!(RUNNERS.table.len(), file.runner.len());
     }
 
     #[test]

@@ -53,7 +53,9 @@ fn unwrapped(output: String) -> (Option<i32>, String) {
 
 fn collect(value: &Value, file: &str, line: &str, asked: &mut HashMap<String, String>, calls: &mut Vec<Call>) {
     if let Value::Array(items) = value {
-        items.iter().for_each(|item| collect(item, file, line, asked, calls));
+        for item in items {
+            collect(item, file, line, asked, calls);
+        }
         return;
     }
     let Value::Object(object) = value else { return };
@@ -103,7 +105,9 @@ fn collect(value: &Value, file: &str, line: &str, asked: &mut HashMap<String, St
     {
         add(command.clone(), object.get("content"), None, flag("isError"));
     }
-    object.values().for_each(|item| collect(item, file, line, asked, calls));
+    for item in object.values() {
+        collect(item, file, line, asked, calls);
+    }
 }
 
 fn calls_of(path: &Path) -> Vec<Call> {
@@ -181,7 +185,7 @@ fn judged(call: &Call) -> Option<Decision> {
     let is_check = |words: &[String]| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some(index) = RUNNERS.of(&words) else { return false };
-        let wrapper = RUNNERS.runners[usize::from(index)].runs_others;
+        let wrapper = RUNNERS.table[usize::from(index)].runs_others;
         let named = ["test", "lint", "check", "build", "typecheck", "tsc", "fmt", "format", "validate", "ci"];
         let names = |word: &&str| named.iter().any(|name| word.split([':', '-']).any(|part| part == *name));
         !wrapper || words.iter().skip(1).any(names) || words.first() == Some(&"make") || words.first() == Some(&"act")
@@ -201,7 +205,7 @@ fn judged(call: &Call) -> Option<Decision> {
         if *operator != "|" {
             continue;
         }
-        shown = match (words.first().map(String::as_str).unwrap_or(""), shown) {
+        shown = match (words.first().map_or("", String::as_str), shown) {
             ("tail", Shown::Whole) => Shown::End,
             ("head", Shown::Whole) => Shown::Start,
             ("tee" | "cat", shown) => shown,

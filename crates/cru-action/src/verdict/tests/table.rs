@@ -302,6 +302,10 @@ fn an_own_exit_code_decides_where_nothing_contradicts() {
         ("gh run watch 7", "still going", 0, Unknown),
         ("make", "make: 'all' is up to date.", 0, Unknown),
         ("tsc --version", "Version 5.4.2", 0, Unknown),
+        ("pytest --markers", "@pytest.mark.slow: x", 0, Unknown),
+        ("make -n", "cc a.c", 0, Unknown),
+        ("cargo test -- --list", "a: test\n\n1 test, 0 benchmarks", 0, Unknown),
+        ("npm test", "[31m1 passed[0m", 0, Passed),
     ];
     for (check, output, code, expected) in rows {
         assert_eq!(judged(&[check], output, Status::Own(*code)), *expected, "{check} {code}: {output}");
