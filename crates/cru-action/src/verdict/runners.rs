@@ -180,7 +180,9 @@ impl Runners {
             AhoCorasick::builder().match_kind(MatchKind::Standard).build(literals).ok()
         };
         let literals = finder(&mut lines.iter());
-        let tells = |line: &&KnownLine| line.meaning == Meaning::Failed;
+        // A short literal stands in too many lines to search for.
+        let is_rare = |line: &KnownLine| line.pattern.literal().is_some_and(|literal| literal.len() >= 4);
+        let tells = |line: &&KnownLine| line.meaning == Meaning::Failed && is_rare(line);
         let failures = finder(&mut lines.iter().filter(tells));
         let failure_lines = (0_u16..).zip(&lines).filter(|(_, line)| tells(line)).map(|(index, _)| index).collect();
         let runners = file.runner.into_iter().map(|entry| Runner {

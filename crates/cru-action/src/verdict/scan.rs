@@ -13,6 +13,8 @@ const START: usize = 16 * 1024;
 const END: usize = 64 * 1024;
 /// Work spent on what lies between them: lines whose form is compared.
 const COMPARED_BETWEEN: usize = 20_000;
+/// Bytes between them that are searched at once.
+const BLOCK: usize = 64 * 1024;
 /// Lines that may stand between the two lines of a pair.
 const PAIR_DISTANCE: usize = 12;
 
@@ -106,20 +108,48 @@ impl Scanner<'_> {
         self.findings.other.get_or_insert(range.start..range.start);
         self.leads.clear();
         self.compared = 0;
-        for range in ranges(output, range) {
-            if self.compared > COMPARED_BETWEEN {
-                return;
+        let bytes = output.as_bytes();
+        let mut start = range.start;
+        while start < range.end && self.compared <= COMPARED_BETWEEN {
+            let least = (start + BLOCK).min(range.end);
+            let end = memchr::memchr(b'\n', &bytes[least..range.end]).map_or(range.end, |end| least + end + 1);
+            let block = start..end;
+            start = end;
+            if memchr::memchr(0x1b, &bytes[block.clone()]).is_some() {
+                for line in ranges(output, block) {
+                    self.skim_line(failures, &line);
+                }
+                continue;
             }
-            let cleaned = clean(&output.as_bytes()[range.clone()]);
-            let mut known = self.known(&cleaned, failures, Some(&RUNNERS.failure_lines));
-            if known.is_empty()
-                && cleaned.first().is_some_and(|byte| matches!(byte, b'[' | b'|'))
-                && let Some(rest) = without_task_prefix(&cleaned)
-            {
-                known = self.known(rest, failures, Some(&RUNNERS.failure_lines));
+            // Without colour codes the block is searched as one, and only lines with a hit are looked at.
+            let mut done = block.start;
+            for hit in failures.find_overlapping_iter(&bytes[block.clone()]) {
+                let at = block.start + hit.start();
+                if at < done {
+                    continue;
+                }
+                let from = memchr::memrchr2(b'\n', b'\r', &bytes[block.start..at])
+                    .map_or(block.start, |end| block.start + end + 1);
+                let to = memchr::memchr2(b'\n', b'\r', &bytes[at..block.end]).map_or(block.end, |end| at + end);
+                self.skim_line(failures, &(from..to));
+                done = to;
             }
-            self.add(&known, &range);
         }
+    }
+
+    fn skim_line(&mut self, failures: &AhoCorasick, range: &Range<usize>) {
+        if self.compared > COMPARED_BETWEEN {
+            return;
+        }
+        let output = self.output;
+        let cleaned = clean(&output.as_bytes()[range.clone()]);
+        let mut known = self.known(&cleaned, failures, Some(&RUNNERS.failure_lines));
+        if known.is_empty()
+            && let Some(rest) = without_task_prefix(&cleaned)
+        {
+            known = self.known(rest, failures, Some(&RUNNERS.failure_lines));
+        }
+        self.add(&known, range);
     }
 
     /// The known lines that `line` is one of, of each runner the strongest.
