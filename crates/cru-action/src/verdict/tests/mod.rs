@@ -1,0 +1,32 @@
+//! Verdicts of whole runs.
+
+mod corpus;
+mod laws;
+mod table;
+
+use super::{CheckRun, Shown, Verdict, verdict};
+
+/// What the status of a call tells.
+#[derive(Clone, Copy)]
+enum Status {
+    /// Hidden behind something.
+    Hidden(Shown<'static>),
+    /// That of the check.
+    Own(i32),
+}
+
+fn judged(checks: &[&str], output: &str, status: Status) -> Verdict {
+    let words: Vec<Vec<&str>> = checks.iter().map(|check| check.split(' ').collect()).collect();
+    let commands: Vec<&[&str]> = words.iter().map(Vec::as_slice).collect();
+    let (exit, shown) = match status {
+        Status::Hidden(shown) => (Some(0), shown),
+        Status::Own(code) => (Some(code), Shown::Whole),
+    };
+    let own = matches!(status, Status::Own(_));
+    let failed = own && exit != Some(0);
+    verdict(&CheckRun { commands: &commands, output, exit, failed, status_is_own: own, shown, chained: false })
+}
+
+const WHOLE: Status = Status::Hidden(Shown::Whole);
+const END: Status = Status::Hidden(Shown::End);
+const START: Status = Status::Hidden(Shown::Start);
