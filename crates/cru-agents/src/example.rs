@@ -19,10 +19,6 @@ use cru_session::source::{Bundle, Header, Importer};
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "parrot",
-    title: "Parrot",
-    host: "parrot",
-    places: &["~/.parrot/sessions"],
-    names: &[".jsonl"],
     recognise: |_, bytes| jsonl::head(bytes, 3).any(|record| record.get("parrot").is_some()),
     bundle: |files| bundles::by_session(files, |path| Ok((bundles::stem(path), 0, None))),
     read: |bundle, sink| jsonl::read(Parrot, bundle, sink),

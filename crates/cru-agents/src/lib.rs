@@ -77,7 +77,7 @@ pub fn find(id: &str) -> Option<&'static Importer> {
 
 /// The importer of that host's transcripts.
 pub fn of_host(host: &str) -> Option<&'static Importer> {
-    IMPORTERS.iter().find(|importer| importer.host == host)
+    IMPORTERS.iter().find(|importer| importer.host() == host)
 }
 
 /// Transcripts that were found, and files that are none.
@@ -134,7 +134,7 @@ pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found
 /// Whether a file has the name of a transcript.
 pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    importer.names.iter().any(|end| name.ends_with(end))
+    importer.agent().names.iter().any(|end| name.ends_with(end.as_str()))
 }
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {

@@ -6,28 +6,24 @@
 use std::path::PathBuf;
 
 use cru_base::Env;
+use cru_session::agent_table;
 use cru_session::source::Importer;
 
-/// A variable, the folder that it moves, and where below its value that is then. The first that is set and fits counts.
-const MOVED: &[(&str, &str, &str)] = &[
-    ("CLAUDE_CONFIG_DIR", "~/.claude", ""),
-    ("CODEX_HOME", "~/.codex", ""),
-    ("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions", ""),
-    ("PI_CODING_AGENT_DIR", "~/.pi/agent", ""),
-    ("GEMINI_CLI_HOME", "~/.gemini", ".gemini"),
-    ("COPILOT_HOME", "~/.copilot", ""),
-    ("XDG_DATA_HOME", "~/.local/share", ""),
-    ("XDG_CONFIG_HOME", "~/.config", ""),
-];
+/// Variables of the system, and the folders that they move.
+const OF_THE_SYSTEM: &[(&str, &str, &str)] =
+    &[("XDG_DATA_HOME", "~/.local/share", ""), ("XDG_CONFIG_HOME", "~/.config", "")];
 
 /// The folders of an agent, in the order of the table; whether there is anything is not asked.
 pub fn of(importer: &Importer, env: &Env) -> Vec<PathBuf> {
-    importer.places.iter().filter_map(|place| expand(place, env)).collect()
+    importer.agent().places.iter().filter_map(|place| expand(place, env)).collect()
 }
 
 /// A folder of an agent, as the table writes it: on this machine.
 pub fn expand(place: &str, env: &Env) -> Option<PathBuf> {
-    for (var, folder, below) in MOVED {
+    let of_agents = agent_table::all().iter().flat_map(|agent| &agent.moved);
+    let of_agents = of_agents.map(|moved| (moved.variable.as_str(), moved.folder.as_str(), moved.below.as_str()));
+    // The first that is set and fits counts.
+    for (var, folder, below) in of_agents.chain(OF_THE_SYSTEM.iter().copied()) {
         let rest = place.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         if let Some((rest, to)) = rest.zip(env.var(var)) {
             return Some(join(join(env.cwd().join(to), below), rest));

@@ -1,5 +1,6 @@
 //! The session: typed model, the way from a note to it and from a transcript's events to it, and the one renderer.
 
+pub mod agent_table;
 pub mod attempt;
 pub mod boundary;
 pub mod callout;

@@ -6,26 +6,20 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::agent_table::{self, AgentEntry};
 use super::event::{Event, StreamKey};
 use cru_base::Result;
 
 /// One agent's transcripts: the row an agent adds to the table in `import/`.
 #[derive(Debug)]
 pub struct Importer {
-    /// Name on the command line: `claude`.
+    /// Name on the command line, and of its row in the [table of agents](crate::agent_table): `claude`.
     pub id: &'static str,
-    /// Name for people: `Claude Code`.
-    pub title: &'static str,
-    /// Frontmatter `host` and name of the agent: `claude-code`.
-    pub host: &'static str,
-    /// Where its transcripts lie, `~` for home; several are all searched.
-    pub places: &'static [&'static str],
-    /// How the names of its transcripts end; only such files are looked at in a folder.
-    pub names: &'static [&'static str],
     /// Whether a file is one of its transcripts, by path and first bytes (up to 64 KiB).
     pub recognise: fn(&Path, &[u8]) -> bool,
     /// Puts recognised files together that must be read as one: a session, its slices and its sub-agents. The result
@@ -39,6 +33,24 @@ pub struct Importer {
     /// What the host's hooks told, as the transcripts it would have written: by path, beside the path that is given.
     /// `None` for a host without hooks.
     pub hooked: Option<Hooked>,
+}
+
+impl Importer {
+    /// The row of its agent in the table; an empty one where it has none, which a test of the table rules out.
+    pub fn agent(&self) -> &'static AgentEntry {
+        static NONE: LazyLock<AgentEntry> = LazyLock::new(AgentEntry::default);
+        agent_table::by_id(self.id).unwrap_or(&NONE)
+    }
+
+    /// Name for people: `Claude Code`.
+    pub fn title(&self) -> &'static str {
+        &self.agent().title
+    }
+
+    /// Frontmatter `host` and name of the agent: `claude-code`.
+    pub fn host(&self) -> &'static str {
+        &self.agent().host
+    }
 }
 
 /// Makes transcripts of what hooks told: each with its path, the session's own first.

@@ -77,7 +77,7 @@ pub(super) fn disabled_note(text: &str) -> Option<String> {
 
 fn own_name_note(place: &Place, program: &Program, host: &Host) -> Option<String> {
     (place.level == Level::Project && !program.path.contains('/'))
-        .then(|| format!("whoever works in this project needs `{}` on the PATH of {}", program.path, host.title))
+        .then(|| format!("whoever works in this project needs `{}` on the PATH of {}", program.path, host.title()))
 }
 
 /// The running program, by its name on `PATH` where that leads to it: such a name outlives an update.

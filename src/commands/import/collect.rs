@@ -45,7 +45,7 @@ pub(super) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 /// Reads a bundle and folds its streams.
 pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: Before<'_>) -> Bundled {
     let mut collector = Collector {
-        host: importer.host,
+        host: importer.host(),
         options,
         before,
         open: BTreeMap::new(),

@@ -153,9 +153,9 @@ fn ingest_with(
         !is_earlier
     });
     let catalog = Catalog::read(vault);
-    let existing = Existing::of(&catalog.heads, importer.host);
+    let existing = Existing::of(&catalog.heads, importer.host());
     let machine = options.machine.as_ref();
-    let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host)).transpose()?.unwrap_or_default();
+    let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host())).transpose()?.unwrap_or_default();
     let reading = Reading { importer, fold: options.fold, existing: &existing, facts: None };
     let idle = vault.config().session.idle.map(|minutes| match minutes {
         0 => i64::MAX,
@@ -347,7 +347,7 @@ pub(super) fn write(
             } else if let Some(note) = session.note.clone() {
                 let id = draft.session.meta.session_id.clone().unwrap_or_default();
                 let host_session = draft.session.meta.host_session.clone().unwrap_or_default();
-                made.push(Made { host: importer.host.to_owned(), host_session, session: id, note });
+                made.push(Made { host: importer.host().to_owned(), host_session, session: id, note });
             }
             watch.step();
         }

@@ -36,7 +36,7 @@ pub(super) fn all(
             };
             let Some(session) = known.or_else(stem) else { continue };
             let host_session = key.to_string();
-            let owner = Owner { session: &session, host: importer.host, host_session: &host_session };
+            let owner = Owner { session: &session, host: importer.host(), host_session: &host_session };
             store.keep(owner, *order, &read.path, &mut sum)?;
         }
     }

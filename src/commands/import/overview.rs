@@ -55,7 +55,7 @@ impl Overview {
             let sessions: u64 = report.outcomes.values().sum();
             Row {
                 agent: importer.id,
-                title: importer.title,
+                title: importer.title(),
                 folders: folders(importer, cx),
                 files: report.files.len() as u64 + report.earlier_files + report.known_files,
                 sessions,
@@ -86,7 +86,7 @@ impl Overview {
             if sessions > 0 {
                 agents.push(Row {
                     agent: importer.id,
-                    title: importer.title,
+                    title: importer.title(),
                     folders: folders(importer, cx),
                     files: bundles.iter().map(|bundle| bundle.files.len() as u64).sum(),
                     sessions,

@@ -231,7 +231,7 @@ impl Report {
         let mut report = Self {
             schema: 1,
             importer: importer.id,
-            title: importer.title,
+            title: importer.title(),
             dry_run,
             outcomes,
             new_records: 0,

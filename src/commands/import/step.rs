@@ -57,7 +57,7 @@ impl Transcripts {
         let pointer = Pointer::of(&session.meta);
         let files = self.files(pointer).zip(pointer.host_session);
         let Some(((importer, files), wanted)) = files else { return HashMap::new() };
-        let calls = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
+        let calls = Calls { wanted, host: importer.host(), fold: None, ids: Vec::new() };
         let mut every = Every { calls, masks: Masks::default(), told: HashMap::new() };
         let read = (importer.read)(&self.bundle(&files), &mut every);
         let (Ok(()), Some((_, fold))) = (read, every.calls.fold) else { return HashMap::new() };
@@ -77,7 +77,7 @@ impl Transcripts {
         let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
         let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
         let bundle = self.bundle(&files);
-        let mut first = Calls { wanted, host: importer.host, fold: None, ids: Vec::new() };
+        let mut first = Calls { wanted, host: importer.host(), fold: None, ids: Vec::new() };
         (importer.read)(&bundle, &mut first)?;
         let Some((_, fold)) = first.fold else { return Ok(Err(Missing::NotInIt)) };
         let steps = steps_of(fold, first.ids, session);

@@ -211,11 +211,11 @@ pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Res
 }
 
 fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &Hooked) -> Result<(Synced, bool)> {
-    let made = MadeNotes::read(state, importer.host)?;
+    let made = MadeNotes::read(state, importer.host())?;
     let known = known_heads(vault, &made, hooked);
     let catalog = known.is_none().then(|| Catalog::read(vault));
     let heads = known.as_deref().or(catalog.as_ref().map(|catalog| catalog.heads.as_slice())).unwrap_or_default();
-    let existing = Existing::of(heads, importer.host);
+    let existing = Existing::of(heads, importer.host());
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
     let fold = fold::Options { level: vault.config().import.detail, ..fold::Options::default() };
     let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts) };

@@ -151,7 +151,7 @@ impl Evidence for Transcripts {
         let wanted = meta.host_session.as_deref();
         let files = self.searched(Pointer::of(meta));
         let (Some((importer, files)), Some(wanted)) = (files, wanted) else { return Vec::new() };
-        let mut reading = Reading { wanted, host: importer.host, limit: self.limit, ..Reading::default() };
+        let mut reading = Reading { wanted, host: importer.host(), limit: self.limit, ..Reading::default() };
         let read = (importer.read)(&self.bundle(&files), &mut reading);
         let (Ok(()), Some((_, fold))) = (read, reading.fold) else { return Vec::new() };
         let steps = Steps::of(note, session);

@@ -45,7 +45,7 @@ pub(super) enum Source {
 
 /// No transcripts of any agent.
 pub(super) fn nothing() -> Error {
-    let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.title).collect();
+    let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.title()).collect();
     Error::no("no transcripts of any agent on this machine")
         .with_hint(format!("looked for {}; `cru import PATH` reads them from elsewhere", agents.join(", ")))
 }
@@ -88,8 +88,8 @@ impl What {
                 if paths.is_empty() && !kept {
                     return Err(Error::no(format!(
                         "no transcripts of {} in {}",
-                        importer.title,
-                        importer.places.join(", ")
+                        importer.title(),
+                        importer.agent().places.join(", ")
                     ))
                     .with_hint(format!("`cru import {} PATH` reads them from elsewhere", importer.id)));
                 }
@@ -120,7 +120,7 @@ impl What {
         let there: HashSet<&str> = heads.iter().filter_map(|head| head.meta.host_session.as_deref()).collect();
         let store = Store::of(vault, cx.env);
         let found = importers.into_iter().map(|importer| {
-            let bundles = store.orphans(importer.host, &|session| there.contains(session));
+            let bundles = store.orphans(importer.host(), &|session| there.contains(session));
             (importer, import::Found { bundles, strangers: Vec::new() })
         });
         let found = found.filter(|(_, found)| !found.bundles.is_empty());
@@ -150,6 +150,6 @@ impl TypedValueParser for Parser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(IMPORTERS.iter().map(|importer| PossibleValue::new(importer.id).help(importer.title))))
+        Some(Box::new(IMPORTERS.iter().map(|importer| PossibleValue::new(importer.id).help(importer.title()))))
     }
 }

@@ -13,7 +13,7 @@ use crate::live::resume::activate::{self, Begin};
 use crate::live::resume::{self, BUDGET, Options, Pack, host};
 use crate::live::status;
 use crate::session::op::Op;
-use crate::session::{Agent, Status, read};
+use crate::session::{Agent, Status, agent_table, read};
 use crate::vault::writer::Plan;
 use crate::vault::{Catalog, Head, Loaded, State, UserConfig, Vault, Writer};
 
@@ -120,8 +120,8 @@ fn prompt(loaded: &Loaded, options: &Options) -> String {
 /// The operations that begin a phase, where one is to be begun, and its id.
 fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Option<(Vec<Op>, String)> {
     let config = vault.config();
-    let by_host = host::name(&loaded.session.meta, &config.resume).and_then(host::known);
-    let wanted = args.phase.is_some() || args.agent.is_some() || !by_host.is_some_and(|host| host.writes_phases);
+    let by_host = host::name(&loaded.session.meta, &config.resume).and_then(agent_table::by_host);
+    let wanted = args.phase.is_some() || args.agent.is_some() || !by_host.is_some_and(|agent| agent.hooks);
     wanted.then(|| {
         let agent = args.agent.as_deref().map(Agent::parse);
         let own = config.session.agent.as_deref().map(Agent::parse);

@@ -1,7 +1,7 @@
 //! What is left of the transcripts that notes point to, and which of them their host will delete.
 //!
-//! A host deletes what nothing was written to for some time, and only below its own folder; which do, and when, is the
-//! table in `retention`.
+//! A host deletes what nothing was written to for some time, and only below its own folder; which do, and when, is in the
+//! table of agents.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::chats::{Chats, written};
-use super::retention::{HOSTS, Host, Rule};
+use super::retention::{Rule, together};
 use crate::base::Env;
-use crate::import;
+use crate::import::{self, places};
 use crate::index::SessionRow;
+use crate::session::agent_table::{self, AgentEntry, Retention};
 use crate::vault::Vault;
 use crate::vault::config::expand_home;
 
@@ -75,7 +76,8 @@ pub(super) struct Gone {
 
 /// A host on this machine.
 struct Own {
-    host: &'static Host,
+    agent: &'static AgentEntry,
+    retention: &'static Retention,
     rule: Rule,
     folder: Option<PathBuf>,
 }
@@ -91,8 +93,13 @@ struct Look<'a> {
 impl Evidence {
     /// Looks at the transcripts of sessions.
     pub(super) fn of(rows: &[SessionRow], vault: &Vault, env: &Env) -> Self {
-        let own = |host: &'static Host| Own { host, rule: host.rule(env), folder: host.folder(env) };
-        let mut look = Look { hosts: HOSTS.iter().map(own).collect(), folders: HashMap::new(), vault, env };
+        let own = |agent: &'static AgentEntry| {
+            let retention = agent.retention.as_ref()?;
+            let folder = places::expand(&retention.folder, env);
+            Some(Own { agent, retention, rule: Rule::of(retention, env), folder })
+        };
+        let hosts = agent_table::all().iter().filter_map(own).collect();
+        let mut look = Look { hosts, folders: HashMap::new(), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
         for row in rows {
             it.add(row, &mut look);
@@ -124,22 +131,22 @@ impl Evidence {
 
 impl Own {
     fn deletes(&self) -> Option<Deletes> {
-        let importer = import::of_host(self.host.id)?;
+        let importer = import::of_host(&self.agent.host)?;
         let hours = self.rule.age.map(|age| age.as_hours().unsigned_abs());
-        let (host, setting) = (self.host.id, self.host.setting);
+        let (host, setting) = (self.agent.host.as_str(), self.retention.setting.as_str());
         let (set, most) = (self.rule.set, self.rule.most);
-        Some(Deletes { host, title: importer.title, importer: importer.id, setting, hours, set, most })
+        Some(Deletes { host, title: importer.title(), importer: importer.id, setting, hours, set, most })
     }
 }
 
 impl Look<'_> {
     /// From when on its host may delete a transcript, where that is soon.
     fn deleted(&mut self, host: &str, path: &Path) -> Option<(&'static str, Timestamp)> {
-        let own = self.hosts.iter().find(|own| own.host.id == host)?;
+        let own = self.hosts.iter().find(|own| own.agent.host == host)?;
         own.folder.as_ref().filter(|folder| path.starts_with(folder))?;
         let mut time = written(path)?;
         let mut beyond = None;
-        if let Some((folder, session)) = (own.host.together)(path) {
+        if let Some((folder, session)) = together(path, &own.retention.together) {
             let chats = self.folders.entry(folder.to_owned()).or_insert_with(|| Chats::of(folder));
             time = session.and_then(|id| chats.session(id)).unwrap_or(time);
             beyond = own.rule.most.and_then(|most| chats.beyond(most, time));
@@ -147,7 +154,7 @@ impl Look<'_> {
         let old = own.rule.age.and_then(|age| time.checked_add(age).ok());
         let old = old.filter(|from| from.duration_since(self.env.now()) <= SOON);
         let from = old.into_iter().chain(beyond).min()?;
-        Some((own.host.id, from))
+        Some((own.agent.host.as_str(), from))
     }
 }
 

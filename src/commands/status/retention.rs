@@ -1,60 +1,22 @@
-//! Which hosts delete transcripts by themselves, and when: a row for each, what its settings say and its default.
+//! When agents delete transcripts by themselves: what the table of agents and the user's settings say.
 //!
-//! Only what the user's own settings say is read; those of a project or of an administrator may say otherwise. Of Codex,
-//! `OpenCode`, Copilot CLI, Cursor and droid no such rule is documented: they have no row.
+//! Only the user's own settings are read; those of a project or of an administrator may say otherwise.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::base::{Env, files};
 use crate::import::places;
+use crate::session::agent_table::{Retention, RetentionForm};
 
 /// Settings larger than that are none.
 const LARGEST: u64 = 4 << 20;
 
-/// A host that deletes transcripts.
-#[derive(Debug)]
-pub(super) struct Host {
-    /// As `host` of a note says it.
-    pub(super) id: &'static str,
-    /// Name of the setting that says after how long.
-    pub(super) setting: &'static str,
-    /// Its settings.
-    settings: &'static str,
-    /// The folder whose transcripts it deletes; never one that lies elsewhere.
-    folder: &'static str,
-    /// What its settings say; nothing where they are no settings.
-    rule: fn(&str) -> Option<Rule>,
-    /// The folder whose transcripts are counted together, and for the work of a sub-agent the id of its session, with
-    /// which it goes. `None` where each transcript goes by itself.
-    pub(super) together: fn(&Path) -> Option<Together<'_>>,
-}
-
 /// A folder, and the id of a session in it.
 pub(super) type Together<'a> = (&'a Path, Option<&'a str>);
-
-/// All of them.
-pub(super) const HOSTS: &[Host] = &[
-    Host {
-        id: "claude-code",
-        setting: "cleanupPeriodDays",
-        settings: "~/.claude/settings.json",
-        folder: "~/.claude/projects",
-        rule: claude,
-        together: |_| None,
-    },
-    Host {
-        id: "gemini-cli",
-        setting: "general.sessionRetention.maxAge",
-        settings: "~/.gemini/settings.json",
-        folder: "~/.gemini/tmp",
-        rule: gemini,
-        together: chats,
-    },
-];
 
 /// What a host does with the transcripts of one folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,74 +30,80 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Days after the last line, where nothing is said.
-    const DEFAULT: Self = Self { age: Some(SignedDuration::from_hours(30 * 24)), most: None, set: false };
     /// Nothing is deleted.
     const OFF: Self = Self { age: None, most: None, set: true };
-}
 
-impl Host {
-    /// What it does on this machine. Settings that are not there, or that nobody can read, say nothing.
-    pub(super) fn rule(&self, env: &Env) -> Rule {
-        let path = places::expand(self.settings, env);
+    /// What holds where the settings say nothing.
+    fn unset(retention: &Retention) -> Self {
+        Self { age: Some(hours(retention.days.into(), 24)), most: None, set: false }
+    }
+
+    /// What an agent does on this machine. Settings that are not there, or that nobody can read, say nothing.
+    pub(super) fn of(retention: &Retention, env: &Env) -> Self {
+        let path = places::expand(&retention.settings, env);
         let bytes = path.and_then(|path| files::read_regular(&path, LARGEST).ok().flatten());
         let text = bytes.as_deref().map(String::from_utf8_lossy);
-        text.and_then(|text| (self.rule)(text.trim_start_matches('\u{feff}'))).unwrap_or(Rule::DEFAULT)
+        let told = text.and_then(|text| Self::told(text.trim_start_matches('\u{feff}'), retention));
+        told.unwrap_or_else(|| Self::unset(retention))
     }
 
-    /// The folder whose transcripts it deletes.
-    pub(super) fn folder(&self, env: &Env) -> Option<PathBuf> {
-        places::expand(self.folder, env)
-    }
-}
-
-fn claude(settings: &str) -> Option<Rule> {
-    let settings: Value = serde_json::from_str(settings).ok()?;
-    let days = settings.get("cleanupPeriodDays")?.as_i64().filter(|days| *days >= 0)?;
-    Some(Rule { age: Some(hours(days, 24)), most: None, set: true })
-}
-
-/// What is not said stands as the host has it; what it cannot understand makes it delete nothing.
-fn gemini(settings: &str) -> Option<Rule> {
-    let settings: Value = serde_json::from_str(&without_comments(settings)).ok()?;
-    let retention = settings.pointer("/general/sessionRetention")?.as_object()?;
-    let is_false = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
-    if retention.get("enabled").is_some_and(is_false) {
-        return Some(Rule::OFF);
-    }
-    let mut rule = Rule::DEFAULT;
-    match retention.get("maxAge") {
-        None => {}
-        Some(Value::Null) => rule = Rule::OFF,
-        Some(Value::String(text)) if text.is_empty() => rule = Rule::OFF,
-        Some(age) => match age.as_str().and_then(period) {
-            Some(age) => rule = Rule { age: Some(age), most: None, set: true },
-            None => return Some(Rule::OFF),
-        },
-    }
-    let least = retention.get("minRetention").and_then(Value::as_str).and_then(period);
-    if rule.age.is_some_and(|age| age < least.unwrap_or(hours(1, 24))) {
-        return Some(Rule::OFF);
-    }
-    if let Some(most) = retention.get("maxCount").and_then(Value::as_f64) {
-        if most < 1.0 {
-            return Some(Rule::OFF);
+    /// What settings say; nothing where they are no settings.
+    fn told(settings: &str, retention: &Retention) -> Option<Self> {
+        let settings: Value = serde_json::from_str(&without_comments(settings)).ok()?;
+        let (section, name) = match retention.setting.rsplit_once('.') {
+            Some((section, name)) => (settings.pointer(&format!("/{}", section.replace('.', "/")))?, name),
+            None => (&settings, retention.setting.as_str()),
+        };
+        match retention.form {
+            RetentionForm::Days => {
+                let days = section.get(name)?.as_i64().filter(|days| *days >= 0)?;
+                Some(Self { age: Some(hours(days, 24)), most: None, set: true })
+            }
+            RetentionForm::Period => Some(Self::periods(section.as_object()?, name, Self::unset(retention))),
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-        let most = most.ceil() as usize;
-        rule.most = Some(most);
     }
-    Some(rule)
+
+    /// What is not said stands as the agent has it; what it cannot understand makes it delete nothing.
+    fn periods(section: &Map<String, Value>, name: &str, unset: Self) -> Self {
+        let is_false = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+        if section.get("enabled").is_some_and(is_false) {
+            return Self::OFF;
+        }
+        let mut rule = unset;
+        match section.get(name) {
+            None => {}
+            Some(Value::Null) => rule = Self::OFF,
+            Some(Value::String(text)) if text.is_empty() => rule = Self::OFF,
+            Some(age) => match age.as_str().and_then(period) {
+                Some(age) => rule = Self { age: Some(age), most: None, set: true },
+                None => return Self::OFF,
+            },
+        }
+        let least = section.get("minRetention").and_then(Value::as_str).and_then(period);
+        if rule.age.is_some_and(|age| age < least.unwrap_or(hours(1, 24))) {
+            return Self::OFF;
+        }
+        if let Some(most) = section.get("maxCount").and_then(Value::as_f64) {
+            if most < 1.0 {
+                return Self::OFF;
+            }
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+            let most = most.ceil() as usize;
+            rule.most = Some(most);
+        }
+        rule
+    }
 }
 
-/// `chats/session-….json`, and `chats/<session>/….jsonl` for a sub-agent of it.
-fn chats(transcript: &Path) -> Option<Together<'_>> {
+/// The folder whose transcripts are counted together with this one, by the name that such folders have: `chats/a.json`,
+/// and `chats/<session>/a.jsonl` for a sub-agent of a session, which goes with it.
+pub(super) fn together<'a>(transcript: &'a Path, name: &str) -> Option<Together<'a>> {
     let folder = transcript.parent()?;
-    let is_chats = |folder: &Path| folder.file_name().is_some_and(|name| name == "chats");
-    if is_chats(folder) {
+    let has_name = |folder: &Path| !name.is_empty() && folder.file_name().is_some_and(|it| it == name);
+    if has_name(folder) {
         return Some((folder, None));
     }
-    let above = folder.parent().filter(|above| is_chats(above))?;
+    let above = folder.parent().filter(|above| has_name(above))?;
     Some((above, folder.file_name().and_then(|name| name.to_str())))
 }
 
@@ -207,6 +175,7 @@ fn end_of_string(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::agent_table;
 
     const DAY: i64 = 24;
 
@@ -214,7 +183,11 @@ mod tests {
     fn what_settings_say() {
         let age = |hours| Some(SignedDuration::from_hours(hours));
         let rule = |age, most, set| Some(Rule { age, most, set });
-        let gemini = |inside: &str| gemini(&format!(r#"{{"general": {{"sessionRetention": {inside}}}}}"#));
+        let of = |host: &str| agent_table::by_host(host).and_then(|agent| agent.retention.as_ref()).unwrap();
+        let gemini = |inside: &str| {
+            Rule::told(&format!(r#"{{"general": {{"sessionRetention": {inside}}}}}"#), of("gemini-cli"))
+        };
+        let claude = |settings: &str| Rule::told(settings, of("claude-code"));
         let rows: &[(&str, Option<Rule>)] = &[
             ("{}", rule(age(30 * DAY), None, false)),
             (r#"{"enabled": true}"#, rule(age(30 * DAY), None, false)),
@@ -264,9 +237,11 @@ mod tests {
 
     #[test]
     fn which_chats_go_together() {
-        assert_eq!(chats(Path::new("/t/x/chats/session-a.json")), Some((Path::new("/t/x/chats"), None)));
-        assert_eq!(chats(Path::new("/t/x/chats/id/a.jsonl")), Some((Path::new("/t/x/chats"), Some("id"))));
-        assert_eq!(chats(Path::new("/t/x/a.json")), None);
-        assert_eq!(chats(Path::new("a.json")), None);
+        let chats = |path| together(Path::new(path), "chats");
+        assert_eq!(chats("/t/x/chats/session-a.json"), Some((Path::new("/t/x/chats"), None)));
+        assert_eq!(chats("/t/x/chats/id/a.jsonl"), Some((Path::new("/t/x/chats"), Some("id"))));
+        assert_eq!(chats("/t/x/a.json"), None);
+        assert_eq!(chats("a.json"), None);
+        assert_eq!(together(Path::new("/t/x/chats/a.json"), ""), None);
     }
 }

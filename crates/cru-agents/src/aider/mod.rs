@@ -20,10 +20,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "aider",
-    title: "Aider",
-    host: "aider",
-    places: &["~/.aider.chat.history.md"],
-    names: &["aider.chat.history.md"],
     recognise: mark::recognise,
     bundle: read::bundle,
     read: read::read,

@@ -35,10 +35,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
-    title: "Claude Code",
-    host: "claude-code",
-    places: &["~/.claude/projects"],
-    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -29,10 +29,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "codex",
-    title: "Codex",
-    host: "codex",
-    places: &["~/.codex/sessions", "~/.codex/archived_sessions"],
-    names: &[".jsonl", ".jsonl.zst"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -19,10 +19,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "copilot",
-    title: "Copilot CLI",
-    host: "copilot-cli",
-    places: &["~/.copilot/session-state", "~/.copilot/history-session-state"],
-    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: format::bundle,
     read: |bundle, sink| jsonl::read(format::Copilot::default(), bundle, sink),

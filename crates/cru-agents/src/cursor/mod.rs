@@ -19,10 +19,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "cursor",
-    title: "Cursor",
-    host: "cursor",
-    places: &["~/.cursor/projects"],
-    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: format::bundle,
     read: |bundle, sink| jsonl::read(format::Cursor, bundle, sink),

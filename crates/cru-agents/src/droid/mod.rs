@@ -15,10 +15,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "droid",
-    title: "Factory droid",
-    host: "factory-droid",
-    places: &["~/.factory/sessions"],
-    names: &[".jsonl", settings::END],
     recognise: format::recognise,
     bundle: format::bundle,
     read: format::read,

@@ -22,10 +22,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "gemini",
-    title: "Gemini CLI",
-    host: "gemini-cli",
-    places: &["~/.gemini/tmp"],
-    names: &[".json", ".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -28,10 +28,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "opencode",
-    title: "OpenCode",
-    host: "opencode",
-    places: &["~/.local/share/opencode/opencode.db", "~/.local/share/opencode/storage/session"],
-    names: &[".db", ".json", ".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: bundle::read,

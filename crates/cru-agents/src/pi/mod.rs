@@ -25,10 +25,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pi",
-    title: "pi",
-    host: "pi",
-    places: &["~/.pi/agent/sessions", "~/.omp/agent/sessions", "~/.openclaw/agents"],
-    names: &[".jsonl"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -19,10 +19,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pibrain",
-    title: "pi-brain",
-    host: "pi-brain",
-    places: &["~/.pi-brain/data/nodes", "~/.pi-brain/nodes"],
-    names: &[".json"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -19,10 +19,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "rlm",
-    title: "RLM",
-    host: "rlm",
-    places: &["~/.claude/rlm-state", "~/.claude/rlm-externalized", "~/.claude/rlm-trajectories"],
-    names: &[".json", ".jsonl"],
     recognise: file::recognise,
     bundle: bundle::bundle,
     read: read::read,

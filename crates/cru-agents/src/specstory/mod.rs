@@ -19,10 +19,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "specstory",
-    title: "SpecStory",
-    host: "specstory",
-    places: &["~/.specstory/history"],
-    names: &[".md"],
     recognise: head::recognise,
     bundle: read::bundle,
     read: read::read,

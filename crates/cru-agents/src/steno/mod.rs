@@ -17,10 +17,6 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "steno",
-    title: "steno",
-    host: "steno",
-    places: &[".steno", "~/.steno"],
-    names: &["graph.json", "current-session.json"],
     recognise: recognise::recognise,
     bundle: bundle::bundle,
     read: read::read,

@@ -8,7 +8,6 @@ const TIMEOUT: u32 = 10;
 /// Claude Code.
 pub(super) static CLAUDE_CODE: Host = Host {
     id: "claude-code",
-    title: "Claude Code",
     rows: &[
         installed(Event::SessionStart, "SessionStart"),
         installed(Event::Prompt, "UserPromptSubmit"),

@@ -4,6 +4,7 @@
 //! compiler names what is still open. Settings, the plugin and `--help` are made from this table.
 
 use super::claude_code::CLAUDE_CODE;
+use cru_session::agent_table;
 
 /// All hosts whose hooks are understood.
 pub static HOSTS: &[&Host] = &[&CLAUDE_CODE];
@@ -11,10 +12,8 @@ pub static HOSTS: &[&Host] = &[&CLAUDE_CODE];
 /// An agent's program that calls hooks.
 #[derive(Debug)]
 pub struct Host {
-    /// As in `--host` and in a note's `host`.
+    /// As in `--host` and in a note's `host`; its row in the table of agents has the rest.
     pub id: &'static str,
-    /// For people.
-    pub title: &'static str,
     /// Its events.
     pub rows: &'static [Row],
     /// What the fields of its JSON are called.
@@ -201,6 +200,11 @@ impl Event {
 }
 
 impl Host {
+    /// Its name for people.
+    pub fn title(&self) -> &'static str {
+        agent_table::by_host(self.id).map_or(self.id, |agent| &agent.title)
+    }
+
     /// By its id.
     pub fn find(id: &str) -> Option<&'static Self> {
         HOSTS.iter().copied().find(|host| host.id == id)
@@ -243,6 +247,7 @@ mod tests {
     fn each_host_names_an_event_once() {
         for host in HOSTS {
             assert!(std::ptr::eq(Host::find(host.id).unwrap(), *host));
+            assert!(agent_table::by_host(host.id).is_some_and(|agent| agent.hooks), "{}", host.id);
             for row in host.rows {
                 assert_eq!(host.event(row.name), Some(row.event), "{}", row.name);
                 assert!(std::ptr::eq(host.row(row.event).unwrap(), row), "{} twice", row.event.name());

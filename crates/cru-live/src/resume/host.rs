@@ -1,4 +1,4 @@
-//! The programs that go on with a session: a table of hosts, and the command line made of it.
+//! The command line that continues a session, made from the table of agents.
 //!
 //! A command is a program and its arguments, never a line for a shell. What a note says goes into an argument only
 //! after it was looked at: an id that a program could take for an option is not used.
@@ -8,50 +8,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use cru_base::Env;
-use cru_session::Meta;
+use cru_session::{Meta, agent_table};
 use cru_vault::config::{HostConfig, ResumeConfig, expand_home};
-
-/// A host that is known.
-#[derive(Clone, Copy, Debug)]
-pub struct Host {
-    /// Its name in `host:`.
-    pub name: &'static str,
-    /// Goes on with its own session.
-    resume: &'static [&'static str],
-    /// Starts a session with the pack as the prompt.
-    start: &'static [&'static str],
-    /// Whether its hooks or its importer write the phases: then none is written here.
-    pub writes_phases: bool,
-}
-
-/// The hosts whose command line is known for sure.
-pub const HOSTS: &[Host] = &[
-    Host {
-        name: "claude-code",
-        resume: &["claude", "--resume", "{host_session}"],
-        start: &["claude", "{pack}"],
-        writes_phases: true,
-    },
-    Host {
-        name: "codex",
-        resume: &["codex", "resume", "{host_session}"],
-        start: &["codex", "{pack}"],
-        writes_phases: false,
-    },
-    Host {
-        name: "gemini",
-        resume: &["gemini", "--resume", "{host_session}"],
-        start: &["gemini", "--prompt-interactive", "{pack}"],
-        writes_phases: false,
-    },
-    Host {
-        name: "opencode",
-        resume: &["opencode", "--session", "{host_session}"],
-        start: &["opencode", "--prompt", "{pack}"],
-        writes_phases: false,
-    },
-    Host { name: "pi", resume: &["pi", "--session", "{transcript}"], start: &["pi", "{pack}"], writes_phases: false },
-];
 
 /// A program with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,11 +39,6 @@ pub fn name<'a>(meta: &'a Meta, config: &'a ResumeConfig) -> Option<&'a str> {
     named.into_iter().flatten().map(str::trim).find(|name| !name.is_empty())
 }
 
-/// The known host of that name.
-pub fn known(name: &str) -> Option<&'static Host> {
-    HOSTS.iter().find(|host| host.name.eq_ignore_ascii_case(name))
-}
-
 /// The command that goes on with a session; `None` where none is known for its host.
 ///
 /// `own` are the user's commands by host, in place of the built-in ones.
@@ -97,14 +50,17 @@ pub fn command(
     filling: Filling<'_>,
 ) -> Option<Command> {
     let name = name(meta, config)?;
-    let own = own.get(name);
-    let built_in = known(name);
-    let pick = |own: Option<&Vec<String>>, built_in: Option<&[&str]>| -> Vec<String> {
-        let own = own.filter(|line| !line.is_empty()).cloned();
-        own.or_else(|| Some(built_in?.iter().map(|&word| word.to_owned()).collect())).unwrap_or_default()
+    let known = agent_table::by_host(name);
+    // The configuration may name the host by any of its names.
+    let own = own.get(name).or_else(|| {
+        let agent = known?;
+        [&agent.host].into_iter().chain(&agent.aliases).find_map(|name| own.get(name))
+    });
+    let pick = |own: Option<&Vec<String>>, known: Option<&Vec<String>>| -> Vec<String> {
+        own.filter(|line| !line.is_empty()).or(known).cloned().unwrap_or_default()
     };
-    let resume = pick(own.map(|own| &own.resume), built_in.map(|host| host.resume));
-    let start = pick(own.map(|own| &own.start), built_in.map(|host| host.start));
+    let resume = pick(own.map(|own| &own.resume), known.map(|agent| &agent.resume));
+    let start = pick(own.map(|own| &own.start), known.map(|agent| &agent.start));
     let transcript = transcript(meta, env);
     let host_session = meta.host_session.as_deref().filter(|id| is_plain(id));
     let native = !resume.is_empty() && host_session.is_some() && transcript.is_some();
@@ -218,8 +174,8 @@ mod tests {
 
     #[test]
     fn every_known_host_starts_with_the_pack() {
-        for host in HOSTS {
-            let line = line(&meta(host.name), &ResumeConfig::default(), &env(&[])).unwrap();
+        for agent in agent_table::all().iter().filter(|agent| !agent.start.is_empty()) {
+            let line = line(&meta(&agent.host), &ResumeConfig::default(), &env(&[])).unwrap();
             assert_eq!(line.last().unwrap(), "Go on.\n{session}", "the pack is not looked at again");
         }
         assert_eq!(line(&meta("typewriter"), &ResumeConfig::default(), &env(&[])), None);
@@ -242,6 +198,14 @@ mod tests {
             assert_eq!(line(&meta, &config, &env).unwrap()[..1], ["pi"], "{odd}");
             assert!(!line(&meta, &config, &env).unwrap().iter().any(|word| word == odd), "{odd}");
         }
+        meta.transcript = Some("~/t.jsonl".to_owned());
+        meta.host_session = Some("949d76fb".to_owned());
+        // What the importer writes, what a person may write, and an agent that is only a row of the table.
+        for (host, program) in [("gemini-cli", "gemini"), ("Gemini", "gemini"), ("parrot", "parrot")] {
+            meta.host = Some(host.to_owned());
+            assert_eq!(line(&meta, &config, &env).unwrap(), [program, "--resume", "949d76fb"]);
+        }
+        meta.host = Some("pi".to_owned());
         meta.transcript = Some("~/gone.jsonl".to_owned());
         assert_eq!(line(&meta, &config, &env).unwrap().len(), 2);
     }

@@ -1,0 +1,141 @@
+//! The table of agents: who they are, where their transcripts lie, how a session is resumed, when transcripts are
+//! deleted.
+//!
+//! The one place for these facts; `data/agents.toml` holds them. What reads an agent's transcripts is an
+//! [`Importer`](crate::source::Importer), which names its row.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// One agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentEntry {
+    /// Name on the command line: `claude`.
+    pub id: String,
+    /// Frontmatter `host` and name of the agent in a note: `claude-code`.
+    pub host: String,
+    /// Other names under which a note or a configuration names the host.
+    pub aliases: Vec<String>,
+    /// Name for people: `Claude Code`.
+    pub title: String,
+    /// Where its transcripts lie, `~` for home; several are all searched.
+    pub places: Vec<String>,
+    /// How the names of its transcripts end; only such files are looked at in a folder.
+    pub names: Vec<String>,
+    /// Variables that move one of its folders.
+    pub moved: Vec<MovedFolder>,
+    /// Whether its transcripts tell of each call whether it failed; where not, only the output tells.
+    pub statuses: bool,
+    /// Whether its hooks are understood: they write the phases of a session.
+    pub hooks: bool,
+    /// Program and arguments that continue one of its sessions; empty where none is known.
+    pub resume: Vec<String>,
+    /// Program and arguments that start a session with a prompt; empty where none is known.
+    pub start: Vec<String>,
+    /// When it deletes transcripts, where such a rule is documented.
+    pub retention: Option<Retention>,
+}
+
+/// A variable that moves a folder of an agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MovedFolder {
+    /// Name of the variable.
+    pub variable: String,
+    /// The folder where the variable is not set.
+    pub folder: String,
+    /// Where the folder is below the variable's value.
+    pub below: String,
+}
+
+/// When an agent deletes transcripts by itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// The user's settings.
+    pub settings: String,
+    /// The setting in them that says after how long; names of nested objects joined by points.
+    pub setting: String,
+    /// The folder whose transcripts are deleted; never one that lies elsewhere.
+    pub folder: String,
+    /// What the setting looks like.
+    pub form: RetentionForm,
+    /// Days after the last line, where the settings say nothing.
+    pub days: u32,
+    /// Name of the folders whose transcripts are counted together, with the work of sub-agents in folders below them;
+    /// empty where each transcript goes by itself.
+    pub together: String,
+}
+
+/// What a setting of [`Retention`] looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RetentionForm {
+    /// A number of days.
+    #[default]
+    Days,
+    /// A text such as `30d` or `12h`; beside it may stand `enabled`, `minRetention` and `maxCount`.
+    Period,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    agent: Vec<AgentEntry>,
+}
+
+static AGENTS: LazyLock<Vec<AgentEntry>> = LazyLock::new(|| {
+    let mut agents = read(include_str!("../data/agents.toml"));
+    if cfg!(any(test, feature = "testing")) {
+        agents.extend(read(include_str!("../data/example.toml")));
+    }
+    agents
+});
+
+/// The rows of an embedded table; a test reads each of them.
+fn read(text: &str) -> Vec<AgentEntry> {
+    toml::from_str::<Table>(text).map(|table| table.agent).unwrap_or_default()
+}
+
+/// Every agent, in the order of the table.
+pub fn all() -> &'static [AgentEntry] {
+    &AGENTS
+}
+
+/// The agent with that name on the command line.
+pub fn by_id(id: &str) -> Option<&'static AgentEntry> {
+    AGENTS.iter().find(|agent| agent.id == id)
+}
+
+/// The agent that a note's `host`, or a configuration, names; case is ignored.
+pub fn by_host(host: &str) -> Option<&'static AgentEntry> {
+    let named = |agent: &&AgentEntry| {
+        agent.host.eq_ignore_ascii_case(host) || agent.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(host))
+    };
+    AGENTS.iter().find(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_row_is_read_and_names_are_unique() {
+        let rows = |text: &str| text.matches("[[agent]]").count();
+        let wanted = rows(include_str!("../data/agents.toml")) + rows(include_str!("../data/example.toml"));
+        assert_eq!(all().len(), wanted);
+        let mut names = BTreeSet::new();
+        for agent in all() {
+            assert!(!agent.title.is_empty() && !agent.places.is_empty() && !agent.names.is_empty(), "{}", agent.id);
+            assert_eq!(by_id(&agent.id).map(|found| &found.host), Some(&agent.host));
+            for name in agent.aliases.iter().chain([&agent.host]) {
+                assert!(names.insert(name.to_lowercase()), "{name} names two agents");
+                assert_eq!(by_host(&name.to_uppercase()).map(|found| &found.id), Some(&agent.id));
+            }
+        }
+        assert!(by_host("typewriter").is_none());
+    }
+}
