@@ -1,0 +1,344 @@
+//! What a simple command does, by its program and arguments: the table `data/programs.toml`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, OnceLock};
+
+use serde::Deserialize;
+
+use crate::class::{CheckKind, Class};
+
+mod name;
+mod rule;
+mod stem;
+mod unwrap;
+
+#[cfg(test)]
+mod tests;
+
+use rule::Rule;
+pub use name::{is_scratch, program_name};
+pub(crate) use unwrap::{Inner, unwrap};
+
+/// What a row or rule of the table says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Effect {
+    pub(crate) class: Class,
+    pub(crate) check: Option<CheckKind>,
+    /// Whether nothing is changed anywhere, though other machines may be asked.
+    pub(crate) reads_only: bool,
+    /// Whether others see what it made.
+    pub(crate) publishes: bool,
+}
+
+impl Effect {
+    const LOOK: Self = Self { class: Class::Look, check: None, reads_only: true, publishes: false };
+
+    const fn of(class: Class) -> Self {
+        Self { class, check: None, reads_only: matches!(class, Class::Look | Class::GitLook), publishes: false }
+    }
+
+    const fn checks(kind: CheckKind) -> Self {
+        Self { class: Class::Check, check: Some(kind), reads_only: false, publishes: false }
+    }
+
+    /// By the name of a class in the table.
+    fn named(name: &str) -> Self {
+        match name {
+            "look" => Self::LOOK,
+            "fetch" => Self { reads_only: true, ..Self::of(Class::Network) },
+            "test" => Self::checks(CheckKind::Test),
+            "build" => Self::checks(CheckKind::Build),
+            "lint" => Self::checks(CheckKind::Lint),
+            "format" => Self::checks(CheckKind::Format),
+            "type" => Self::checks(CheckKind::Type),
+            "check" => Self::checks(CheckKind::General),
+            "run" => Self::of(Class::Run),
+            "change" => Self::of(Class::Change),
+            "install" => Self::of(Class::Install),
+            "network" => Self::of(Class::Network),
+            "publish" => Self { publishes: true, ..Self::of(Class::Network) },
+            "git_look" => Self::of(Class::GitLook),
+            "git_change" => Self::of(Class::GitChange),
+            "publish_git" => Self { publishes: true, ..Self::of(Class::GitChange) },
+            "destroy" => Self::of(Class::Destroy),
+            _ => Self::default(),
+        }
+    }
+}
+
+/// A row as the file has it. The file's header says what the keys mean.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Row {
+    names: Text,
+    alias: Text,
+    takes: Text,
+    default: Text,
+    local: bool,
+    scratch: Text,
+    wrap: Option<Text>,
+    command_option: Text,
+    command_any_option: Text,
+    script_option: Text,
+    script_args: bool,
+    dialect: Text,
+    scripts: Option<Text>,
+    script_key: Text,
+    look: Text,
+    fetch: Text,
+    test: Text,
+    build: Text,
+    lint: Text,
+    format: Text,
+    r#type: Text,
+    check: Text,
+    run: Text,
+    change: Text,
+    install: Text,
+    network: Text,
+    publish: Text,
+    git_look: Text,
+    git_change: Text,
+    publish_git: Text,
+    destroy: Text,
+}
+
+type Text = String;
+
+/// A row of the stems of script names.
+#[derive(Debug, Deserialize)]
+struct StemRow {
+    class: Text,
+    words: Text,
+}
+
+#[derive(Debug, Deserialize)]
+struct File {
+    stem: Vec<StemRow>,
+    program: BTreeMap<Text, Row>,
+}
+
+/// A program, its texts cut up when it is first asked for.
+#[derive(Debug)]
+struct Program {
+    name: &'static str,
+    row: &'static Row,
+    rules: OnceLock<Rules>,
+}
+
+/// The texts of a row, cut up.
+#[derive(Debug)]
+struct Rules {
+    rules: Vec<Rule<'static>>,
+    takes: Vec<&'static str>,
+    alias: Vec<(&'static str, &'static str)>,
+    wraps: Vec<Vec<&'static str>>,
+    scripts: Vec<Vec<&'static str>>,
+    default: Option<Effect>,
+}
+
+/// The table.
+struct Table {
+    programs: Vec<Program>,
+    by_name: HashMap<&'static str, usize>,
+    /// Beginnings of names, for verbs of `PowerShell`.
+    by_start: Vec<(&'static str, usize)>,
+    stems: HashMap<&'static str, (usize, Effect)>,
+}
+
+static SOURCE: &str = include_str!("../../data/programs.toml");
+
+static FILE: LazyLock<File> = LazyLock::new(|| {
+    // The file is part of the program, and a test reads it; without it nothing is known of any program.
+    toml::from_str(SOURCE).unwrap_or_else(|_| File { stem: Vec::new(), program: BTreeMap::new() })
+});
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&FILE));
+
+impl Program {
+    fn rules(&self) -> &Rules {
+        self.rules.get_or_init(|| Rules::of(self.row))
+    }
+}
+
+impl Rules {
+    fn of(row: &'static Row) -> Self {
+        // In the order in which they win among equals.
+        let texts: [(&str, &'static Text); 17] = [
+            ("look", &row.look),
+            ("fetch", &row.fetch),
+            ("destroy", &row.destroy),
+            ("publish_git", &row.publish_git),
+            ("git_change", &row.git_change),
+            ("git_look", &row.git_look),
+            ("publish", &row.publish),
+            ("install", &row.install),
+            ("network", &row.network),
+            ("change", &row.change),
+            ("test", &row.test),
+            ("build", &row.build),
+            ("lint", &row.lint),
+            ("format", &row.format),
+            ("type", &row.r#type),
+            ("check", &row.check),
+            ("run", &row.run),
+        ];
+        let mut rules = Vec::new();
+        for (class, text) in texts {
+            let effect = Effect::named(class);
+            rules.extend(text.split(',').filter(|it| !it.trim().is_empty()).map(|it| Rule::read(it, effect)));
+        }
+        let lists = |text: &'static Option<Text>| {
+            text.iter().flat_map(|text| text.split(',')).map(|it| it.split_ascii_whitespace().collect()).collect()
+        };
+        Self {
+            rules,
+            takes: row.takes.split_ascii_whitespace().collect(),
+            alias: row.alias.split_ascii_whitespace().filter_map(|pair| pair.split_once('=')).collect(),
+            wraps: lists(&row.wrap),
+            scripts: lists(&row.scripts),
+            default: Some(row.default.as_str()).filter(|name| !name.is_empty()).map(Effect::named),
+        }
+    }
+}
+
+impl Table {
+    fn new(file: &'static File) -> Self {
+        let mut programs: Vec<Program> = Vec::with_capacity(file.program.len());
+        let mut by_name = HashMap::with_capacity(file.program.len() * 8);
+        let mut by_start = Vec::new();
+        for (index, (name, row)) in file.program.iter().enumerate() {
+            for other in row.names.split_ascii_whitespace() {
+                match other.strip_suffix('*') {
+                    Some(start) => by_start.push((start, index)),
+                    None => {
+                        by_name.entry(other).or_insert(index);
+                    }
+                }
+            }
+            programs.push(Program { name, row, rules: OnceLock::new() });
+        }
+        for (index, program) in programs.iter().enumerate() {
+            by_name.insert(program.name, index);
+        }
+        let mut stems = HashMap::new();
+        for (at, row) in file.stem.iter().enumerate() {
+            for word in row.words.split_ascii_whitespace() {
+                stems.entry(word).or_insert((at, Effect::named(&row.class)));
+            }
+        }
+        Self { programs, by_name, by_start, stems }
+    }
+
+    fn find(&'static self, name: &str) -> Option<&'static Program> {
+        let by_start = || {
+            let cmdlet = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains('-');
+            self.by_start.iter().find(|(start, _)| cmdlet && name.starts_with(start)).map(|(_, index)| *index)
+        };
+        let index = self.by_name.get(name).copied().or_else(by_start)?;
+        self.programs.get(index)
+    }
+}
+
+/// What the table says of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) effect: Effect,
+    /// The program's main name in the table; its own name where it has no row.
+    pub(crate) program: Cow<'static, str>,
+    /// The words behind the program that name what it does: `test`, `run lint`, `fmt --check`.
+    pub(crate) verb: String,
+    /// Whether the program has a row.
+    pub(crate) listed: bool,
+}
+
+/// What a command does. `words` begins with the program, wrappers removed.
+pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
+    let Some((first, args)) = words.split_first() else { return Known::default() };
+    let name = program_name(first);
+    let program = find(first, name);
+    let known = |effect, verb: String| Known {
+        effect,
+        program: program.map_or_else(|| Cow::Owned(name.to_owned()), |program| Cow::Borrowed(program.name)),
+        verb,
+        listed: program.is_some(),
+    };
+    let Some(program) = program else {
+        let effect = if asks_for_help(args) { Effect::LOOK } else { stem::of_path(first).unwrap_or_default() };
+        return known(effect, String::new());
+    };
+    let rules = program.rules();
+    let parts = rule::Parts::read(args, &rules.takes, &rules.alias);
+    let best = rules.rules.iter().filter_map(|rule| Some((rule.fit(&parts)?, rule)));
+    let mut best: Option<((usize, usize), &Rule<'_>)> = best.fold(None, |best, (score, rule)| match best {
+        Some((highest, _)) if highest >= score => best,
+        _ => Some((score, rule)),
+    });
+    if asks_for_help(args) {
+        return known(Effect::LOOK, String::new());
+    }
+    // A script of the project has the name that it likes: `npm run test:unit`, `make check`.
+    let script = rules.scripts.iter().find(|head| parts.begins_with(head));
+    if let Some(head) = script
+        && best.is_none_or(|(score, rule)| score.1 == 0 && rule.plain_len() <= head.len())
+    {
+        let names = &parts.plain[head.len()..];
+        if let Some(effect) = stem::of_names(names, &parts.options) {
+            let key = if head.is_empty() && !names.iter().any(|name| stem::is_plain(name)) { "" } else { "" };
+            let verb = format!("{key}{} {}", program.row.script_key, names.first().copied().unwrap_or(""));
+            return known(effect, verb.trim().to_owned());
+        }
+        if best.is_none() {
+            let ran = if names.is_empty() { rules.default.unwrap_or_default() } else { Effect::of(Class::Run) };
+            let verb = format!("{} {}", program.row.script_key, names.first().copied().unwrap_or(""));
+            return known(ran, verb.trim().to_owned());
+        }
+    }
+    if let Some((_, rule)) = best.take() {
+        let mut effect = rule.effect;
+        if effect.class == Class::Look && effect.reads_only && !program.row.scratch.is_empty() {
+            effect = Effect::LOOK;
+        }
+        return known(scratched(program, &parts, effect), rule.verb(&parts));
+    }
+    let mut effect = rules.default.unwrap_or_default();
+    if program.row.default == "run"
+        && let Some(tests) = parts.plain.first().and_then(|file| stem::of_test_file(file))
+    {
+        effect = tests;
+    }
+    known(scratched(program, &parts, effect), String::new())
+}
+
+/// A command that touches nothing but scratch folders prepares and keeps nothing.
+fn scratched(program: &Program, parts: &rule::Parts<'_>, effect: Effect) -> Effect {
+    let plain = match program.row.scratch.as_str() {
+        "all" => &parts.plain[..],
+        "last" => parts.plain.last().map_or(&[][..], std::slice::from_ref),
+        _ => return effect,
+    };
+    if !plain.is_empty() && plain.iter().all(|path| is_scratch(path)) {
+        return Effect { reads_only: false, ..Effect::LOOK };
+    }
+    effect
+}
+
+/// Whether the arguments ask a program about itself, as nearly every program understands it.
+fn asks_for_help(args: &[Cow<'_, str>]) -> bool {
+    match args {
+        [] => false,
+        [only] if matches!(only.as_ref(), "-h" | "-V" | "help" | "version" | "-version" | "-help") => true,
+        [first, .., last] | [first @ last] => {
+            matches!(first.as_ref(), "--help" | "--version") || last.as_ref() == "--help"
+        }
+    }
+}
+
+/// The row of a program. One that is run by a path may be another of the same name, unless the path leads to where
+/// programs are installed.
+fn find(word: &str, name: &str) -> Option<&'static Program> {
+    let program = TABLE.find(word).or_else(|| TABLE.find(name))?;
+    let path = word.contains(['/', '\\']) && !word.starts_with('@');
+    (!path || program.row.local || name::is_installed(word)).then_some(program)
+}
