@@ -27,6 +27,7 @@ mod class;
 pub mod patch;
 mod program;
 pub mod shell;
+mod table;
 pub mod tool;
 
 pub use action::{Action, Check, Command};

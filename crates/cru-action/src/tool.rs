@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::class::Class;
+use crate::table::{self, Section};
 
 /// What a tool is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,14 +106,14 @@ pub enum Role {
 /// The argument of a call that plays a role: the first that is there and not empty, and its name.
 pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
     let row = TABLE.rows.get(find(tool).2?)?;
-    let names = match role {
-        Role::Command => &row.command,
-        Role::Path => &row.path,
-        Role::Pattern => &row.pattern,
-        Role::Patch => &row.patch,
-        Role::Query => &row.query,
+    let key = match role {
+        Role::Command => "command",
+        Role::Path => "path",
+        Role::Pattern => "pattern",
+        Role::Patch => "patch",
+        Role::Query => "query",
     };
-    names.split_ascii_whitespace().find_map(|name| {
+    row.words(key).find_map(|name| {
         let value = input.get(name)?;
         let empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         (!empty).then_some((name, value))
@@ -126,58 +126,22 @@ pub(crate) fn class(tool: &str) -> (ToolKind, Class) {
     (kind, class)
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    kind: Text,
-    names: Text,
-    #[serde(default)]
-    class: Text,
-    #[serde(default)]
-    command: Text,
-    #[serde(default)]
-    path: Text,
-    #[serde(default)]
-    pattern: Text,
-    #[serde(default)]
-    patch: Text,
-    #[serde(default)]
-    query: Text,
-}
-
-type Text = String;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Verbs {
-    look: Text,
-    change: Text,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct File {
-    tool: Vec<Row>,
-    mcp: Verbs,
-}
-
 struct Table {
-    rows: Vec<Row>,
-    mcp: Verbs,
+    rows: Vec<Section>,
     by_name: HashMap<String, usize>,
 }
 
 static SOURCE: &str = include_str!("../data/tools.toml");
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it; without it every tool is another.
-    let File { tool: rows, mcp } = toml::from_str(SOURCE).unwrap_or_default();
-    let mut by_name = HashMap::new();
+    let rows = table::read(SOURCE);
+    let mut by_name = HashMap::with_capacity(512);
     for (at, row) in rows.iter().enumerate() {
-        for name in row.names.split_ascii_whitespace() {
+        for name in row.words("names") {
             by_name.entry(normal(name)).or_insert(at);
         }
     }
-    Table { rows, mcp, by_name }
+    Table { rows, by_name }
 });
 
 /// A name as the table compares it.
@@ -194,8 +158,8 @@ fn find(tool: &str) -> (ToolKind, Class, Option<usize>) {
     let tool = tool.trim();
     if let Some(&at) = TABLE.by_name.get(normal(tool).as_str()) {
         let row = &TABLE.rows[at];
-        let kind = kind_named(&row.kind);
-        return (kind, class_named(&row.class).unwrap_or(class_of(kind)), Some(at));
+        let kind = kind_named(row.get("kind").unwrap_or(""));
+        return (kind, class_named(row.get("class").unwrap_or("")).unwrap_or(class_of(kind)), Some(at));
     }
     // `mcp__server__tool`, `server__tool`: what it does is in the tool's own name.
     if let Some((_, last)) = tool.rsplit_once("__").filter(|(server, last)| !server.is_empty() && !last.is_empty()) {
@@ -208,10 +172,11 @@ fn verb_class(name: &str) -> Class {
     let name = name.strip_prefix("browser_").unwrap_or(name);
     let end = name.char_indices().find(|(at, c)| !c.is_alphanumeric() || (*at > 0 && c.is_uppercase()));
     let verb = name[..end.map_or(name.len(), |(at, _)| at)].to_lowercase();
-    let holds = |words: &str| words.split_ascii_whitespace().any(|word| word == verb);
-    if holds(&TABLE.mcp.look) {
+    let mcp = TABLE.rows.iter().find(|row| row.name == "mcp");
+    let holds = |key| mcp.is_some_and(|row| row.words(key).any(|word| word == verb));
+    if holds("look") {
         Class::Look
-    } else if holds(&TABLE.mcp.change) {
+    } else if holds("change") {
         Class::Change
     } else {
         Class::Unknown
@@ -247,15 +212,19 @@ mod tests {
 
     #[test]
     fn the_table_is_sound() {
-        let file: File = toml::from_str(SOURCE).unwrap();
         let mut seen = HashMap::new();
-        for row in &file.tool {
-            assert_eq!(kind_named(&row.kind).name(), row.kind, "{}", row.kind);
-            assert!(row.class.is_empty() || class_named(&row.class).is_some(), "{}", row.class);
-            for name in row.names.split_ascii_whitespace() {
-                assert_eq!(seen.insert(normal(name), row.kind.clone()), None, "{name} twice");
+        let mut twice = Vec::new();
+        for row in TABLE.rows.iter().filter(|row| row.name == "tool") {
+            let kind = row.get("kind").unwrap();
+            assert_eq!(kind_named(kind).name(), kind);
+            assert!(row.get("class").is_none_or(|class| class_named(class).is_some()));
+            for name in row.words("names") {
+                if seen.insert(normal(name), kind).is_some() {
+                    twice.push(name);
+                }
             }
         }
+        assert!(twice.is_empty(), "{twice:?}");
     }
 
     #[test]

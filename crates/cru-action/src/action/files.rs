@@ -95,7 +95,7 @@ pub(super) fn reads(commands: &[Command<'_>]) -> Vec<FileRead> {
             end += 1;
         }
         let stages = commands.get(at..end).unwrap_or_default();
-        moved |= matches!(command.program.as_ref(), "cd" | "pushd" | "popd") || command.words.first().is_some_and(|it| it == "cd");
+        moved |= matches!(command.program.as_ref(), "cd" | "pushd" | "popd");
         let plain = stages.iter().all(|it| it.nesting == Nesting::Top && it.class == Class::Look && it.reads_only);
         if plain && let Some((path, lines)) = printed(stages) {
             let absolute = path.starts_with(['/', '~']);

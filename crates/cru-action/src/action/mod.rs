@@ -174,15 +174,14 @@ impl<'a> Action<'a> {
 
     /// The patch of a call of `apply_patch` through a shell: the text from its first to its last mark.
     pub fn patch_text(&self) -> Option<&'a str> {
-        let applies = |it: &Command<'_>| it.program == "patch" && it.words.first().is_some_and(|it| it.contains("apply"));
-        let named = self.kind == ToolKind::Patch || self.commands.iter().any(applies);
+        let named = self.kind == ToolKind::Patch || self.commands.iter().any(Command::applies_patch);
         named.then(|| crate::patch::find(self.args)).flatten()
     }
 
     /// What the call does apart from looks and folders, where that is one patch.
     pub fn only_patch(&self) -> Option<&'a str> {
         let patch = self.patch_text()?;
-        let only = self.commands.iter().all(|it| it.program == "patch" || it.words.first().is_none_or(|word| word == "cd"));
+        let only = self.commands.iter().all(|it| it.applies_patch() || it.words.is_empty() || it.program == "cd");
         only.then_some(patch)
     }
 
@@ -400,6 +399,11 @@ impl Command<'_> {
             publishes: self.publishes,
             bodies: Vec::new(),
         }
+    }
+
+    /// Whether it is the program by which hosts apply patches of agents.
+    fn applies_patch(&self) -> bool {
+        matches!(self.program.as_ref(), "apply_patch" | "applypatch")
     }
 
     /// Program and verb: `cargo test`, `git commit`, `npm run lint`. Two checks are the same check where this is equal.

@@ -10,7 +10,7 @@ pub(super) fn read(text: &str) -> Vec<FilePatch<'_>> {
     // The file of the last `diff --git`, which `---` and `+++` do not begin again.
     let mut open = false;
     for line in text.lines() {
-        if old_left + new_left > 0
+        if (old_left > 0 || new_left > 0)
             && let Some(hunk) = files.last_mut().and_then(|file| file.hunks.last_mut())
         {
             let first = line.as_bytes().first();

@@ -1,12 +1,11 @@
 //! What a simple command does, by its program and arguments: the table `data/programs.toml`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use serde::Deserialize;
-
 use crate::class::{CheckKind, Class};
+use crate::table::{self, Section};
 
 mod name;
 mod rule;
@@ -67,63 +66,13 @@ impl Effect {
     }
 }
 
-/// A row as the file has it. The file's header says what the keys mean.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Row {
-    names: Text,
-    alias: Text,
-    takes: Text,
-    default: Text,
-    local: bool,
-    scratch: Text,
-    wrap: Option<Text>,
-    command_option: Text,
-    command_any_option: Text,
-    script_option: Text,
-    script_args: bool,
-    dialect: Text,
-    scripts: Option<Text>,
-    script_key: Text,
-    look: Text,
-    fetch: Text,
-    test: Text,
-    build: Text,
-    lint: Text,
-    format: Text,
-    r#type: Text,
-    check: Text,
-    run: Text,
-    change: Text,
-    install: Text,
-    network: Text,
-    publish: Text,
-    git_look: Text,
-    git_change: Text,
-    publish_git: Text,
-    destroy: Text,
-}
-
-type Text = String;
-
-/// A row of the stems of script names.
-#[derive(Debug, Deserialize)]
-struct StemRow {
-    class: Text,
-    words: Text,
-}
-
-#[derive(Debug, Deserialize)]
-struct File {
-    stem: Vec<StemRow>,
-    program: BTreeMap<Text, Row>,
-}
-
 /// A program, its texts cut up when it is first asked for.
 #[derive(Debug)]
 struct Program {
+    #[cfg(test)]
     name: &'static str,
-    row: &'static Row,
+    row: Section,
+    local: bool,
     rules: OnceLock<Rules>,
 }
 
@@ -141,7 +90,7 @@ struct Rules {
 /// The table.
 struct Table {
     programs: Vec<Program>,
-    by_name: HashMap<&'static str, usize>,
+    by_name: HashMap<&'static str, (usize, &'static str)>,
     /// Beginnings of names, for verbs of `PowerShell`.
     by_start: Vec<(&'static str, usize)>,
     stems: HashMap<&'static str, (usize, Effect)>,
@@ -149,95 +98,88 @@ struct Table {
 
 static SOURCE: &str = include_str!("../../data/programs.toml");
 
-static FILE: LazyLock<File> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it; without it nothing is known of any program.
-    toml::from_str(SOURCE).unwrap_or_else(|_| File { stem: Vec::new(), program: BTreeMap::new() })
-});
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&FILE));
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(SOURCE));
 
 impl Program {
     fn rules(&self) -> &Rules {
-        self.rules.get_or_init(|| Rules::of(self.row))
+        self.rules.get_or_init(|| Rules::of(&self.row))
     }
 }
 
 impl Rules {
-    fn of(row: &'static Row) -> Self {
+    fn of(row: &Section) -> Self {
         // In the order in which they win among equals.
-        let texts: [(&str, &'static Text); 17] = [
-            ("look", &row.look),
-            ("fetch", &row.fetch),
-            ("destroy", &row.destroy),
-            ("publish_git", &row.publish_git),
-            ("git_change", &row.git_change),
-            ("git_look", &row.git_look),
-            ("publish", &row.publish),
-            ("install", &row.install),
-            ("network", &row.network),
-            ("change", &row.change),
-            ("test", &row.test),
-            ("build", &row.build),
-            ("lint", &row.lint),
-            ("format", &row.format),
-            ("type", &row.r#type),
-            ("check", &row.check),
-            ("run", &row.run),
+        const CLASSES: &[&str] = &[
+            "look", "fetch", "destroy", "publish_git", "git_change", "git_look", "publish", "install", "network", "change",
+            "test", "build", "lint", "format", "type", "check", "run",
         ];
         let mut rules = Vec::new();
-        for (class, text) in texts {
+        for class in CLASSES {
             let effect = Effect::named(class);
-            rules.extend(text.split(',').filter(|it| !it.trim().is_empty()).map(|it| Rule::read(it, effect)));
+            let texts = row.get(class).unwrap_or("").split(',');
+            rules.extend(texts.filter(|it| !it.trim().is_empty()).map(|it| Rule::read(it, effect)));
         }
-        let lists = |text: &'static Option<Text>| {
-            text.iter().flat_map(|text| text.split(',')).map(|it| it.split_ascii_whitespace().collect()).collect()
+        let lists = |key| {
+            let texts = row.get(key).into_iter().flat_map(|text| text.split(','));
+            texts.map(|it| it.split_ascii_whitespace().collect()).collect()
         };
         Self {
             rules,
-            takes: row.takes.split_ascii_whitespace().collect(),
-            alias: row.alias.split_ascii_whitespace().filter_map(|pair| pair.split_once('=')).collect(),
-            wraps: lists(&row.wrap),
-            scripts: lists(&row.scripts),
-            default: Some(row.default.as_str()).filter(|name| !name.is_empty()).map(Effect::named),
+            takes: row.words("takes").collect(),
+            alias: row.words("alias").filter_map(|pair| pair.split_once('=')).collect(),
+            wraps: lists("wrap"),
+            scripts: lists("scripts"),
+            default: row.get("default").map(Effect::named),
         }
     }
 }
 
 impl Table {
-    fn new(file: &'static File) -> Self {
-        let mut programs: Vec<Program> = Vec::with_capacity(file.program.len());
-        let mut by_name = HashMap::with_capacity(file.program.len() * 8);
+    fn new(source: &'static str) -> Self {
+        let sections = table::read(source);
+        let mut programs: Vec<Program> = Vec::with_capacity(sections.len());
+        let mut by_name = HashMap::with_capacity(2048);
         let mut by_start = Vec::new();
-        for (index, (name, row)) in file.program.iter().enumerate() {
-            for other in row.names.split_ascii_whitespace() {
+        let mut stems = HashMap::new();
+        for (at, row) in sections.into_iter().enumerate() {
+            let Some(name) = row.name.strip_prefix("program.") else {
+                let effect = Effect::named(row.get("class").unwrap_or(""));
+                for word in row.words("words") {
+                    stems.entry(word).or_insert((at, effect));
+                }
+                continue;
+            };
+            let name = name.trim_matches('"');
+            let index = programs.len();
+            by_name.insert(name, (index, name));
+            for other in row.words("same") {
+                by_name.insert(other, (index, name));
+            }
+            for other in row.words("names") {
                 match other.strip_suffix('*') {
                     Some(start) => by_start.push((start, index)),
                     None => {
-                        by_name.entry(other).or_insert(index);
+                        by_name.entry(other).or_insert((index, other));
                     }
                 }
             }
-            programs.push(Program { name, row, rules: OnceLock::new() });
-        }
-        for (index, program) in programs.iter().enumerate() {
-            by_name.insert(program.name, index);
-        }
-        let mut stems = HashMap::new();
-        for (at, row) in file.stem.iter().enumerate() {
-            for word in row.words.split_ascii_whitespace() {
-                stems.entry(word).or_insert((at, Effect::named(&row.class)));
-            }
+            let local = row.get("local").is_some();
+            programs.push(Program {
+                #[cfg(test)]
+                name,
+                row, local, rules: OnceLock::new() });
         }
         Self { programs, by_name, by_start, stems }
     }
 
-    fn find(&'static self, name: &str) -> Option<&'static Program> {
-        let by_start = || {
-            let cmdlet = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains('-');
-            self.by_start.iter().find(|(start, _)| cmdlet && name.starts_with(start)).map(|(_, index)| *index)
-        };
-        let index = self.by_name.get(name).copied().or_else(by_start)?;
-        self.programs.get(index)
+    /// The row of a program, and the name under which it is known; `None` for that where its own name is it.
+    fn find(&'static self, name: &str) -> Option<(&'static Program, Option<&'static str>)> {
+        if let Some(&(index, known)) = self.by_name.get(name) {
+            return Some((self.programs.get(index)?, Some(known)));
+        }
+        let cmdlet = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains('-');
+        let (_, index) = self.by_start.iter().find(|(start, _)| cmdlet && name.starts_with(start))?;
+        Some((self.programs.get(*index)?, None))
     }
 }
 
@@ -257,10 +199,12 @@ pub(crate) struct Known {
 pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
     let Some((first, args)) = words.split_first() else { return Known::default() };
     let name = program_name(first);
-    let program = find(first, name);
+    let found = find(first, name);
+    let canonical = found.and_then(|(_, canonical)| canonical);
+    let program = found.map(|(program, _)| program);
     let known = |effect, verb: String| Known {
         effect,
-        program: program.map_or_else(|| Cow::Owned(name.to_owned()), |program| Cow::Borrowed(program.name)),
+        program: canonical.map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed),
         verb,
         listed: program.is_some(),
     };
@@ -271,7 +215,7 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
     let rules = program.rules();
     let parts = rule::Parts::read(args, &rules.takes, &rules.alias);
     let best = rules.rules.iter().filter_map(|rule| Some((rule.fit(&parts)?, rule)));
-    let mut best: Option<((usize, usize), &Rule<'_>)> = best.fold(None, |best, (score, rule)| match best {
+    let best: Option<((usize, usize), &Rule<'_>)> = best.fold(None, |best, (score, rule)| match best {
         Some((highest, _)) if highest >= score => best,
         _ => Some((score, rule)),
     });
@@ -284,36 +228,32 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
         && best.is_none_or(|(score, rule)| score.1 == 0 && rule.plain_len() <= head.len())
     {
         let names = &parts.plain[head.len()..];
+        let script_key = program.row.get("script_key").unwrap_or("");
         if let Some(effect) = stem::of_names(names, &parts.options) {
-            let key = if head.is_empty() && !names.iter().any(|name| stem::is_plain(name)) { "" } else { "" };
-            let verb = format!("{key}{} {}", program.row.script_key, names.first().copied().unwrap_or(""));
+            let verb = format!("{script_key} {}", names.first().copied().unwrap_or(""));
             return known(effect, verb.trim().to_owned());
         }
         if best.is_none() {
             let ran = if names.is_empty() { rules.default.unwrap_or_default() } else { Effect::of(Class::Run) };
-            let verb = format!("{} {}", program.row.script_key, names.first().copied().unwrap_or(""));
+            let verb = names.first().map_or_else(String::new, |name| format!("{script_key} {name}"));
             return known(ran, verb.trim().to_owned());
         }
     }
-    if let Some((_, rule)) = best.take() {
-        let mut effect = rule.effect;
-        if effect.class == Class::Look && effect.reads_only && !program.row.scratch.is_empty() {
-            effect = Effect::LOOK;
-        }
-        return known(scratched(program, &parts, effect), rule.verb(&parts));
+    if let Some((_, rule)) = best {
+        return known(scratched(program, &parts, rule.effect), rule.verb(&parts));
     }
-    let mut effect = rules.default.unwrap_or_default();
-    if program.row.default == "run"
+    let effect = rules.default.unwrap_or_default();
+    if program.row.get("default") == Some("run")
         && let Some(tests) = parts.plain.first().and_then(|file| stem::of_test_file(file))
     {
-        effect = tests;
+        return known(tests, parts.plain.first().map_or_else(String::new, |file| (*file).to_owned()));
     }
     known(scratched(program, &parts, effect), String::new())
 }
 
 /// A command that touches nothing but scratch folders prepares and keeps nothing.
 fn scratched(program: &Program, parts: &rule::Parts<'_>, effect: Effect) -> Effect {
-    let plain = match program.row.scratch.as_str() {
+    let plain = match program.row.get("scratch").unwrap_or("") {
         "all" => &parts.plain[..],
         "last" => parts.plain.last().map_or(&[][..], std::slice::from_ref),
         _ => return effect,
@@ -337,8 +277,8 @@ fn asks_for_help(args: &[Cow<'_, str>]) -> bool {
 
 /// The row of a program. One that is run by a path may be another of the same name, unless the path leads to where
 /// programs are installed.
-fn find(word: &str, name: &str) -> Option<&'static Program> {
-    let program = TABLE.find(word).or_else(|| TABLE.find(name))?;
+fn find(word: &str, name: &str) -> Option<(&'static Program, Option<&'static str>)> {
+    let (program, canonical) = TABLE.find(word).or_else(|| TABLE.find(name))?;
     let path = word.contains(['/', '\\']) && !word.starts_with('@');
-    (!path || program.row.local || name::is_installed(word)).then_some(program)
+    (!path || program.local || name::is_installed(word)).then_some((program, canonical))
 }

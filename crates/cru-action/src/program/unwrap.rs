@@ -17,26 +17,26 @@ pub(crate) enum Inner {
 /// What the command runs, where it only runs another.
 pub(crate) fn unwrap(words: &[Cow<'_, str>]) -> Option<Inner> {
     let first = words.first()?;
-    let program = find(first, program_name(first))?;
-    let row = program.row;
-    if row.script_args && words.len() > 1 {
+    let (program, _) = find(first, program_name(first))?;
+    let row = &program.row;
+    if row.get("script_args").is_some() && words.len() > 1 {
         return Some(Inner::Script { at: 1, joined: true, dialect: Dialect::Posix });
     }
-    if !row.script_option.is_empty()
-        && let Some(at) = behind_option(program, words, &row.script_option, false)
+    if let Some(options) = row.get("script_option")
+        && let Some(at) = behind_option(program, words, options, false)
     {
-        let dialect = match row.dialect.as_str() {
+        let dialect = match row.get("dialect").unwrap_or("") {
             "powershell" => Dialect::PowerShell,
             "cmd" => Dialect::Cmd,
             _ => Dialect::Posix,
         };
         return Some(Inner::Script { at, joined: dialect != Dialect::Posix, dialect });
     }
-    let option = |options: &str, anywhere| {
-        (!options.is_empty()).then(|| behind_option(program, words, options, anywhere)).flatten().map(Inner::Words)
+    let option = |key, anywhere| {
+        row.get(key).and_then(|options| behind_option(program, words, options, anywhere)).map(Inner::Words)
     };
-    option(&row.command_option, false)
-        .or_else(|| option(&row.command_any_option, true))
+    option("command_option", false)
+        .or_else(|| option("command_any_option", true))
         .or_else(|| program.rules().wraps.iter().find_map(|head| behind_head(program, words, head)).map(Inner::Words))
 }
 
@@ -68,8 +68,10 @@ fn behind_option(program: &Program, words: &[Cow<'_, str>], options: &str, anywh
 fn behind_head(program: &Program, words: &[Cow<'_, str>], head: &[&str]) -> Option<usize> {
     let takes = &program.rules().takes;
     let mut at = 1;
-    let options = |at: &mut usize| {
+    let mut stays = false;
+    let mut options = |at: &mut usize| {
         while let Some(word) = words.get(*at).map(AsRef::as_ref) {
+            stays |= program.row.words("stays").any(|option| option == word);
             if word.len() > 1 && word.starts_with('-') && word != "--" {
                 *at += 1 + usize::from(takes.contains(&word));
             } else if is_assignment(word) {
@@ -106,7 +108,7 @@ fn behind_head(program: &Program, words: &[Cow<'_, str>], head: &[&str]) -> Opti
     {
         at += ahead + 1;
     }
-    (at < words.len()).then_some(at)
+    (at < words.len() && !stays).then_some(at)
 }
 
 fn is_assignment(word: &str) -> bool {

@@ -45,11 +45,11 @@ pub(super) fn mark(commands: &mut [SimpleCommand<'_>], elements: &[Element]) -> 
         let next = lists.get(at + 1);
         let passes_on = next.and_then(|next| forwards(commands, next));
         let goes_on = next.is_some() && passes_on.is_none();
-        and_or(commands, list, goes_on, passes_on == Some(Forward::Stages));
         let background = list.last().is_some_and(|last| last.background);
         if background {
             hide(&mut commands[span(list)], Hidden::Background);
         }
+        and_or(commands, list, goes_on, passes_on == Some(Forward::Stages));
         status = if background { None } else { list.last().and_then(|last| last.status) };
         if passes_on.is_some() && at + 2 == lists.len() {
             break;

@@ -64,7 +64,7 @@ fn compounds() {
         ["ls a [Condition]", "cargo test [Condition]", "echo b [Condition]", "; pwd"]
     );
     assert_eq!(told("case $x in a|b) ls;; *) pwd;; esac && id"), ["ls [Condition]", "pwd [Condition]", "&& id"]);
-    assert_eq!(told("f() { ls; }; f"), ["ls [Sequence]", "; f"]);
+    assert_eq!(told("f() { ls; }; f"), ["ls [Function]", "; f"]);
     assert_eq!(told("(cd x && make) && { a; b; }"), ["cd x", "&& make", "&& a [Sequence]", "; b"]);
     assert_eq!(told("[[ -f a && b < c ]] && ls"), ["[[ -f a && b < c ]]", "&& ls"]);
     assert_eq!(told("((i++)); while read -r x; do echo $x; done < f"), ["; read -r x", "echo $x [Loop]", "< f"]);
