@@ -2,7 +2,12 @@
 //!
 //! `cargo run --release -p cru-action --example survey -- calls.jsonl [random N SEED]`
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, reason = "a tool for people who extend the tables")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a tool for people who extend the tables"
+)]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,7 +26,8 @@ fn main() {
     let actions: Vec<Action<'_>> = calls.iter().map(|(tool, args)| Action::of(tool, args)).collect();
     let cold = started.elapsed();
     let started = Instant::now();
-    let actions: Vec<Action<'_>> = if actions.is_empty() { actions } else { calls.iter().map(|(tool, args)| Action::of(tool, args)).collect() };
+    let actions: Vec<Action<'_>> =
+        if actions.is_empty() { actions } else { calls.iter().map(|(tool, args)| Action::of(tool, args)).collect() };
     let bytes: usize = calls.iter().map(|(_, args)| args.len()).sum();
     println!("first call {first:?}; {} calls of {bytes} bytes {cold:?}, again {:?}", calls.len(), started.elapsed());
     if args.next().is_some() {

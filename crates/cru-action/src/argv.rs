@@ -13,7 +13,7 @@ pub fn script(command: &Value) -> Option<Cow<'_, str>> {
         Value::String(script) => Cow::Borrowed(script.as_str()),
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            inner(&words).map_or_else(|| Cow::Owned(join(&words)), |script| Cow::Borrowed(script))
+            inner(&words).map_or_else(|| Cow::Owned(join(&words)), Cow::Borrowed)
         }
         _ => return None,
     };

@@ -64,8 +64,11 @@ mod tests {
     fn reads_what_a_toml_reader_reads() {
         for source in [include_str!("../data/programs.toml"), include_str!("../data/tools.toml")] {
             let whole: toml::Table = toml::from_str(source).unwrap();
-            let count = |value: &toml::Value| value.as_table().map_or(1, |table| table.values().filter(|it| it.is_table()).count().max(1));
-            let tables: usize = whole.values().map(|value| value.as_array().map_or_else(|| count(value), Vec::len)).sum();
+            let count = |value: &toml::Value| {
+                value.as_table().map_or(1, |table| table.values().filter(|it| it.is_table()).count().max(1))
+            };
+            let tables: usize =
+                whole.values().map(|value| value.as_array().map_or_else(|| count(value), Vec::len)).sum();
             let sections = read(source);
             assert_eq!(sections.len(), tables);
             for section in &sections {

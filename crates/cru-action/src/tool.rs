@@ -147,11 +147,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 /// A name as the table compares it.
 fn normal(name: &str) -> String {
     const LONGEST: usize = 60;
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | '.' | ' '))
-        .take(LONGEST)
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).take(LONGEST).flat_map(char::to_lowercase).collect()
 }
 
 fn find(tool: &str) -> (ToolKind, Class, Option<usize>) {
@@ -184,7 +180,9 @@ fn verb_class(name: &str) -> Class {
 }
 
 fn kind_named(name: &str) -> ToolKind {
-    use ToolKind::{Ask, Delete, Edit, Fetch, Mcp, Other, Patch, Plan, Read, Search, Shell, Skill, Subagent, Task, Write};
+    use ToolKind::{
+        Ask, Delete, Edit, Fetch, Mcp, Other, Patch, Plan, Read, Search, Shell, Skill, Subagent, Task, Write,
+    };
     let all = [Shell, Read, Edit, Write, Delete, Patch, Search, Fetch, Ask, Plan, Task, Subagent, Skill, Mcp, Other];
     all.into_iter().find(|kind| kind.name() == name).unwrap_or_default()
 }
@@ -195,7 +193,9 @@ fn class_named(name: &str) -> Option<Class> {
 
 const fn class_of(kind: ToolKind) -> Class {
     match kind {
-        ToolKind::Read | ToolKind::Search | ToolKind::Ask | ToolKind::Plan | ToolKind::Task | ToolKind::Skill => Class::Look,
+        ToolKind::Read | ToolKind::Search | ToolKind::Ask | ToolKind::Plan | ToolKind::Task | ToolKind::Skill => {
+            Class::Look
+        }
         ToolKind::Fetch => Class::Network,
         ToolKind::Edit | ToolKind::Write | ToolKind::Patch => Class::Change,
         ToolKind::Delete => Class::Destroy,

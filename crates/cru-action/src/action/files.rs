@@ -40,6 +40,9 @@ pub enum Lines {
     Last(u64),
 }
 
+/// Files that one call is said to write.
+const MAX_FILES: usize = 256;
+
 /// Whether relative paths still mean the folder in which the call began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Folder {
@@ -47,13 +50,7 @@ pub(super) struct Folder {
 }
 
 /// Adds the writes of the command `at` of a text.
-pub(super) fn writes(
-    script: &Script<'_>,
-    at: usize,
-    command: usize,
-    folder: &mut Folder,
-    writes: &mut Vec<FileWrite>,
-) {
+pub(super) fn writes(script: &Script<'_>, at: usize, command: usize, folder: &mut Folder, writes: &mut Vec<FileWrite>) {
     let Some(simple) = script.commands.get(at) else { return };
     let sure = simple.nesting == Nesting::Top
         && script.complete
@@ -62,7 +59,7 @@ pub(super) fn writes(
     // `a && b > x; c`: nobody knows whether b ran.
     let conditional = simple.operator == Operator::And && simple.hidden == Some(Hidden::Sequence);
     let mut add = |path: &str, literal: bool| {
-        let known = literal && !path.is_empty();
+        let known = literal && !path.is_empty() && writes.len() < MAX_FILES;
         let absolute = path.starts_with('/') || path.starts_with("~/");
         let certain = known && sure && !conditional && (absolute || !folder.moved);
         if known && !writes.iter().any(|write| write.path == path && write.certain >= certain) {
@@ -125,10 +122,13 @@ fn within(lines: Lines, part: Lines) -> Option<Lines> {
         (Lines::From(from, to), Lines::From(first, last)) => {
             let start = from.checked_add(first)?.checked_sub(1)?;
             let end = last.and_then(|last| from.checked_add(last)?.checked_sub(1));
-            Some(Lines::From(start, match (to, end) {
-                (Some(to), Some(end)) => Some(to.min(end)),
-                (to, end) => to.or(end),
-            }))
+            Some(Lines::From(
+                start,
+                match (to, end) {
+                    (Some(to), Some(end)) => Some(to.min(end)),
+                    (to, end) => to.or(end),
+                },
+            ))
         }
         (Lines::From(1, None), last @ Lines::Last(_)) => Some(last),
         _ => None,
@@ -158,9 +158,9 @@ fn stage(command: &Command<'_>) -> Option<(Option<String>, Lines)> {
             while let Some(arg) = args.next() {
                 match arg {
                     "-n" | "--lines" => args.next()?.clone_into(&mut count),
-                    _ if arg.starts_with("-n") => count = arg.get(2..)?.to_owned(),
-                    _ if arg.starts_with("--lines=") => count = arg.get(8..)?.to_owned(),
-                    _ if arg.len() > 1 && arg.starts_with('-') => count = arg.get(1..)?.to_owned(),
+                    _ if arg.starts_with("-n") => arg.get(2..)?.clone_into(&mut count),
+                    _ if arg.starts_with("--lines=") => arg.get(8..)?.clone_into(&mut count),
+                    _ if arg.len() > 1 && arg.starts_with('-') => arg.get(1..)?.clone_into(&mut count),
                     file => files.push(file),
                 }
             }

@@ -152,9 +152,8 @@ impl<'a> Action<'a> {
 
     /// Whether it makes a commit: `git commit`, `merge`, `rebase`, `cherry-pick`, `revert`, `am`, `pull`.
     pub fn commits(&self) -> bool {
-        self.git_verbs().any(|verb| {
-            matches!(verb, "commit" | "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "pull")
-        })
+        self.git_verbs()
+            .any(|verb| matches!(verb, "commit" | "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "pull"))
     }
 
     /// Whether it pushes.
@@ -254,7 +253,12 @@ impl<'a> Action<'a> {
             check: None,
             reads_only: false,
             publishes: false,
-            bodies: simple.redirections.iter().filter_map(|it| it.body.as_ref()).map(|body| place.range(body)).collect(),
+            bodies: simple
+                .redirections
+                .iter()
+                .filter_map(|it| it.body.as_ref())
+                .map(|body| place.range(body))
+                .collect(),
         };
         command.classify(expands, &simple.redirections);
         self.commands.push(command);
@@ -420,8 +424,8 @@ impl Command<'_> {
     /// A convention, so [`Command::class`] does not rest on it.
     pub fn is_named_look(&self) -> bool {
         const SHOWING: &[&str] = &[
-            "describe", "doctor", "get", "help", "info", "inspect", "list", "logs", "ls", "ps", "show", "status", "version",
-            "view", "whoami", "capture", "wait",
+            "describe", "doctor", "get", "help", "info", "inspect", "list", "logs", "ls", "ps", "show", "status",
+            "version", "view", "whoami", "capture", "wait",
         ];
         let verb = self.words.get(1).map_or("", |word| word.split('-').next().unwrap_or(word));
         SHOWING.contains(&verb)

@@ -17,6 +17,8 @@ fn the_whole_call() {
         ("Bash", "ls 'open", Class::Look, false),
         ("Bash", "unheard-of x", Class::Unknown, false),
         ("Bash", "gh pr view 1", Class::Network, true),
+        ("Bash", "gh api graphql -f query='{ viewer { login } }'", Class::Network, true),
+        ("Bash", "gh api graphql -f query='mutation { x }'", Class::Network, false),
         ("Bash", "uniq a b", Class::Change, false),
         ("Bash", "", Class::Unknown, false),
         ("Execute", "cargo test", Class::Check, false),
@@ -132,4 +134,27 @@ proptest! {
         let action = Action::of("Bash", &args);
         let _ = (action.class(), action.checks().count());
     }
+}
+
+/// Calls of 64 KiB that nest or repeat: a quadratic reader takes minutes.
+#[test]
+fn cost_is_linear() {
+    let started = std::time::Instant::now();
+    let count = std::cell::Cell::new(0);
+    let numbered = |part: &str| {
+        count.set(count.get() + 1);
+        format!("{part}{} ", count.get())
+    };
+    for part in
+        ["bash -c '", "eval ", "sudo ", "env A=1 ", "> f", "tee f", "git -C ", "make a-", "cat a; ", "xargs ", "npx "]
+    {
+        let mut args = String::new();
+        while args.len() < 1 << 16 {
+            args.push_str(&numbered(part));
+        }
+        for text in [args.clone(), args.replace(' ', "\n"), part.repeat(args.len() / part.len())] {
+            let _ = Action::of("Bash", &text).is_read_only();
+        }
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

@@ -62,8 +62,7 @@ pub(super) fn read(text: &str) -> Vec<FilePatch<'_>> {
             open = false;
             if let Some((old, new, heading)) = counts(line) {
                 (old_left, new_left) = (old.1, new.1);
-                let hunk =
-                    Hunk { old_start: Some(old.0), new_start: Some(new.0), heading, lines: Vec::new() };
+                let hunk = Hunk { old_start: Some(old.0), new_start: Some(new.0), heading, lines: Vec::new() };
                 file.hunks.push(hunk);
             }
         } else if let Some(file) = files.last_mut().filter(|_| open) {
@@ -88,9 +87,7 @@ fn path_of(text: &str) -> &str {
 
 /// The two paths of a file. `a/` and `b/` are taken off where both have them.
 fn pair<'a>(old: &'a str, new: &'a str) -> (Option<&'a str>, Option<&'a str>) {
-    let path = |path: &'a str, side: &str| {
-        (path != "/dev/null").then(|| path.strip_prefix(side).unwrap_or(path))
-    };
+    let path = |path: &'a str, side: &str| (path != "/dev/null").then(|| path.strip_prefix(side).unwrap_or(path));
     let sided = |path: &str, side: &str| path == "/dev/null" || path.starts_with(side);
     if sided(old, "a/") && sided(new, "b/") {
         (path(old, "a/"), path(new, "b/"))
@@ -110,11 +107,14 @@ fn git_names(names: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
+/// The first line and the number of lines.
+type Lines = (u64, u64);
+
 /// `@@ -1,2 +3,4 @@ heading`: starts and lengths.
-fn counts(line: &str) -> Option<((u64, u64), (u64, u64), &str)> {
+fn counts(line: &str) -> Option<(Lines, Lines, &str)> {
     let (ranges, heading) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
-    let range = |text: &str| -> Option<(u64, u64)> {
+    let range = |text: &str| -> Option<Lines> {
         match text.split_once(',') {
             Some((start, len)) => Some((start.parse().ok()?, len.parse().ok()?)),
             None => Some((text.parse().ok()?, 1)),

@@ -15,8 +15,8 @@ mod unwrap;
 #[cfg(test)]
 mod tests;
 
-use rule::Rule;
 pub use name::{is_scratch, program_name};
+use rule::Rule;
 pub(crate) use unwrap::{Inner, unwrap};
 
 /// What a row or rule of the table says.
@@ -79,7 +79,7 @@ struct Program {
 /// The texts of a row, cut up.
 #[derive(Debug)]
 struct Rules {
-    rules: Vec<Rule<'static>>,
+    all: Vec<Rule<'static>>,
     takes: Vec<&'static str>,
     alias: Vec<(&'static str, &'static str)>,
     wraps: Vec<Vec<&'static str>>,
@@ -110,8 +110,23 @@ impl Rules {
     fn of(row: &Section) -> Self {
         // In the order in which they win among equals.
         const CLASSES: &[&str] = &[
-            "look", "fetch", "destroy", "publish_git", "git_change", "git_look", "publish", "install", "network", "change",
-            "test", "build", "lint", "format", "type", "check", "run",
+            "look",
+            "fetch",
+            "destroy",
+            "publish_git",
+            "git_change",
+            "git_look",
+            "publish",
+            "install",
+            "network",
+            "change",
+            "test",
+            "build",
+            "lint",
+            "format",
+            "type",
+            "check",
+            "run",
         ];
         let mut rules = Vec::new();
         for class in CLASSES {
@@ -124,7 +139,7 @@ impl Rules {
             texts.map(|it| it.split_ascii_whitespace().collect()).collect()
         };
         Self {
-            rules,
+            all: rules,
             takes: row.words("takes").collect(),
             alias: row.words("alias").filter_map(|pair| pair.split_once('=')).collect(),
             wraps: lists("wrap"),
@@ -167,7 +182,10 @@ impl Table {
             programs.push(Program {
                 #[cfg(test)]
                 name,
-                row, local, rules: OnceLock::new() });
+                row,
+                local,
+                rules: OnceLock::new(),
+            });
         }
         Self { programs, by_name, by_start, stems }
     }
@@ -214,7 +232,7 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
     };
     let rules = program.rules();
     let parts = rule::Parts::read(args, &rules.takes, &rules.alias);
-    let best = rules.rules.iter().filter_map(|rule| Some((rule.fit(&parts)?, rule)));
+    let best = rules.all.iter().filter_map(|rule| Some((rule.fit(&parts)?, rule)));
     let best: Option<((usize, usize), &Rule<'_>)> = best.fold(None, |best, (score, rule)| match best {
         Some((highest, _)) if highest >= score => best,
         _ => Some((score, rule)),

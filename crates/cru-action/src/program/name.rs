@@ -28,14 +28,29 @@ pub(super) fn is_installed(path: &str) -> bool {
     let mut parts = path.rsplit(['/', '\\']).skip(1);
     let folder = parts.next().unwrap_or("");
     // `bin/x` of the project itself is a script of the project.
-    FOLDERS.contains(&folder) && (path.starts_with(['/', '~', '$']) || folder == ".bin" || parts.next().is_some_and(|it| !matches!(it, "." | "" | "..")))
+    FOLDERS.contains(&folder)
+        && (path.starts_with(['/', '~', '$'])
+            || folder == ".bin"
+            || parts.next().is_some_and(|it| !matches!(it, "." | "" | "..")))
 }
 
 /// Whether a path lies where nothing is kept: a folder for temporary files, a device.
 pub fn is_scratch(path: &str) -> bool {
     const PLACES: &[&str] = &[
-        "/tmp/", "/dev/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/", "/proc/", "$TMPDIR",
-        "${TMPDIR", "$TMP/", "${TMP}", "$env:TEMP", "%TEMP%", "$(mktemp",
+        "/tmp/",
+        "/dev/",
+        "/private/tmp/",
+        "/var/tmp/",
+        "/var/folders/",
+        "/private/var/folders/",
+        "/proc/",
+        "$TMPDIR",
+        "${TMPDIR",
+        "$TMP/",
+        "${TMP}",
+        "$env:TEMP",
+        "%TEMP%",
+        "$(mktemp",
     ];
     const PARTS: &[&str] = &["/scratchpad/", "\\AppData\\Local\\Temp\\", "/AppData/Local/Temp/"];
     PLACES.iter().any(|place| path.starts_with(place)) || PARTS.iter().any(|part| path.contains(part))

@@ -10,6 +10,8 @@ pub(super) struct Rule<'t> {
     pub(super) effect: Effect,
     plain: Vec<&'t str>,
     options: Vec<Wanted<'t>>,
+    /// First byte of the first plain word, where that is no pattern: most rules are left out by it.
+    first: Option<u8>,
 }
 
 /// An option that a rule asks for.
@@ -23,13 +25,19 @@ enum Wanted<'t> {
     Letter(char),
     /// `--request=POST`, `-X=POST`.
     Valued(&'t str, &'t str),
+    /// `~mutation`: any argument that holds this text.
+    Text(&'t str),
 }
 
 impl<'t> Rule<'t> {
     pub(super) fn read(text: &'t str, effect: Effect) -> Self {
-        let (options, plain): (Vec<&str>, Vec<&str>) =
-            text.split_ascii_whitespace().partition(|word| word.starts_with('-') && *word != "-");
+        let (options, plain): (Vec<&str>, Vec<&str>) = text
+            .split_ascii_whitespace()
+            .partition(|word| word.starts_with(['-', '~']) && !matches!(*word, "-" | "~*"));
         let options = options.into_iter().map(|word| {
+            if let Some(text) = word.strip_prefix('~') {
+                return Wanted::Text(text);
+            }
             let letter = word.strip_prefix("-[").and_then(|rest| rest.chars().next());
             match (letter, word.strip_suffix('*'), word.split_once('=')) {
                 (Some(letter), ..) => Wanted::Letter(letter),
@@ -38,7 +46,9 @@ impl<'t> Rule<'t> {
                 (None, None, None) => Wanted::Whole(word),
             }
         });
-        Self { effect, plain, options: options.collect() }
+        let first = plain.first().filter(|word| !word.contains('*') && **word != "_");
+        let first = first.and_then(|word| word.bytes().next());
+        Self { effect, options: options.collect(), first, plain }
     }
 
     pub(super) fn plain_len(&self) -> usize {
@@ -47,9 +57,12 @@ impl<'t> Rule<'t> {
 
     /// How well it fits: the number of its parts, and of its options; `None` where it does not.
     pub(super) fn fit(&self, parts: &Parts<'_>) -> Option<(usize, usize)> {
+        if self.first.is_some_and(|first| parts.first != Some(first)) {
+            return None;
+        }
         let fits = self.plain.len() <= parts.plain.len()
             && self.plain.iter().zip(&parts.plain).all(|(wanted, word)| is_word(wanted, word))
-            && self.options.iter().all(|wanted| wanted.is_in(&parts.options));
+            && self.options.iter().all(|wanted| wanted.is_in(parts));
         fits.then_some((self.plain.len() + self.options.len(), self.options.len()))
     }
 
@@ -59,7 +72,7 @@ impl<'t> Rule<'t> {
         let plain = self.plain.iter().zip(&parts.plain).filter(|(wanted, _)| **wanted != "_").map(|(_, word)| *word);
         let options = self.options.iter().filter_map(|wanted| match wanted {
             Wanted::Whole(word) | Wanted::Start(word) => Some(*word),
-            Wanted::Letter(_) | Wanted::Valued(..) => None,
+            Wanted::Letter(_) | Wanted::Valued(..) | Wanted::Text(_) => None,
         });
         for word in plain.chain(options) {
             if !verb.is_empty() {
@@ -82,15 +95,17 @@ fn is_word(wanted: &str, word: &str) -> bool {
 }
 
 impl Wanted<'_> {
-    fn is_in(&self, options: &[(&str, &str)]) -> bool {
-        options.iter().any(|(option, next)| match self {
+    fn is_in(&self, parts: &Parts<'_>) -> bool {
+        if let Self::Text(text) = self {
+            return parts.args.iter().any(|word| word.contains(text));
+        }
+        parts.options.iter().any(|(option, next)| match self {
             Self::Whole(wanted) => option == wanted,
             Self::Start(start) => option.starts_with(start),
-            Self::Letter(letter) => {
-                option.strip_prefix('-').is_some_and(|rest| {
-                    !rest.starts_with('-') && rest.chars().take_while(char::is_ascii_alphanumeric).any(|it| it == *letter)
-                })
-            }
+            Self::Letter(letter) => option.strip_prefix('-').is_some_and(|rest| {
+                !rest.starts_with('-') && rest.chars().take_while(char::is_ascii_alphanumeric).any(|it| it == *letter)
+            }),
+            Self::Text(_) => false,
             Self::Valued(name, value) => {
                 (option == name && next == value)
                     || option.strip_prefix(name).is_some_and(|rest| rest.strip_prefix('=').unwrap_or(rest) == *value)
@@ -106,6 +121,10 @@ pub(super) struct Parts<'w> {
     pub(super) plain: Vec<&'w str>,
     /// Options, each with the word behind it.
     pub(super) options: Vec<(&'w str, &'w str)>,
+    /// First byte of the first plain word.
+    first: Option<u8>,
+    /// All of them.
+    args: &'w [Cow<'w, str>],
 }
 
 impl<'w> Parts<'w> {
@@ -113,8 +132,8 @@ impl<'w> Parts<'w> {
     const MAX: usize = 200;
 
     /// `takes`: options whose value is the next word. `alias`: other forms of the first plain word.
-    pub(super) fn read(args: &'w [Cow<'_, str>], takes: &[&str], alias: &[(&'w str, &'w str)]) -> Self {
-        let mut parts = Self::default();
+    pub(super) fn read(args: &'w [Cow<'w, str>], takes: &[&str], alias: &[(&'w str, &'w str)]) -> Self {
+        let mut parts = Self { args: args.get(..Self::MAX).unwrap_or(args), ..Self::default() };
         let mut value = false;
         for (at, word) in args.iter().enumerate().take(Self::MAX) {
             let word = word.as_ref();
@@ -136,6 +155,7 @@ impl<'w> Parts<'w> {
                 parts.plain.push(word);
             }
         }
+        parts.first = parts.plain.first().and_then(|word| word.bytes().next());
         parts
     }
 

@@ -52,7 +52,9 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_alphanumeric()).flat_map(|part| {
         let mut cuts: Vec<usize> = vec![0];
         let bytes = part.as_bytes();
-        cuts.extend((1..bytes.len()).filter(|&at| bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()));
+        cuts.extend(
+            (1..bytes.len()).filter(|&at| bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()),
+        );
         cuts.push(part.len());
         cuts.windows(2).filter_map(|pair| part.get(pair[0]..pair[1])).collect::<Vec<_>>()
     })

@@ -13,8 +13,22 @@ fn told(command: &str) -> (String, String) {
 #[test]
 fn the_table_is_sound() {
     const KEYS: &[&str] = &[
-        "names", "alias", "takes", "default", "local", "scratch", "wrap", "command_option", "command_any_option",
-        "script_option", "script_args", "same", "stays", "dialect", "scripts", "script_key",
+        "names",
+        "alias",
+        "takes",
+        "default",
+        "local",
+        "scratch",
+        "wrap",
+        "command_option",
+        "command_any_option",
+        "script_option",
+        "script_args",
+        "same",
+        "stays",
+        "dialect",
+        "scripts",
+        "script_key",
     ];
     let mut seen = HashSet::new();
     let mut twice = Vec::new();
@@ -119,6 +133,8 @@ fn classes() {
         ("curl -s https://example.org", "network", "curl"),
         ("gh pr view 3 --json title", "network", "gh pr view"),
         ("gh api repos/a/b/pulls/1/merge -X PUT", "network", "gh api -X"),
+        ("gh api graphql -f query='{ viewer { login } }'", "network", "gh api graphql -f"),
+        ("tmp=$(mktemp -d)", "look", "mktemp"),
         ("terraform plan", "check", "terraform plan"),
         ("kubectl delete pod x", "destroy", "kubectl delete"),
         ("tar tzf x.tgz", "look", "tar tzf"),

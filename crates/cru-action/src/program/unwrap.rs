@@ -47,7 +47,9 @@ fn behind_option(program: &Program, words: &[Cow<'_, str>], options: &str, anywh
     while let Some(word) = words.get(at).map(AsRef::as_ref) {
         let found = options.split_ascii_whitespace().any(|option| match option.strip_prefix("-[") {
             Some(letters) => word.strip_prefix('-').is_some_and(|rest| {
-                !rest.starts_with('-') && rest.bytes().all(|it| it.is_ascii_alphabetic()) && rest.contains(&letters[..1])
+                !rest.starts_with('-')
+                    && rest.bytes().all(|it| it.is_ascii_alphabetic())
+                    && rest.contains(&letters[..1])
             }),
             None => option == word,
         });
@@ -86,7 +88,8 @@ fn behind_head(program: &Program, words: &[Cow<'_, str>], head: &[&str]) -> Opti
             options(&mut at);
         }
         let word = words.get(at)?.as_ref();
-        let alias = program.rules().alias.iter().find(|(short, _)| *short == word && at >= 1).map_or(word, |(_, long)| long);
+        let alias =
+            program.rules().alias.iter().find(|(short, _)| *short == word && at >= 1).map_or(word, |(_, long)| long);
         if *wanted == "_" {
             if word == "--" {
                 return None;

@@ -17,18 +17,18 @@ impl Lexer<'_> {
     /// Reads an item that begins with the plain word `plain`.
     pub(super) fn item(&mut self, plain: &str, operator: Operator, nesting: Nesting) -> Item {
         let first = self.commands.len();
-        let compound = match plain {
-            "" if self.peek() == Some(b'(') => self.round(nesting),
+        let mut status = None;
+        match plain {
+            "" if self.peek() == Some(b'(') => status = self.round(nesting),
             "{" if self.may_descend() => {
                 self.at += 1;
-                let end = self.nested(Closer::Words(&["}"]), nesting.max(Nesting::Group));
-                Some(end.status)
+                status = self.nested(Closer::Words(&["}"]), nesting.max(Nesting::Group)).status;
             }
             "if" if self.may_descend() => self.condition(nesting),
             "while" | "until" if self.may_descend() => {
                 self.at += plain.len();
                 self.nested(Closer::Words(&["do"]), nesting.max(Nesting::Loop));
-                self.body(nesting)
+                self.body(nesting);
             }
             "for" | "select" if self.may_descend() => self.each(plain.len(), nesting),
             "case" if self.may_descend() => self.case(nesting),
@@ -40,22 +40,24 @@ impl Lexer<'_> {
                 if self.starts_with("()") {
                     self.at += 2;
                 }
-                self.function(nesting)
+                self.function(nesting);
             }
             "[[" => {
                 let at = self.simple(operator, nesting, true);
                 return Item { simple: at.is_some(), status: at };
             }
-            _ => None,
-        };
-        if let Some(status) = compound {
-            self.trailing(nesting);
-            // What joins the whole stands before its first command.
-            if let Some(command) = self.commands.get_mut(first) {
-                command.operator = operator;
-            }
-            return Item { simple: false, status };
+            _ => return self.simple_or_function(operator, nesting),
         }
+        self.trailing(nesting);
+        // What joins the whole stands before its first command.
+        if let Some(command) = self.commands.get_mut(first) {
+            command.operator = operator;
+        }
+        Item { simple: false, status }
+    }
+
+    /// A simple command, or a function where that is a name with `()` behind it.
+    fn simple_or_function(&mut self, operator: Operator, nesting: Nesting) -> Item {
         let before = self.at;
         let at = self.simple(operator, nesting, false);
         if self.at == before {
@@ -68,8 +70,8 @@ impl Lexer<'_> {
         {
             self.commands.truncate(at);
             if self.may_descend() {
-                let status = self.function(nesting).flatten();
-                return Item { simple: false, status };
+                self.function(nesting);
+                return Item::default();
             }
         }
         Item { simple: at.is_some(), status: at }
@@ -90,7 +92,7 @@ impl Lexer<'_> {
     }
 
     /// The body of a function.
-    fn function(&mut self, nesting: Nesting) -> Option<Option<usize>> {
+    fn function(&mut self, nesting: Nesting) {
         self.space();
         let first = self.commands.len();
         let plain = self.plain();
@@ -100,25 +102,23 @@ impl Lexer<'_> {
             self.depth -= 1;
         }
         hide(&mut self.commands[first..], Hidden::Function);
-        Some(None)
     }
 
     /// `( … )` or `(( … ))`.
-    fn round(&mut self, nesting: Nesting) -> Option<Option<usize>> {
+    fn round(&mut self, nesting: Nesting) -> Option<usize> {
         if self.starts_with("((") {
             self.balanced(b'(', b')');
-            return Some(None);
+            return None;
         }
         if !self.may_descend() {
             self.balanced(b'(', b')');
-            return Some(None);
+            return None;
         }
         self.at += 1;
-        let end = self.nested(Closer::Paren, nesting.max(Nesting::Group));
-        Some(end.status)
+        self.nested(Closer::Paren, nesting.max(Nesting::Group)).status
     }
 
-    fn condition(&mut self, nesting: Nesting) -> Option<Option<usize>> {
+    fn condition(&mut self, nesting: Nesting) {
         let nesting = nesting.max(Nesting::Condition);
         let first = self.commands.len();
         self.at += 2;
@@ -133,19 +133,17 @@ impl Lexer<'_> {
             }
         }
         hide(&mut self.commands[first..], Hidden::Condition);
-        Some(None)
     }
 
     /// The body of a loop up to `done`.
-    fn body(&mut self, nesting: Nesting) -> Option<Option<usize>> {
+    fn body(&mut self, nesting: Nesting) {
         let first = self.commands.len();
         self.nested(Closer::Words(&["done"]), nesting.max(Nesting::Loop));
         hide(&mut self.commands[first..], Hidden::Loop);
-        Some(None)
     }
 
     /// `for name in words; do …; done`.
-    fn each(&mut self, keyword: usize, nesting: Nesting) -> Option<Option<usize>> {
+    fn each(&mut self, keyword: usize, nesting: Nesting) {
         self.at += keyword;
         self.blanks();
         if self.starts_with("((") {
@@ -169,10 +167,10 @@ impl Lexer<'_> {
         }
         self.space();
         if self.eat_word("do") {
-            return self.body(nesting);
+            self.body(nesting);
+            return;
         }
         self.complete = false;
-        Some(None)
     }
 
     fn skips_blank(&mut self) -> bool {
@@ -182,7 +180,7 @@ impl Lexer<'_> {
     }
 
     /// `case word in pattern) …;; esac`.
-    fn case(&mut self, nesting: Nesting) -> Option<Option<usize>> {
+    fn case(&mut self, nesting: Nesting) {
         let nesting = nesting.max(Nesting::Condition);
         let first = self.commands.len();
         self.at += 4;
@@ -191,7 +189,7 @@ impl Lexer<'_> {
         self.space();
         if !self.eat_word("in") {
             self.complete = false;
-            return Some(None);
+            return;
         }
         loop {
             self.space();
@@ -212,14 +210,14 @@ impl Lexer<'_> {
                     Some(b'|') => self.at += 1,
                     None | Some(b'\n' | b';' | b'&' | b'<' | b'>' | b'(') => {
                         self.complete = false;
-                        return Some(None);
+                        return;
                     }
                     Some(_) => {
                         let before = self.at;
                         self.word();
                         if self.at == before {
                             self.complete = false;
-                            return Some(None);
+                            return;
                         }
                     }
                 }
@@ -229,7 +227,6 @@ impl Lexer<'_> {
             }
         }
         hide(&mut self.commands[first..], Hidden::Condition);
-        Some(None)
     }
 
     /// The redirections behind `done`, `fi`, `}`, `)`, as a command without words.

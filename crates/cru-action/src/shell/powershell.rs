@@ -5,9 +5,7 @@
 use std::borrow::Cow;
 
 use super::status::{Element, Flags, mark};
-use super::{
-    Dialect, Nesting, Operator, Redirection, RedirectionKind, Script, SimpleCommand, Word,
-};
+use super::{Dialect, Nesting, Operator, Redirection, RedirectionKind, Script, SimpleCommand, Word};
 
 /// Reads a text.
 pub(super) fn read(text: &str, dialect: Dialect) -> Script<'_> {
@@ -172,7 +170,8 @@ impl<'a> Reader<'a> {
                     self.balanced();
                 }
                 b'$' | b'%' => {
-                    expands |= self.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric() || b"_({".contains(&next));
+                    expands |=
+                        self.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric() || b"_({".contains(&next));
                     self.at += 1;
                 }
                 b'*' | b'?' => {
@@ -204,12 +203,11 @@ impl<'a> Reader<'a> {
         self.at += 1;
         if here {
             let mark = if quote == b'"' { "\n\"@" } else { "\n'@" };
-            match self.text.get(self.at..).and_then(|rest| rest.find(mark)) {
-                Some(len) => self.at += len + mark.len(),
-                None => {
-                    self.at = self.text.len();
-                    self.complete = false;
-                }
+            if let Some(len) = self.text.get(self.at..).and_then(|rest| rest.find(mark)) {
+                self.at += len + mark.len();
+            } else {
+                self.at = self.text.len();
+                self.complete = false;
             }
             return;
         }
@@ -218,7 +216,10 @@ impl<'a> Reader<'a> {
             if byte == quote {
                 return;
             }
-            if byte == b'`' && quote == b'"' && self.dialect == Dialect::PowerShell && self.peek().is_some_and(|it| it < 128)
+            if byte == b'`'
+                && quote == b'"'
+                && self.dialect == Dialect::PowerShell
+                && self.peek().is_some_and(|it| it < 128)
             {
                 self.at += 1;
             }

@@ -31,7 +31,10 @@ fn operators() {
 
 #[test]
 fn words_without_quotes() {
-    assert_eq!(words(r#"echo "a b" 'c'"d" e\ f "g\"h" $'i' "" x="y z""#), ["echo", "a b", "cd", "e f", "g\"h", "i", "", "x=y z"]);
+    assert_eq!(
+        words(r#"echo "a b" 'c'"d" e\ f "g\"h" $'i' "" x="y z""#),
+        ["echo", "a b", "cd", "e f", "g\"h", "i", "", "x=y z"]
+    );
     assert_eq!(words("A=1 B='2 3' run x=1"), ["run", "x=1"]);
     assert_eq!(words("arr=(a b c); ls {} [ {a,b}"), ["ls", "{}", "[", "{a,b}"]);
     let script = Script::read("'it is' \"whole\"");
@@ -45,20 +48,14 @@ fn here_documents() {
     let script = Script::read(text);
     assert_eq!(script.commands[0].redirections[1].body.clone().map(|body| &text[body]), Some("b > c; $(x)\n"));
     let text = "git commit -m \"$(cat <<'EOF'\nSay \"no\"; b\nEOF\n)\" && git push";
-    assert_eq!(
-        told(text),
-        [&text[..text.len() - 12], "cat <<'EOF' [Substitution]", "&& git push"]
-    );
+    assert_eq!(told(text), [&text[..text.len() - 12], "cat <<'EOF' [Substitution]", "&& git push"]);
     assert_eq!(told("cat <<-A <<B\n\tx\n\tA\ny\nB\nls"), ["cat <<-A <<B [Sequence]", "; ls"]);
     assert!(!Script::read("cat <<EOF\nnever closed").complete);
 }
 
 #[test]
 fn compounds() {
-    assert_eq!(
-        told("for f in *.rs; do cargo test $f; done > log"),
-        ["cargo test $f [Loop]", "> log"]
-    );
+    assert_eq!(told("for f in *.rs; do cargo test $f; done > log"), ["cargo test $f [Loop]", "> log"]);
     assert_eq!(
         told("if ls a; then cargo test; else echo b; fi; pwd"),
         ["ls a [Condition]", "cargo test [Condition]", "echo b [Condition]", "; pwd"]
@@ -90,7 +87,8 @@ fn what_an_exit_status_says() {
 
 #[test]
 fn other_shells_degrade() {
-    let script = Script::read_as("Get-Content C:\\a\\b.txt | Select-Object -First 5; cargo test 2>$null", Dialect::PowerShell);
+    let script =
+        Script::read_as("Get-Content C:\\a\\b.txt | Select-Object -First 5; cargo test 2>$null", Dialect::PowerShell);
     let texts: Vec<Vec<&str>> =
         script.commands.iter().map(|it| it.words.iter().map(|word| word.text.as_ref()).collect()).collect();
     assert_eq!(
@@ -147,9 +145,36 @@ proptest! {
 fn cost_is_linear() {
     let started = std::time::Instant::now();
     for part in [
-        "(", "$(", "`", "{ ", "if a; then ", "case x in a) ", "f() ", "<<A ", "\"$(", "a && ", "a || ", "a | ", "a; ",
-        "${", "<(", "x=(", "[[ ", "! ", "for x in a; do ", "'", "\\", "a\n", "exit $?; ", "$((", "cat <<A\nA\n", "a\"$x\"",
-        "function ", "9", "a[", "\"`",
+        "(",
+        "$(",
+        "`",
+        "{ ",
+        "if a; then ",
+        "case x in a) ",
+        "f() ",
+        "<<A ",
+        "\"$(",
+        "a && ",
+        "a || ",
+        "a | ",
+        "a; ",
+        "${",
+        "<(",
+        "x=(",
+        "[[ ",
+        "! ",
+        "for x in a; do ",
+        "'",
+        "\\",
+        "a\n",
+        "exit $?; ",
+        "$((",
+        "cat <<A\nA\n",
+        "a\"$x\"",
+        "function ",
+        "9",
+        "a[",
+        "\"`",
     ] {
         let text = part.repeat((1 << 17) / part.len());
         check_ranges(&text, Dialect::Posix);
