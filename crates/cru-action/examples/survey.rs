@@ -53,6 +53,10 @@ fn main() {
     }
     println!("{known} of {commands} commands known; {whole} of {} calls whole; {incomplete} incomplete", actions.len());
     println!("{classes:?}");
+    for action in actions.iter().filter(|action| !action.complete).take(40) {
+        let text: String = action.args.chars().take(200).collect();
+        println!("incomplete: {}", text.replace('\n', "⏎"));
+    }
     let mut rows: Vec<_> = unknown.into_iter().collect();
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for (name, count) in rows.iter().take(150) {
