@@ -119,5 +119,14 @@ mod tests {
         let page = include_str!("../../../docs/importers.md");
         let own = include_str!("example.rs").split("\n#[cfg(test)]\n").next().unwrap();
         assert!(page.contains(&format!("```rust\n{}\n```", own.trim_end())), "docs/importers.md shows another module");
+        let row = include_str!("../../cru-session/data/example.toml");
+        assert!(page.contains(&format!("```toml\n{}\n```", row.trim_end())), "docs/importers.md shows another row");
+    }
+
+    #[test]
+    fn the_row_is_its_own() {
+        let agent = IMPORTER.agent();
+        assert_eq!((IMPORTER.host(), IMPORTER.title()), ("parrot", "Parrot"));
+        assert!(!agent.resume.is_empty() && agent.retention.is_some());
     }
 }

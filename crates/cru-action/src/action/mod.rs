@@ -1,0 +1,459 @@
+//! A tool call: its kind, its commands with their classes, and what they say together.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::argv;
+use crate::class::{CheckKind, Class};
+use crate::program::{self, Inner};
+use crate::shell::{Dialect, Hidden, Nesting, Operator, PipePlace, Redirection, Script, SimpleCommand};
+use crate::tool::{self, ToolKind};
+
+mod files;
+#[cfg(test)]
+mod tests;
+
+pub use files::{FileRead, FileWrite, Lines};
+
+/// A tool call, read from the tool's name and its argument as a note's step shows them.
+#[derive(Clone, Debug)]
+pub struct Action<'a> {
+    /// What the tool is for.
+    pub kind: ToolKind,
+    /// The whole argument as given.
+    pub args: &'a str,
+    /// The simple commands of a shell call in order; none for other tools.
+    pub commands: Vec<Command<'a>>,
+    /// Whether all of a shell text was understood; `true` for other tools.
+    pub complete: bool,
+    /// The command whose exit status is that of the call, as an index into `commands`, where it is one command.
+    pub status: Option<usize>,
+    class: Class,
+    writes: Vec<FileWrite>,
+    reads: Vec<FileRead>,
+}
+
+/// One simple command of a shell call, wrappers such as `sudo` or `npx` taken off.
+#[derive(Clone, Debug)]
+pub struct Command<'a> {
+    /// Its bytes in [`Action::args`], wrappers and assignments included, here-documents not. A command out of a text
+    /// that was quoted with escapes has the bytes of the whole quoted word.
+    pub range: Range<usize>,
+    /// The operator before it.
+    pub operator: Operator,
+    /// Its place in its pipeline.
+    pub pipe: PipePlace,
+    /// What it stands in.
+    pub nesting: Nesting,
+    /// Why the exit status of the call says nothing sure about it.
+    pub hidden: Option<Hidden>,
+    /// The name of the program as the table has it (`gradle` for `./gradlew`); empty for an assignment alone.
+    pub program: Cow<'a, str>,
+    /// The words from the program on, as written without quotes.
+    pub words: Vec<Cow<'a, str>>,
+    /// The words that name what it does: `test`, `run lint`; may be empty.
+    pub verb: String,
+    /// What it does.
+    pub class: Class,
+    /// What it checks; only with [`Class::Check`].
+    pub check: Option<CheckKind>,
+    /// Whether it changes nothing anywhere. Other machines may be asked.
+    pub reads_only: bool,
+    /// Whether others see what it made: `git push`, `npm publish`, `gh pr create`.
+    pub publishes: bool,
+    /// Bytes of the bodies of its here-documents in [`Action::args`].
+    pub bodies: Vec<Range<usize>>,
+}
+
+/// Levels of texts within texts (`bash -c 'sh -c …'`) that are read.
+const MAX_TEXTS: usize = 4;
+
+/// Wrappers of one command that are taken off.
+const MAX_WRAPPERS: usize = 12;
+
+impl<'a> Action<'a> {
+    /// Reads a call.
+    pub fn of(tool: &str, args: &'a str) -> Self {
+        let (kind, class) = tool::class(tool);
+        let mut action = Self {
+            kind,
+            args,
+            commands: Vec::new(),
+            complete: true,
+            status: None,
+            class,
+            writes: Vec::new(),
+            reads: Vec::new(),
+        };
+        if kind != ToolKind::Shell {
+            return action;
+        }
+        let name = tool.to_ascii_lowercase();
+        let dialect = match name.as_str() {
+            "powershell" | "pwsh" => Dialect::PowerShell,
+            "cmd" => Dialect::Cmd,
+            _ => Dialect::Posix,
+        };
+        match argv::unpack(args) {
+            Cow::Borrowed(text) => {
+                let script = Script::read_as(text, dialect);
+                action.add(&script, &Place::default(), 0);
+                action.status = action.status_of(&script);
+            }
+            Cow::Owned(text) => action.add_foreign(&text, 0..args.len(), dialect),
+        }
+        action.find_files();
+        action.class = action.commands.iter().map(|command| command.class).max().unwrap_or_default();
+        action
+    }
+
+    /// The strongest class among its commands, in the order of [`Class`]: destroy, git-change, install, network,
+    /// change, check, run, unknown, git-look, look. For other tools the class of their kind.
+    pub const fn class(&self) -> Class {
+        self.class
+    }
+
+    /// Whether it is known to change nothing, here or elsewhere. A shell call with a part that is not understood, that
+    /// goes on in the background or that writes anything but to a device is not known to.
+    pub fn is_read_only(&self) -> bool {
+        if self.kind != ToolKind::Shell {
+            return matches!(self.class, Class::Look | Class::GitLook) || self.kind == ToolKind::Fetch;
+        }
+        self.complete
+            && !self.commands.is_empty()
+            && self.writes.iter().all(|write| write.path.starts_with("/dev/"))
+            && self.commands.iter().all(|it| it.reads_only && it.hidden != Some(Hidden::Background))
+    }
+
+    /// Its checks in order.
+    pub fn checks(&self) -> impl Iterator<Item = Check<'_, 'a>> {
+        self.commands.iter().filter(|command| command.class == Class::Check).map(Check)
+    }
+
+    /// Whether it is a check or holds one.
+    pub fn is_check(&self) -> bool {
+        self.checks().next().is_some()
+    }
+
+    /// Files that it writes by redirections and `tee`.
+    pub fn writes(&self) -> &[FileWrite] {
+        &self.writes
+    }
+
+    /// Files that it prints by `cat`, `nl`, `head`, `tail` and `sed -n`.
+    pub fn reads(&self) -> &[FileRead] {
+        &self.reads
+    }
+
+    /// The text of a command as it was written.
+    pub fn text(&self, command: &Command<'_>) -> &'a str {
+        self.args.get(command.range.clone()).unwrap_or("")
+    }
+
+    /// Whether it makes a commit: `git commit`, `merge`, `rebase`, `cherry-pick`, `revert`, `am`, `pull`.
+    pub fn commits(&self) -> bool {
+        self.git_verbs()
+            .any(|verb| matches!(verb, "commit" | "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "pull"))
+    }
+
+    /// Whether it pushes.
+    pub fn pushes(&self) -> bool {
+        self.commands.iter().any(|command| command.publishes && command.class == Class::GitChange)
+    }
+
+    /// Whether it makes something that others see: a push, a release, a pull request, a comment.
+    pub fn publishes(&self) -> bool {
+        self.commands.iter().any(|command| command.publishes)
+    }
+
+    fn git_verbs(&self) -> impl Iterator<Item = &str> {
+        let git = self.commands.iter().filter(|it| it.program == "git" && it.class != Class::GitLook);
+        git.filter_map(|command| command.verb.split(' ').next())
+    }
+
+    /// The patch of a call of `apply_patch` through a shell: the text from its first to its last mark.
+    pub fn patch_text(&self) -> Option<&'a str> {
+        let named = self.kind == ToolKind::Patch || self.commands.iter().any(Command::applies_patch);
+        named.then(|| crate::patch::find(self.args)).flatten()
+    }
+
+    /// What the call does apart from looks and folders, where that is one patch.
+    pub fn only_patch(&self) -> Option<&'a str> {
+        let patch = self.patch_text()?;
+        let only = self.commands.iter().all(|it| it.applies_patch() || it.words.is_empty() || it.program == "cd");
+        only.then_some(patch)
+    }
+
+    /// Reads a text that is not part of the arguments as they stand.
+    fn add_foreign(&mut self, text: &str, whole: Range<usize>, dialect: Dialect) {
+        let mut inner = Action {
+            kind: self.kind,
+            args: text,
+            commands: Vec::new(),
+            complete: true,
+            status: None,
+            class: Class::Unknown,
+            writes: Vec::new(),
+            reads: Vec::new(),
+        };
+        let script = Script::read_as(text, dialect);
+        inner.add(&script, &Place::default(), 0);
+        self.complete &= inner.complete;
+        self.status = inner.status_of(&script).map(|at| at + self.commands.len());
+        self.commands.extend(inner.commands.into_iter().map(|command| command.into_owned(&whole)));
+        self.writes.extend(inner.writes);
+    }
+
+    /// Adds the commands of a text.
+    fn add(&mut self, script: &Script<'a>, place: &Place, depth: usize) {
+        self.complete &= script.complete;
+        let mut folder = files::Folder::default();
+        for (at, simple) in script.commands.iter().enumerate() {
+            let first = self.commands.len();
+            self.add_simple(script, simple, place, depth);
+            files::writes(script, at, first.min(self.commands.len().saturating_sub(1)), &mut folder, &mut self.writes);
+        }
+    }
+
+    fn add_simple(&mut self, script: &Script<'a>, simple: &SimpleCommand<'a>, place: &Place, depth: usize) {
+        let mut words: Vec<Cow<'a, str>> = simple.words.iter().map(|word| word.text.clone()).collect();
+        let mut start = 0;
+        for _ in 0..MAX_WRAPPERS {
+            match program::unwrap(&words) {
+                Some(Inner::Words(at)) => {
+                    words.drain(..at);
+                    start += at;
+                }
+                Some(Inner::Script { at, joined, dialect }) if depth < MAX_TEXTS => {
+                    let before = self.commands.len();
+                    self.add_inner(script, simple, start + at, joined, dialect, place, depth);
+                    if self.commands.len() > before {
+                        return;
+                    }
+                    break;
+                }
+                Some(Inner::Script { .. }) => {
+                    self.complete = false;
+                    break;
+                }
+                None => break,
+            }
+        }
+        let expands = simple.words.get(start).is_some_and(|word| word.expands);
+        let mut command = Command {
+            range: place.range(&simple.range),
+            operator: simple.operator,
+            pipe: simple.pipe,
+            nesting: simple.nesting.max(place.nesting),
+            hidden: simple.hidden.or(place.hidden),
+            program: Cow::Borrowed(""),
+            words,
+            verb: String::new(),
+            class: Class::Unknown,
+            check: None,
+            reads_only: false,
+            publishes: false,
+            bodies: simple
+                .redirections
+                .iter()
+                .filter_map(|it| it.body.as_ref())
+                .map(|body| place.range(body))
+                .collect(),
+        };
+        command.classify(expands, &simple.redirections);
+        self.commands.push(command);
+    }
+
+    /// Adds the commands of a text within a command.
+    #[expect(clippy::too_many_arguments, reason = "one step of the reading of a command, cut out for its length")]
+    fn add_inner(
+        &mut self,
+        script: &Script<'a>,
+        simple: &SimpleCommand<'a>,
+        at: usize,
+        joined: bool,
+        dialect: Dialect,
+        place: &Place,
+        depth: usize,
+    ) {
+        let Some(word) = simple.words.get(at) else { return };
+        let last = simple.words.last().unwrap_or(word);
+        let whole = word.range.start..if joined { last.range.end } else { word.range.end };
+        let hidden = simple.hidden.or(place.hidden);
+        let nesting = simple.nesting.max(place.nesting);
+        let before = self.commands.len();
+        // The text as it stands in the source, where quotes hide nothing in it.
+        let raw = script.text.get(whole.clone()).unwrap_or("");
+        let several = joined && word.range != last.range;
+        let verbatim = match &word.text {
+            _ if several => Some((raw, whole.start)),
+            Cow::Borrowed(text) => raw.find(text).map(|offset| (*text, whole.start + offset)),
+            Cow::Owned(_) => None,
+        };
+        if let Some((text, offset)) = verbatim
+            && !place.is_foreign
+        {
+            let inner = Script::read_as(text, dialect);
+            let place = Place { offset: place.offset + offset, hidden, nesting, is_foreign: false };
+            self.add(&inner, &place, depth + 1);
+        } else {
+            let mut inner = Action::of_text(&word.text, dialect);
+            self.complete &= inner.complete;
+            self.writes.append(&mut inner.writes);
+            let whole = place.range(&whole);
+            self.commands.extend(inner.commands.into_iter().map(|command| {
+                let mut command = command.into_owned(&whole);
+                command.hidden = command.hidden.or(hidden);
+                command.nesting = command.nesting.max(nesting);
+                command
+            }));
+        }
+        if let Some(first) = self.commands.get_mut(before) {
+            first.operator = simple.operator;
+        }
+    }
+
+    /// A text that is read once, without the texts within it.
+    fn of_text(text: &'a str, dialect: Dialect) -> Self {
+        let mut action = Self {
+            kind: ToolKind::Shell,
+            args: text,
+            commands: Vec::new(),
+            complete: true,
+            status: None,
+            class: Class::Unknown,
+            writes: Vec::new(),
+            reads: Vec::new(),
+        };
+        let script = Script::read_as(text, dialect);
+        action.add(&script, &Place { is_foreign: true, ..Place::default() }, MAX_TEXTS);
+        action
+    }
+
+    /// The command that has the status of a text, as an index into `commands`.
+    fn status_of(&self, script: &Script<'_>) -> Option<usize> {
+        let range = &script.commands.get(script.status?)?.range;
+        // A text within it ends with its last command.
+        let within = |command: &Command<'_>| command.range.start >= range.start && command.range.end <= range.end;
+        let exact = self.commands.iter().position(|command| command.range == *range);
+        exact.or_else(|| self.commands.iter().rposition(|it| within(it) && it.nesting < Nesting::Substitution))
+    }
+
+    fn find_files(&mut self) {
+        self.reads = files::reads(&self.commands);
+    }
+}
+
+/// Where a text stands in the arguments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    offset: usize,
+    hidden: Option<Hidden>,
+    nesting: Nesting,
+    /// Whether the text is not part of the arguments as they stand.
+    is_foreign: bool,
+}
+
+impl Place {
+    fn range(&self, range: &Range<usize>) -> Range<usize> {
+        self.offset + range.start..self.offset + range.end
+    }
+}
+
+impl Command<'_> {
+    fn classify(&mut self, expands: bool, redirections: &[Redirection<'_>]) {
+        if self.words.is_empty() {
+            // An assignment, or the redirections of a loop.
+            self.class = Class::Look;
+            self.reads_only = true;
+        } else if !expands || program::program_name(&self.words[0]).starts_with(|c: char| c.is_ascii_alphabetic()) {
+            let known = program::classify(&self.words);
+            self.program = known.program;
+            self.verb = known.verb;
+            self.class = known.effect.class;
+            self.check = known.effect.check;
+            self.reads_only = known.effect.reads_only;
+            self.publishes = known.effect.publishes;
+        }
+        // What is kept of the output of a look is a change.
+        let keeps = |it: &Redirection<'_>| it.is_write() && !program::is_scratch(&it.target.text);
+        let tees = self.program == "tee"
+            && self.words.iter().skip(1).any(|word| !word.starts_with('-') && !program::is_scratch(word));
+        if tees || redirections.iter().any(keeps) {
+            self.reads_only = false;
+            if matches!(self.class, Class::Look | Class::GitLook) {
+                self.class = Class::Change;
+            }
+        }
+    }
+
+    fn into_owned<'b>(self, whole: &Range<usize>) -> Command<'b> {
+        Command {
+            range: whole.clone(),
+            operator: self.operator,
+            pipe: self.pipe,
+            nesting: self.nesting,
+            hidden: self.hidden,
+            program: Cow::Owned(self.program.into_owned()),
+            words: self.words.into_iter().map(|word| Cow::Owned(word.into_owned())).collect(),
+            verb: self.verb,
+            class: self.class,
+            check: self.check,
+            reads_only: self.reads_only,
+            publishes: self.publishes,
+            bodies: Vec::new(),
+        }
+    }
+
+    /// Whether it is the program by which hosts apply patches of agents.
+    fn applies_patch(&self) -> bool {
+        matches!(self.program.as_ref(), "apply_patch" | "applypatch")
+    }
+
+    /// Program and verb: `cargo test`, `git commit`, `npm run lint`. Two checks are the same check where this is equal.
+    pub fn key(&self) -> String {
+        match (self.program.as_ref(), self.verb.as_str()) {
+            (program, "") => program.to_owned(),
+            // The script `test` has a command of its own.
+            (program @ ("npm" | "pnpm" | "yarn" | "bun"), "run test") => format!("{program} test"),
+            (program, verb) => format!("{program} {verb}"),
+        }
+    }
+
+    /// Whether it is called as programs name their commands that only show something: `tool status`, `tool list-x`.
+    /// A convention, so [`Command::class`] does not rest on it.
+    pub fn is_named_look(&self) -> bool {
+        const SHOWING: &[&str] = &[
+            "describe", "doctor", "get", "help", "info", "inspect", "list", "logs", "ls", "ps", "show", "status",
+            "version", "view", "whoami", "capture", "wait",
+        ];
+        let verb = self.words.get(1).map_or("", |word| word.split('-').next().unwrap_or(word));
+        SHOWING.contains(&verb)
+    }
+}
+
+/// A command that checks something.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'c, 'a>(&'c Command<'a>);
+
+impl<'c, 'a> Check<'c, 'a> {
+    /// The command.
+    pub const fn command(&self) -> &'c Command<'a> {
+        self.0
+    }
+
+    /// What it checks.
+    pub fn kind(&self) -> CheckKind {
+        self.0.check.unwrap_or(CheckKind::General)
+    }
+
+    /// What makes two checks the same check: program and verb, `cargo test`, `npm run lint`, `pytest`.
+    pub fn key(&self) -> String {
+        self.0.key()
+    }
+
+    /// Why the exit status of the call says nothing sure about it; `None` where success means that it passed.
+    pub const fn hidden(&self) -> Option<Hidden> {
+        self.0.hidden
+    }
+}

@@ -1,0 +1,160 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn the_whole_call() {
+    for (tool, args, class, reads_only) in [
+        ("Bash", "cd x && git log | head", Class::GitLook, true),
+        ("Bash", "cargo test; git status", Class::Check, false),
+        ("Bash", "cargo fmt && cargo test", Class::Change, false),
+        ("Bash", "git add . && git commit -m x && rm -rf y", Class::Destroy, false),
+        ("Bash", "ls > files.txt", Class::Change, false),
+        ("Bash", "ls 2>/dev/null", Class::Look, true),
+        ("Bash", "echo $(rm x)", Class::Destroy, false),
+        ("Bash", "echo `rm x`", Class::Destroy, false),
+        ("Bash", "ls & pwd", Class::Look, false),
+        ("Bash", "ls 'open", Class::Look, false),
+        ("Bash", "unheard-of x", Class::Unknown, false),
+        ("Bash", "gh pr view 1", Class::Network, true),
+        ("Bash", "gh api graphql -f query='{ viewer { login } }'", Class::Network, true),
+        ("Bash", "gh api graphql -f query='mutation { x }'", Class::Network, false),
+        ("Bash", "uniq a b", Class::Change, false),
+        ("Bash", "", Class::Unknown, false),
+        ("Execute", "cargo test", Class::Check, false),
+        ("Shell", "docker ps", Class::Look, true),
+        ("shell", r#"["bash","-lc","make test"]"#, Class::Check, false),
+        ("Read", "src/a.rs", Class::Look, true),
+        ("Edit", "src/a.rs", Class::Change, false),
+        ("WebFetch", "https://example.org", Class::Network, true),
+        ("mcp__db__frob", "{}", Class::Unknown, false),
+    ] {
+        let action = Action::of(tool, args);
+        assert_eq!((action.class(), action.is_read_only()), (class, reads_only), "{tool} {args}");
+    }
+}
+
+#[test]
+fn checks_and_what_hides_them() {
+    let told = |args: &str| -> Vec<(String, Option<Hidden>)> {
+        Action::of("Bash", args).checks().map(|check| (check.key(), check.hidden())).collect()
+    };
+    assert_eq!(told("cd x && cargo test"), [("cargo test".to_owned(), None)]);
+    assert_eq!(told("cargo test 2>&1 | tail -3"), [("cargo test".to_owned(), Some(Hidden::Pipe))]);
+    assert_eq!(
+        told("npm run lint && npm test || true"),
+        [("npm run lint".to_owned(), Some(Hidden::Or)), ("npm test".to_owned(), Some(Hidden::Or))]
+    );
+    assert_eq!(told("bash -c 'pytest -q | tail'"), [("pytest".to_owned(), Some(Hidden::Pipe))]);
+    assert_eq!(told("bash -c \"pytest \\\"a\\\"\" | cat"), [("pytest".to_owned(), Some(Hidden::Pipe))]);
+    let action = Action::of("Bash", "npx tsc --noEmit | grep -i pump");
+    assert_eq!(action.status.map(|at| action.text(&action.commands[at])), Some("grep -i pump"));
+}
+
+#[test]
+fn git_and_patches() {
+    assert!(Action::of("Bash", "cd a && git -C b commit -m x && git push").pushes());
+    assert!(Action::of("Bash", "git -c a=b commit -m x").commits());
+    assert!(!Action::of("Bash", "echo 'git commit'; git commit --dry-run").commits());
+    assert!(Action::of("Bash", "gh pr create -t x").publishes());
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+    let text = format!("cd sub && apply_patch <<'EOF'\n{patch}\nEOF");
+    assert_eq!(Action::of("shell", &text).only_patch(), Some(patch));
+    assert_eq!(Action::of("shell", &format!("cat <<'EOF'\n{patch}\nEOF")).only_patch(), None);
+}
+
+#[test]
+fn files_that_are_written() {
+    let told = |args: &str| -> Vec<String> {
+        let action = Action::of("Bash", args);
+        action.writes().iter().filter(|write| write.certain).map(|write| write.path.clone()).collect()
+    };
+    for (command, files) in [
+        ("echo hi >>logs/a.log 2>&1", &["logs/a.log"][..]),
+        ("make &> build.log && cat build.log", &["build.log"]),
+        ("ls | tee -a one.txt two.txt | wc -l", &["one.txt", "two.txt"]),
+        ("echo 'a > b' > 'my file'", &["my file"]),
+        ("cd /tmp && echo x > /tmp/y", &["/tmp/y"]),
+        ("cat > a.txt <<'EOF'\nb > c\n$x tee d\nEOF\necho z > e.txt", &["a.txt", "e.txt"]),
+        ("echo x > $OUT; echo y > \"$DIR/z\"; echo x > *.txt", &[]),
+        ("cd sub && echo x > out.txt", &[]),
+        ("test -f a || echo x > a", &[]),
+        ("if true; then echo > y; fi", &[]),
+        ("git commit -m \"$(cat <<'EOF'\na -> b\nEOF\n)\"", &[]),
+        ("test -f a && echo x > b; echo done", &[]),
+        ("test -f a && echo x > b", &["b"]),
+        ("echo 'open > x", &[]),
+    ] {
+        assert_eq!(told(command), files, "{command}");
+    }
+}
+
+#[test]
+fn files_that_are_printed() {
+    let told = |args: &str| -> Vec<(String, Lines)> {
+        let action = Action::of("Bash", args);
+        action.reads().iter().map(|read| (read.path.clone(), read.lines)).collect()
+    };
+    for (command, path, lines) in [
+        ("cat src/a.rs", "src/a.rs", Lines::From(1, None)),
+        ("sed -n '10,25p' src/a.rs", "src/a.rs", Lines::From(10, Some(25))),
+        ("nl -ba 'a b' | sed -n '10,20p'", "a b", Lines::From(10, Some(20))),
+        ("sed -n '10,200p' f | head -50", "f", Lines::From(10, Some(59))),
+        ("head -n 5 f", "f", Lines::From(1, Some(5))),
+        ("tail -n +7 f", "f", Lines::From(7, None)),
+        ("tail -3 f", "f", Lines::Last(3)),
+    ] {
+        assert_eq!(told(command), [(path.to_owned(), lines)], "{command}");
+    }
+    for command in ["cat a b", "cat *.rs", "cat a | grep x", "sed s/a/b/ f", "cat $X", "cat a > b", "head -c 5 f"] {
+        assert_eq!(told(command), [], "{command}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_call_is_read(args in "[ a-z>|&;$(){}'\"\\\\<\\n`#~*=!0-9é-]{0,80}") {
+        for tool in ["Bash", "PowerShell", "Edit"] {
+            let action = Action::of(tool, &args);
+            for command in &action.commands {
+                assert!(args.get(command.range.clone()).is_some());
+                let _ = (command.key(), command.is_named_look());
+            }
+            let _ = (action.class(), action.is_read_only(), action.commits(), action.patch_text());
+        }
+    }
+
+    #[test]
+    fn any_words_are_read(words in prop::collection::vec(prop::sample::select(vec![
+        "sudo", "env", "A=1", "npx", "bash", "-lc", "-c", "'bash -c \"ls\"'", "cargo", "test", "--", "git", "-C", "x",
+        "commit", "npm", "run", "lint", "timeout", "60", "uv", "docker", "compose", "exec", "python", "-m", "pytest", "é",
+        "xargs", "eval", "cmd", "/c", "|", "&&", "nix", "make", "mise",
+    ]), 0..14)) {
+        let args = words.join(" ");
+        let action = Action::of("Bash", &args);
+        let _ = (action.class(), action.checks().count());
+    }
+}
+
+/// Calls of 64 KiB that nest or repeat: a quadratic reader takes minutes.
+#[test]
+fn cost_is_linear() {
+    let started = std::time::Instant::now();
+    let count = std::cell::Cell::new(0);
+    let numbered = |part: &str| {
+        count.set(count.get() + 1);
+        format!("{part}{} ", count.get())
+    };
+    for part in
+        ["bash -c '", "eval ", "sudo ", "env A=1 ", "> f", "tee f", "git -C ", "make a-", "cat a; ", "xargs ", "npx "]
+    {
+        let mut args = String::new();
+        while args.len() < 1 << 16 {
+            args.push_str(&numbered(part));
+        }
+        for text in [args.clone(), args.replace(' ', "\n"), part.repeat(args.len() / part.len())] {
+            let _ = Action::of("Bash", &text).is_read_only();
+        }
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}

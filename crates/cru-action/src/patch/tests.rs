@@ -1,0 +1,41 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn patches_of_agents() {
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.c\n*** Move to: z.c\n@@ int x\n kept\n-- out\n+in\n\n*** Add File: b.c\n+new\n*** Delete File: d.c\n*** End Patch\nEOF";
+    let files = read(patch);
+    assert_eq!(files.iter().map(FilePatch::path).collect::<Vec<_>>(), ["z.c", "b.c", "d.c"]);
+    assert!(files[0].is_moved() && files[1].is_created() && files[2].is_deleted());
+    let wanted = [PatchLine::Kept("kept"), PatchLine::Removed("- out"), PatchLine::Added("in"), PatchLine::Kept("")];
+    assert_eq!((files[0].hunks[0].heading, files[0].hunks[0].lines.as_slice()), ("int x", &wanted[..]));
+    assert_eq!(find(patch).map(|it| it.ends_with(END)), Some(true));
+    assert_eq!(read("*** Update File: x\n+a").len(), 1);
+}
+
+#[test]
+fn patches_of_diff() {
+    let patch = "git apply <<'EOF'\ndiff --git a/a.c b/a.c\nindex 1..2 100644\n--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,2 @@ fn x\n kept\n--- out\n-out\n+in\n--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+new\ndiff --git a/o b/n\nsimilarity index 100%\nrename from o\nrename to n\ndiff --git a/g b/g\ndeleted file mode 100644\nEOF";
+    let files = read(patch);
+    assert_eq!(files.iter().map(FilePatch::path).collect::<Vec<_>>(), ["a.c", "b.c", "n", "g"]);
+    assert_eq!(files[0].removed().collect::<Vec<_>>(), ["-- out", "out"]);
+    assert_eq!((files[0].hunks[0].old_start, files[0].hunks[0].heading), (Some(1), "fn x"));
+    assert!(files[1].is_created() && files[2].is_moved() && files[3].is_deleted());
+    assert!(read("no patch\n+in").is_empty() && !is_patch("+++ b/b.c"));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(lines in prop::collection::vec(prop::sample::select(vec![
+        "*** Begin Patch", "*** End Patch", "*** Add File: a", "*** Update File: é", "*** Delete File: b", "@@ -1,2 +1 @@",
+        "@@ -9999999999999999999999,1 +1 @@", "@@", "--- a/x", "+++ b/x", "+é", "-", " k", "", "diff --git a/x b/x", "\\ no",
+        "diff --git ", "@@ -1,18446744073709551615 +1,18446744073709551615 @@",
+    ]), 0..30)) {
+        let text = lines.join("\n");
+        for file in read(&text) {
+            let _ = (file.path(), file.added().count(), file.removed().count(), file.is_moved());
+        }
+        let _ = (is_patch(&text), find(&text));
+    }
+}

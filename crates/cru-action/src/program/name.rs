@@ -1,0 +1,57 @@
+//! Names of programs and paths.
+
+/// The name of a program without its folder, ending and version: `./node_modules/.bin/jest` is `jest`, `tool.exe` is
+/// `tool`, `prettier@3` is `prettier`. A package with a scope keeps it: `@biomejs/biome`.
+pub fn program_name(word: &str) -> &str {
+    if let Some(scoped) = word.strip_prefix('@')
+        && scoped.contains('/')
+    {
+        let end = scoped.find('@').map_or(word.len(), |at| at + 1);
+        return &word[..end];
+    }
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = match name.find('@') {
+        Some(at) if at > 0 => &name[..at],
+        _ => name,
+    };
+    let lower = |ending: &str| {
+        let at = name.len().checked_sub(ending.len())?;
+        let (stem, end) = name.split_at_checked(at)?;
+        (end.eq_ignore_ascii_case(ending) && !stem.is_empty()).then_some(stem)
+    };
+    [".exe", ".cmd"].iter().find_map(|ending| lower(ending)).unwrap_or(name)
+}
+
+/// Whether a path leads to where programs are installed.
+pub(super) fn is_installed(path: &str) -> bool {
+    const FOLDERS: &[&str] = &["bin", "sbin", ".bin", "Scripts", "System32", "Git", "libexec", "cmd"];
+    let mut parts = path.rsplit(['/', '\\']).skip(1);
+    let folder = parts.next().unwrap_or("");
+    // `bin/x` of the project itself is a script of the project.
+    FOLDERS.contains(&folder)
+        && (path.starts_with(['/', '~', '$'])
+            || folder == ".bin"
+            || parts.next().is_some_and(|it| !matches!(it, "." | "" | "..")))
+}
+
+/// Whether a path lies where nothing is kept: a folder for temporary files, a device.
+pub fn is_scratch(path: &str) -> bool {
+    const PLACES: &[&str] = &[
+        "/tmp/",
+        "/dev/",
+        "/private/tmp/",
+        "/var/tmp/",
+        "/var/folders/",
+        "/private/var/folders/",
+        "/proc/",
+        "$TMPDIR",
+        "${TMPDIR",
+        "$TMP/",
+        "${TMP}",
+        "$env:TEMP",
+        "%TEMP%",
+        "$(mktemp",
+    ];
+    const PARTS: &[&str] = &["/scratchpad/", "\\AppData\\Local\\Temp\\", "/AppData/Local/Temp/"];
+    PLACES.iter().any(|place| path.starts_with(place)) || PARTS.iter().any(|part| path.contains(part))
+}

@@ -1,0 +1,265 @@
+//! Tools of agents: their kinds, by name in any spelling, and which of their arguments carry what. The table is
+//! `data/tools.toml`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use crate::class::Class;
+use crate::table::{self, Section};
+
+/// What a tool is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ToolKind {
+    /// Runs a shell command.
+    Shell,
+    /// Reads a file or what the editor shows.
+    Read,
+    /// Changes a part of a file.
+    Edit,
+    /// Writes a whole file.
+    Write,
+    /// Deletes a file.
+    Delete,
+    /// Applies a patch, which may touch several files.
+    Patch,
+    /// Searches or lists files.
+    Search,
+    /// Reads or searches the web.
+    Fetch,
+    /// Asks the person.
+    Ask,
+    /// Enters or leaves plan mode, or shows a plan.
+    Plan,
+    /// Keeps a list of tasks.
+    Task,
+    /// Starts another agent.
+    Subagent,
+    /// Loads a skill.
+    Skill,
+    /// A tool of a server of the Model Context Protocol.
+    Mcp,
+    /// Any other.
+    #[default]
+    Other,
+}
+
+impl ToolKind {
+    /// The kind of a tool by its name.
+    pub fn of(tool: &str) -> Self {
+        find(tool).0
+    }
+
+    /// The kind of a call: some tools of editors do several things, by an argument `command`.
+    pub fn of_call(tool: &str, input: &Value) -> Self {
+        let kind = Self::of(tool);
+        match input.get("command").and_then(Value::as_str).filter(|_| kind == Self::Edit) {
+            Some("view") => Self::Read,
+            Some("create") => Self::Write,
+            _ => kind,
+        }
+    }
+
+    /// Its name in data and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Write => "write",
+            Self::Delete => "delete",
+            Self::Patch => "patch",
+            Self::Search => "search",
+            Self::Fetch => "fetch",
+            Self::Ask => "ask",
+            Self::Plan => "plan",
+            Self::Task => "task",
+            Self::Subagent => "subagent",
+            Self::Skill => "skill",
+            Self::Mcp => "mcp",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether its success writes files that it names: edit, write, delete, patch.
+    pub const fn writes_files(self) -> bool {
+        matches!(self, Self::Edit | Self::Write | Self::Delete | Self::Patch)
+    }
+}
+
+/// What an argument of a tool carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A shell command.
+    Command,
+    /// The file or folder.
+    Path,
+    /// What is searched for.
+    Pattern,
+    /// A patch.
+    Patch,
+    /// An address, a question, a description.
+    Query,
+}
+
+/// The argument of a call that plays a role: the first that is there and not empty, and its name.
+pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
+    let row = TABLE.rows.get(find(tool).2?)?;
+    let key = match role {
+        Role::Command => "command",
+        Role::Path => "path",
+        Role::Pattern => "pattern",
+        Role::Patch => "patch",
+        Role::Query => "query",
+    };
+    row.words(key).find_map(|name| {
+        let value = input.get(name)?;
+        let empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
+        (!empty).then_some((name, value))
+    })
+}
+
+/// What a call of a tool does, where its kind or name says it. Shell commands are not looked at.
+pub(crate) fn class(tool: &str) -> (ToolKind, Class) {
+    let (kind, class, _) = find(tool);
+    (kind, class)
+}
+
+struct Table {
+    rows: Vec<Section>,
+    by_name: HashMap<String, usize>,
+}
+
+static SOURCE: &str = include_str!("../data/tools.toml");
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let rows = table::read(SOURCE);
+    let mut by_name = HashMap::with_capacity(512);
+    for (at, row) in rows.iter().enumerate() {
+        for name in row.words("names") {
+            by_name.entry(normal(name)).or_insert(at);
+        }
+    }
+    Table { rows, by_name }
+});
+
+/// A name as the table compares it.
+fn normal(name: &str) -> String {
+    const LONGEST: usize = 60;
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).take(LONGEST).flat_map(char::to_lowercase).collect()
+}
+
+fn find(tool: &str) -> (ToolKind, Class, Option<usize>) {
+    let tool = tool.trim();
+    if let Some(&at) = TABLE.by_name.get(normal(tool).as_str()) {
+        let row = &TABLE.rows[at];
+        let kind = kind_named(row.get("kind").unwrap_or(""));
+        return (kind, class_named(row.get("class").unwrap_or("")).unwrap_or(class_of(kind)), Some(at));
+    }
+    // `mcp__server__tool`, `server__tool`: what it does is in the tool's own name.
+    if let Some((_, last)) = tool.rsplit_once("__").filter(|(server, last)| !server.is_empty() && !last.is_empty()) {
+        return (ToolKind::Mcp, verb_class(last), None);
+    }
+    (ToolKind::Other, Class::Unknown, None)
+}
+
+fn verb_class(name: &str) -> Class {
+    let name = name.strip_prefix("browser_").unwrap_or(name);
+    let end = name.char_indices().find(|(at, c)| !c.is_alphanumeric() || (*at > 0 && c.is_uppercase()));
+    let verb = name[..end.map_or(name.len(), |(at, _)| at)].to_lowercase();
+    let mcp = TABLE.rows.iter().find(|row| row.name == "mcp");
+    let holds = |key| mcp.is_some_and(|row| row.words(key).any(|word| word == verb));
+    if holds("look") {
+        Class::Look
+    } else if holds("change") {
+        Class::Change
+    } else {
+        Class::Unknown
+    }
+}
+
+fn kind_named(name: &str) -> ToolKind {
+    use ToolKind::{
+        Ask, Delete, Edit, Fetch, Mcp, Other, Patch, Plan, Read, Search, Shell, Skill, Subagent, Task, Write,
+    };
+    let all = [Shell, Read, Edit, Write, Delete, Patch, Search, Fetch, Ask, Plan, Task, Subagent, Skill, Mcp, Other];
+    all.into_iter().find(|kind| kind.name() == name).unwrap_or_default()
+}
+
+fn class_named(name: &str) -> Option<Class> {
+    [Class::Look, Class::Run, Class::Change, Class::Network].into_iter().find(|class| class.name() == name)
+}
+
+const fn class_of(kind: ToolKind) -> Class {
+    match kind {
+        ToolKind::Read | ToolKind::Search | ToolKind::Ask | ToolKind::Plan | ToolKind::Task | ToolKind::Skill => {
+            Class::Look
+        }
+        ToolKind::Fetch => Class::Network,
+        ToolKind::Edit | ToolKind::Write | ToolKind::Patch => Class::Change,
+        ToolKind::Delete => Class::Destroy,
+        ToolKind::Subagent => Class::Run,
+        ToolKind::Shell | ToolKind::Mcp | ToolKind::Other => Class::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut seen = HashMap::new();
+        let mut twice = Vec::new();
+        for row in TABLE.rows.iter().filter(|row| row.name == "tool") {
+            let kind = row.get("kind").unwrap();
+            assert_eq!(kind_named(kind).name(), kind);
+            assert!(row.get("class").is_none_or(|class| class_named(class).is_some()));
+            for name in row.words("names") {
+                if seen.insert(normal(name), kind).is_some() {
+                    twice.push(name);
+                }
+            }
+        }
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    #[test]
+    fn kinds_in_any_spelling() {
+        for (tool, kind) in [
+            ("Bash", ToolKind::Shell),
+            ("Execute", ToolKind::Shell),
+            ("container.exec", ToolKind::Shell),
+            ("run_shell_command", ToolKind::Shell),
+            ("ReadFile", ToolKind::Read),
+            ("str_replace_based_edit_tool", ToolKind::Edit),
+            ("ApplyPatch", ToolKind::Patch),
+            ("exit_plan_mode", ToolKind::Plan),
+            ("ExitPlanMode", ToolKind::Plan),
+            ("todo_write", ToolKind::Task),
+            ("AskUserQuestion", ToolKind::Ask),
+            ("mcp__github__create_issue", ToolKind::Mcp),
+            ("Task", ToolKind::Subagent),
+            ("", ToolKind::Other),
+            ("[trimmed]", ToolKind::Other),
+        ] {
+            assert_eq!(ToolKind::of(tool), kind, "{tool}");
+        }
+        assert_eq!(class("mcp__github__get_issue").1, Class::Look);
+        assert_eq!(class("mcp__github__create_issue").1, Class::Change);
+        assert_eq!(class("mcp__x__frobnicate").1, Class::Unknown);
+        assert_eq!(ToolKind::of_call("str_replace_editor", &json!({"command": "view"})), ToolKind::Read);
+    }
+
+    #[test]
+    fn arguments_by_role() {
+        let input = json!({"cmd": "ls", "workdir": "/x", "path": ""});
+        let Value::Object(input) = input else { panic!("an object") };
+        assert_eq!(argument("exec_command", &input, Role::Command), Some(("cmd", &json!("ls"))));
+        assert_eq!(argument("Read", &input, Role::Path), None);
+        assert_eq!(argument("unheard_of", &input, Role::Path), None);
+    }
+}
