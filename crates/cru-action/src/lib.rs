@@ -32,7 +32,8 @@ mod table;
 pub mod tool;
 pub mod verdict;
 
-pub use action::{Action, Check, Command};
+pub use action::{Action, CallEnd, Check, Command};
 pub use class::{CheckKind, Class};
 pub use program::{is_scratch, program_name};
 pub use tool::ToolKind;
+pub use verdict::{Decision, Verdict};

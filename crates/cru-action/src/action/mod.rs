@@ -9,10 +9,12 @@ use crate::program::{self, Inner};
 use crate::shell::{Dialect, Hidden, Nesting, Operator, PipePlace, Redirection, Script, SimpleCommand};
 use crate::tool::{self, ToolKind};
 
+mod ended;
 mod files;
 #[cfg(test)]
 mod tests;
 
+pub use ended::CallEnd;
 pub use files::{FileRead, FileWrite, Lines};
 
 /// A tool call, read from the tool's name and its argument as a note's step shows them.
@@ -61,6 +63,8 @@ pub struct Command<'a> {
     pub reads_only: bool,
     /// Whether others see what it made: `git push`, `npm publish`, `gh pr create`.
     pub publishes: bool,
+    /// Whether some of its output goes to a file or nowhere: `2>/dev/null`, `> log`.
+    pub diverts_output: bool,
     /// Bytes of the bodies of its here-documents in [`Action::args`].
     pub bodies: Vec<Range<usize>>,
 }
@@ -253,6 +257,7 @@ impl<'a> Action<'a> {
             check: None,
             reads_only: false,
             publishes: false,
+            diverts_output: simple.redirections.iter().any(Redirection::is_write),
             bodies: simple
                 .redirections
                 .iter()
@@ -401,6 +406,7 @@ impl Command<'_> {
             check: self.check,
             reads_only: self.reads_only,
             publishes: self.publishes,
+            diverts_output: self.diverts_output,
             bodies: Vec::new(),
         }
     }

@@ -1,0 +1,162 @@
+//! How the checks of a call ended: what the shell text says of exit status and output, handed to [`verdict`].
+
+use std::borrow::Cow;
+
+use super::{Action, Command};
+use crate::class::Class;
+use crate::shell::{Hidden, Nesting, Operator};
+use crate::verdict::{self, CheckRun, Decision, Shown};
+
+/// How a call ended, as its record has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallEnd<'a> {
+    /// The whole output.
+    pub output: &'a str,
+    /// The exit code, where the record has it.
+    pub exit: Option<i32>,
+    /// Whether the record says that the call failed.
+    pub failed: bool,
+    /// Whether the record would say so.
+    pub has_status: bool,
+}
+
+impl<'a> Action<'a> {
+    /// How its checks ended, all together; `None` where it holds none that ran.
+    pub fn decide(&self, end: &CallEnd<'_>) -> Option<Decision> {
+        let runs = |command: &&Command<'_>| {
+            command.class == Class::Check
+                && !matches!(command.nesting, Nesting::Function | Nesting::Substitution)
+                && command.hidden != Some(Hidden::Background)
+        };
+        let at: Vec<usize> =
+            self.commands.iter().enumerate().filter(|(_, command)| runs(command)).map(|(at, _)| at).collect();
+        let (&first, &last) = (at.first()?, at.last()?);
+        let checks = || at.iter().filter_map(|&at| self.commands.get(at));
+        let words: Vec<Vec<&str>> =
+            checks().map(|check| check.words.iter().map(Cow::as_ref).collect()).collect();
+        let commands: Vec<&[&str]> = words.iter().map(Vec::as_slice).collect();
+        let told = self.told_status(last, end.output).filter(|_| first == last);
+        let exit = told.or(end.exit);
+        let failed = if told.is_some() { false } else { end.failed };
+        // A failure may also be that of a later command: `cargo test && git push`.
+        let may_be_later = (failed || exit.is_some_and(|code| code != 0)) && self.status.is_some_and(|at| at > last);
+        let own = checks().all(|check| check.hidden.is_none()) && end.has_status && !may_be_later;
+        let chained = at.len() > 1
+            && self.commands.get(first + 1..=last).is_some_and(|rest| {
+                rest.iter().all(|command| command.operator == Operator::And && command.pipe.len == 1)
+            });
+        let shown = at.iter().map(|&at| self.shown(at)).max_by_key(rank).unwrap_or_default();
+        let run = CheckRun {
+            commands: &commands,
+            output: end.output,
+            exit,
+            failed,
+            status_is_own: told.is_some() || own,
+            shown,
+            chained,
+        };
+        Some(verdict::decision(&run))
+    }
+
+    /// The status that a command behind the check prints: `cargo test; echo "exit $?"`.
+    fn told_status(&self, check: usize, output: &str) -> Option<i32> {
+        let stages = self.commands.get(check)?.pipe;
+        let rest = self.commands.get(check + 1..)?;
+        let [between @ .., echo] = rest else { return None };
+        let is_stage = |command: &Command<'_>| command.operator == Operator::Pipe;
+        if echo.words.first().is_none_or(|word| word != "echo") || !between.iter().all(is_stage) {
+            return None;
+        }
+        let text = echo.words.get(1..)?.join(" ");
+        let (before, after) = match text.split_once("${PIPESTATUS[0]}") {
+            Some(parts) => parts,
+            None => text.split_once("$?").filter(|_| stages.len == 1)?,
+        };
+        let line = output.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        line.strip_prefix(before.trim_start())?.strip_suffix(after.trim_end())?.trim().parse().ok()
+    }
+
+    /// Which part of the output of a command the record has.
+    fn shown(&self, at: usize) -> Shown<'_> {
+        let Some(command) = self.commands.get(at) else { return Shown::Whole };
+        let later = self.commands.get(at + 1..).unwrap_or_default();
+        let stages = later
+            .iter()
+            .filter(|it| it.nesting != Nesting::Substitution)
+            .take_while(|it| it.operator == Operator::Pipe && it.pipe.index > command.pipe.index);
+        let mut shown = if command.diverts_output { Shown::Filtered("") } else { Shown::Whole };
+        for stage in stages {
+            let of_stage = part(stage);
+            if rank(&of_stage) > rank(&shown) {
+                shown = of_stage;
+            }
+        }
+        shown
+    }
+}
+
+/// What a stage of a pipeline lets through.
+fn part<'c>(stage: &'c Command<'_>) -> Shown<'c> {
+    let mut words = stage.words.iter().map(Cow::as_ref);
+    match words.next().map(crate::program::program_name).unwrap_or_default() {
+        "head" => Shown::Start,
+        "tail" => Shown::End,
+        "cat" | "tee" | "less" | "more" => Shown::Whole,
+        "grep" | "egrep" | "rg" => {
+            // Options that turn the choice round, or show something else than the lines.
+            let turns = |word: &str| {
+                word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'c', 'l', 'q', 'L', 'o'])
+            };
+            if stage.words.iter().skip(1).any(|word| turns(word) || word.starts_with("--")) {
+                return Shown::Filtered("");
+            }
+            Shown::Filtered(words.find(|word| !word.starts_with('-')).unwrap_or(""))
+        }
+        _ => Shown::Filtered(""),
+    }
+}
+
+/// How much a part leaves out.
+fn rank(shown: &Shown<'_>) -> u8 {
+    match shown {
+        Shown::Whole => 0,
+        Shown::End => 1,
+        Shown::Start => 2,
+        Shown::Filtered("") => 4,
+        Shown::Filtered(_) => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    fn ended(tool: &str, command: &str, output: &str, exit: Option<i32>, failed: bool) -> Option<Verdict> {
+        let end = CallEnd { output, exit, failed, has_status: true };
+        Action::of(tool, command).decide(&end).map(|decision| decision.verdict)
+    }
+
+    #[test]
+    fn pipes_chains_and_printed_statuses() {
+        const OK: &str = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        const BAD: &str = "test a ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let rows: &[(&str, &str, Option<i32>, bool, Option<Verdict>)] = &[
+            ("cargo test", OK, Some(0), false, Some(Verdict::Passed)),
+            ("cargo test", BAD, Some(101), true, Some(Verdict::Failed)),
+            ("cargo test 2>&1 | tail -3", BAD, Some(0), false, Some(Verdict::Failed)),
+            ("cargo test 2>&1 | tail -3", OK, Some(0), false, Some(Verdict::Passed)),
+            ("cargo test 2>&1 | tail -3", "warning: unused\n", Some(0), false, Some(Verdict::Unknown)),
+            ("cargo test || true", "", Some(0), false, Some(Verdict::Unknown)),
+            ("cargo test > log 2>&1; echo \"exit $?\"", "exit 101\n", Some(0), false, Some(Verdict::Failed)),
+            ("cargo test > log 2>&1; echo \"exit $?\"", "exit 0\n", Some(0), false, Some(Verdict::Passed)),
+            // The failure is that of the push.
+            ("cargo test && git push", &format!("{OK}fatal: no upstream\n"), Some(128), true, Some(Verdict::Passed)),
+            ("git status", "clean", Some(0), false, None),
+        ];
+        for (command, output, exit, failed, wanted) in rows {
+            assert_eq!(ended("Bash", command, output, *exit, *failed), *wanted, "{command}: {output}");
+            assert_eq!(ended("Execute", command, output, *exit, *failed), *wanted, "in another host: {command}");
+        }
+    }
+}
