@@ -371,7 +371,7 @@ impl Command<'_> {
             // An assignment, or the redirections of a loop.
             self.class = Class::Look;
             self.reads_only = true;
-        } else if !expands || program::program_name(&self.words[0]).starts_with(|c: char| c.is_ascii_alphabetic()) {
+        } else if can_be_program(&self.words[0], expands) {
             let known = program::classify(&self.words);
             self.program = known.program;
             self.verb = known.verb;
@@ -436,6 +436,15 @@ impl Command<'_> {
         let verb = self.words.get(1).map_or("", |word| word.split('-').next().unwrap_or(word));
         SHOWING.contains(&verb)
     }
+}
+
+/// Whether a first word names a program: not where it is an expression of another language, or an expansion whose end
+/// is not written out.
+fn can_be_program(word: &str, expands: bool) -> bool {
+    let name = program::program_name(word);
+    !name.contains(['\n', '$', '`', '{', ','])
+        && !name.is_empty()
+        && (!expands || name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(' '))
 }
 
 /// A command that checks something.

@@ -52,6 +52,14 @@ fn checks_and_what_hides_them() {
 }
 
 #[test]
+fn other_languages_claim_nothing() {
+    let action = Action::of("PowerShell", "cargo test; $rows = (Get-Content a).Count; \"rows: $rows\"");
+    let told: Vec<_> = action.commands.iter().map(|command| (command.program.as_ref(), command.class)).collect();
+    assert_eq!(told, [("cargo", Class::Check), ("", Class::Unknown), ("", Class::Unknown)]);
+    assert!(!action.complete && !action.is_read_only());
+}
+
+#[test]
 fn git_and_patches() {
     assert!(Action::of("Bash", "cd a && git -C b commit -m x && git push").pushes());
     assert!(Action::of("Bash", "git -c a=b commit -m x").commits());
