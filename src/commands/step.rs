@@ -284,10 +284,5 @@ fn section(title: &str, text: &str, out: &mut String) {
 }
 
 const fn status(status: StepStatus) -> &'static str {
-    match status {
-        StepStatus::Complete => "complete",
-        StepStatus::Failed => "failed",
-        StepStatus::Running => "running",
-        StepStatus::Pending => "pending",
-    }
+    status.name()
 }

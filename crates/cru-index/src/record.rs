@@ -520,12 +520,7 @@ fn is_failed(item: &Item) -> bool {
 
 /// A step's status as rows have it.
 pub const fn status(status: StepStatus) -> &'static str {
-    match status {
-        StepStatus::Pending => "pending",
-        StepStatus::Running => "running",
-        StepStatus::Complete => "complete",
-        StepStatus::Failed => "failed",
-    }
+    status.name()
 }
 
 const fn mode(mode: cru_session::SubagentMode) -> &'static str {

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use super::argument::{COMMANDS, FILES, NEW, OLD};
 use super::entry::{Entry, Told};
 use super::patch::{self, Line};
-use cru_session::attempt::{self, Attempt, is_shell};
+use cru_action::{Action, ToolKind};
+use cru_session::attempt::{Attempt, is_shell};
 
 /// What an edit does to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,29 +65,6 @@ pub(super) fn attempt(entry: &Entry) -> Option<Attempt> {
     }
 }
 
-/// Subcommands that only tell how things stand, in any program that has subcommands.
-const TELLING: &[&str] = &[
-    "--help",
-    "--version",
-    "capture",
-    "describe",
-    "doctor",
-    "get",
-    "help",
-    "info",
-    "inspect",
-    "list",
-    "logs",
-    "ls",
-    "ps",
-    "show",
-    "status",
-    "version",
-    "view",
-    "wait",
-    "whoami",
-];
-
 /// Whether a step changes nothing, and so mends nothing.
 pub(super) fn only_looks(entry: &Entry) -> bool {
     let command = command_of(entry).unwrap_or_default();
@@ -95,17 +73,11 @@ pub(super) fn only_looks(entry: &Entry) -> bool {
 
 /// The same of a tool and what it was given.
 pub(super) fn looks(tool: &str, text: &str) -> bool {
-    match Attempt::of(tool, text) {
+    let action = Action::of(tool, text);
+    match Attempt::of_action(&action, tool) {
         Attempt::Look => true,
-        Attempt::Command(_) if is_shell(tool) => {
-            attempt::parts(text).filter(|part| !part.trim().is_empty()).all(|part| {
-                let mut words = part.split_whitespace().skip(1);
-                // `list-windows` lists.
-                let tells = words.next().is_some_and(|word| {
-                    TELLING.contains(&word) || word.split('-').next().is_some_and(|verb| TELLING.contains(&verb))
-                });
-                tells || Attempt::of(tool, part) == Attempt::Look
-            })
+        Attempt::Command(_) if action.kind == ToolKind::Shell => {
+            action.commands.iter().all(|command| command.reads_only || command.is_named_look())
         }
         _ => false,
     }

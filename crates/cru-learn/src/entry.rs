@@ -12,7 +12,7 @@ use super::slip;
 use super::whole::{Call, Calls};
 use cru_session::attempt::Attempt;
 use cru_session::correction::INTERRUPTED;
-use cru_session::{Item, Step, StepStatus};
+use cru_session::{Item, Step};
 
 /// One thing an agent did or said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -275,7 +275,7 @@ pub(super) fn only_counts(text: &str) -> bool {
 
 /// A step as an entry.
 pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
-    let failed = step.status == StepStatus::Failed;
+    let failed = step.status.is_crossed();
     let line = format!("{} {}", step.tool, step.args);
     let mut call = code_span(line.trim());
     if let Some(command) = &step.command {
@@ -346,7 +346,7 @@ mod tests {
             tool: "Bash".into(),
             args: args.into(),
             result: Some(result.into()),
-            status: StepStatus::Failed,
+            status: cru_session::StepStatus::Failed,
             exit: Some(101),
             ..Step::default()
         };

@@ -42,7 +42,11 @@ const EMPTY: &[&str] = &[
 
 /// Whether a person stopped or refused the step.
 pub(super) fn stopped(step: &Step) -> bool {
-    step.status == StepStatus::Failed && says_stopped(step.result.as_deref().unwrap_or_default())
+    match step.status {
+        StepStatus::Denied | StepStatus::Interrupted => true,
+        StepStatus::Failed => says_stopped(step.result.as_deref().unwrap_or_default()),
+        _ => false,
+    }
 }
 
 /// Whether the result of a failed call says so.
@@ -139,9 +143,9 @@ pub(super) fn attempt(step: &Step) -> Attempt {
     }
 }
 
-/// The name of what a step tried, where its failure can matter.
+/// The name of what a step tried, where its failure can matter. It becomes part of a case, so comments are out of it.
 pub(super) fn key(step: &Step) -> Option<String> {
-    attempt(step).key().map(str::to_owned)
+    attempt(step).key().map(super::record::without_comments)
 }
 
 /// Whether a step changed something, as far as its line tells.

@@ -9,22 +9,8 @@ use super::entry::{Entry, Told};
 use super::harvest::Reason;
 use super::reply;
 use cru_base::text::lowered;
-use cru_session::attempt::{self, Attempt};
-
-/// Commands that last, by program and subcommand.
-const ACTS: &[(&str, &[&str])] = &[
-    ("bun", &["publish"]),
-    ("cargo", &["publish"]),
-    ("docker", &["push"]),
-    ("gem", &["push"]),
-    ("gh", &["pr create", "pr merge", "release create", "issue create", "issue close", "issue comment", "pr comment"]),
-    ("git", &["commit", "push", "merge"]),
-    ("npm", &["publish"]),
-    ("pnpm", &["publish"]),
-    ("twine", &["upload"]),
-    ("uv", &["publish"]),
-    ("yarn", &["publish"]),
-];
+use cru_action::{Action, Command};
+use cru_session::attempt::Attempt;
 
 /// How words begin that ask for one, in lower case.
 const ASKS: &[&str] = &["commit", "comit", "push", "merg", "releas", "publish", "deploy", "rebas", "upload", "comment"];
@@ -117,41 +103,27 @@ fn is_answered(entry: &Entry) -> bool {
     deed::tool(entry).is_some_and(reply::is_asking) && asks(entry.answer())
 }
 
-/// Whether a step does something that lasts.
+/// Whether a step does something that lasts: a commit, or what others see.
 fn acts(entry: &Entry) -> bool {
     let Some(command) = deed::command_of(entry) else { return false };
-    let command = command.split("*** Begin Patch").next().unwrap_or_default();
-    !command.contains("--dry-run") && attempt::parts(command).take(64).any(lasts)
+    let action = Action::of("Bash", &command);
+    let is_dry = |command: &Command<'_>| command.words.iter().any(|word| word == "--dry-run");
+    let takes_a_side = |command: &Command<'_>| {
+        let sides = |word: &str| matches!(word, "--theirs" | "--ours" | "-Xtheirs" | "-Xours");
+        command.program == "git" && command.words.iter().any(|word| sides(word))
+    };
+    (action.commits() || action.publishes() || action.commands.iter().any(takes_a_side))
+        && !action.commands.iter().any(is_dry)
 }
 
 /// Whether a step does nothing but with the record of versions.
 fn only_records(entry: &Entry) -> bool {
     let Some(command) = deed::command_of(entry) else { return false };
-    let mut parts = attempt::parts(&command).map(str::trim).filter(|part| !part.is_empty());
-    parts.all(|part| matches!(part.split_whitespace().next(), Some("git" | "gh" | "cd" | "sleep")))
-}
-
-fn lasts(part: &str) -> bool {
-    let mut words = part.split_whitespace().skip_while(|word| word.contains('=') || *word == "sudo");
-    let program = words.next().unwrap_or_default();
-    let rest: Vec<&str> = words.take(32).collect();
-    if program == "git" && rest.iter().any(|word| matches!(*word, "--theirs" | "--ours" | "-Xtheirs" | "-Xours")) {
-        return true;
-    }
-    let Some((_, verbs)) = ACTS.iter().find(|(name, _)| *name == program) else { return false };
-    let mut plain = Vec::new();
-    let mut skip = false;
-    for word in rest {
-        if std::mem::take(&mut skip) {
-            continue;
-        }
-        skip = matches!(word, "-C" | "-c" | "-R" | "--repo");
-        if !word.starts_with('-') {
-            plain.push(word);
-        }
-    }
-    let two = plain.iter().take(2).copied().collect::<Vec<_>>().join(" ");
-    verbs.iter().any(|verb| two == *verb || plain.first() == Some(verb))
+    let of_versions = |command: &Command<'_>| {
+        matches!(command.program.as_ref(), "git" | "gh")
+            || command.words.first().is_none_or(|word| matches!(word.as_ref(), "cd" | "sleep"))
+    };
+    Action::of("Bash", &command).commands.iter().all(of_versions)
 }
 
 /// Whether the words of an answer's turn ask for one: the last that say more than to go on. What was asked for before

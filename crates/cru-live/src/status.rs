@@ -131,7 +131,7 @@ fn end_open_steps(log: &Log<'_>, target: &Target) -> Result<usize> {
             continue;
         }
         step.failed = true;
-        step.result = Some("no result recorded".to_owned());
+        step.result = cru_session::StepStatus::NoResult.words().map(ToOwned::to_owned);
         step.opened = Some(handle.clone());
         log.add(target, &Entry::Tool(step))?;
         open.end(&handle)?;

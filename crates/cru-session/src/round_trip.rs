@@ -1,5 +1,6 @@
 //! What `render` writes, `read` reads back: the same session but for the places it stands at.
 
+use cru_action::Verdict;
 use jiff::Timestamp;
 use proptest::collection::vec;
 use proptest::option::of;
@@ -93,15 +94,25 @@ fn step(with_id: bool) -> impl Strategy<Value = Item> {
         1 => Just(StepStatus::Failed),
         1 => Just(StepStatus::Running),
         1 => Just(StepStatus::Pending),
+        1 => Just(StepStatus::Denied),
+        1 => Just(StepStatus::Interrupted),
+        1 => Just(StepStatus::NoResult),
     ];
+    let check = of(proptest::sample::select(vec![Verdict::Passed, Verdict::Failed, Verdict::Unknown]));
     let head = (id("n"), "[A-Za-z_`]{1,6}", line(), of(block()), some(short()), status);
     let facts = (of(time()), of(any::<i32>()), of(0..900_000_u64));
     let files = (vec(file(), 0..3), vec(file(), 0..3), vec(link(), 0..2), of(link()));
     let fields = vec(("(kind|model|note)", line()), 0..2);
-    (head, facts, files, fields)
-        .prop_map(move |(head, facts, files, fields)| {
+    (head, facts, files, (fields, check))
+        .prop_map(move |(head, facts, files, (fields, check))| {
             let (id, tool, args, command, result, status) = head;
-            let result = result.filter(|_| status != StepStatus::Pending);
+            let result = match status.words() {
+                None => result.filter(|_| status != StepStatus::Pending),
+                Some(words) => {
+                    let told = result.map_or_else(|| words.to_owned(), |result| format!("{words}: {result}"));
+                    Some(cru_base::text::truncate(&told, step_line::LONGEST_RESULT).trim_end().to_owned())
+                },
+            };
             Item::Step(Step {
                 id: id.filter(|_| with_id),
                 tool,
@@ -117,6 +128,7 @@ fn step(with_id: bool) -> impl Strategy<Value = Item> {
                 after: files.2,
                 replays: files.3,
                 fields,
+                check,
                 ..Step::default()
             })
         })

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use cru_action::Verdict;
+
 use super::escape::{self, code};
 use super::model::{Link, Step, StepStatus};
 use super::{file_ref, time};
@@ -48,8 +50,9 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
     step.duration_ms = facts.duration_ms;
     let result = match result.chars().next() {
         Some('✗') => {
-            step.status = StepStatus::Failed;
-            result['✗'.len_utf8()..].trim_start()
+            let result = result['✗'.len_utf8()..].trim_start();
+            step.status = StepStatus::of_crossed(result);
+            result
         }
         Some('▶') => {
             step.status = StepStatus::Running;
@@ -72,12 +75,19 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
     let mut line = code::span(&command);
     let facts = facts(step, day);
     let mark = match step.status {
-        StepStatus::Failed => Some("✗"),
+        StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => Some("✗"),
         StepStatus::Running => Some("▶"),
         StepStatus::Pending => Some("…"),
         StepStatus::Complete => None,
     };
     let result = step.result.as_deref().map(escape::inline).filter(|result| !result.is_empty());
+    // These say by their words what they are.
+    let result = match step.status.words() {
+        Some(words) if StepStatus::of_crossed(result.as_deref().unwrap_or("")) != step.status => {
+            Some(result.map_or_else(|| words.to_owned(), |result| format!("{words}: {result}")))
+        }
+        _ => result,
+    };
     if mark.is_some() || result.is_some() || !facts.is_empty() {
         line.push_str(" →");
     }
@@ -107,6 +117,10 @@ pub fn nested(step: &mut Step, line: &str) {
     let files = match name {
         _ if name.eq_ignore_ascii_case("reads") => &mut step.reads,
         _ if name.eq_ignore_ascii_case("writes") => &mut step.writes,
+        _ if name.eq_ignore_ascii_case("check") && step.check.is_none() && Verdict::of_word(value).is_some() => {
+            step.check = Verdict::of_word(value);
+            return;
+        }
         _ => return step.fields.push((name.to_owned(), escape::uninline(value))),
     };
     let found = file_ref::parse_list(value);
@@ -122,6 +136,9 @@ pub fn nested_lines(step: &Step) -> Vec<String> {
     }
     if !step.writes.is_empty() {
         lines.push(format!("writes: {}", file_ref::format_list(&step.writes)));
+    }
+    if let Some(verdict) = step.check {
+        lines.push(format!("check: {}", verdict.as_str()));
     }
     if !step.after.is_empty() {
         lines.push(format!("after: {}", links(&step.after)));

@@ -37,6 +37,12 @@ impl Verdict {
             Self::Unknown => "unknown",
         }
     }
+
+    /// The verdict that a word of a note names, in any case.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let is = |verdict: &Self| word.eq_ignore_ascii_case(verdict.as_str());
+        [Self::Passed, Self::Failed, Self::Unknown].into_iter().find(is)
+    }
 }
 
 /// Which part of the output of a check is in the record.

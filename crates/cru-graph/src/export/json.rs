@@ -191,10 +191,5 @@ fn segments(picture: &Picture<'_, '_>) -> Vec<SegmentRow> {
 }
 
 const fn step_status(status: StepStatus) -> &'static str {
-    match status {
-        StepStatus::Pending => "pending",
-        StepStatus::Running => "running",
-        StepStatus::Complete => "complete",
-        StepStatus::Failed => "failed",
-    }
+    status.name()
 }

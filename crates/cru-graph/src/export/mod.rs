@@ -24,7 +24,7 @@ const BOX: usize = 60;
 pub fn mark(status: StepStatus) -> &'static str {
     match status {
         StepStatus::Complete => "✓",
-        StepStatus::Failed => "✗",
+        StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => "✗",
         StepStatus::Pending => "…",
         StepStatus::Running => "▶",
     }

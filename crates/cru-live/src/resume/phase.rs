@@ -333,7 +333,7 @@ fn subagent(it: &Subagent, detail: Detail) -> String {
 fn step(step: &Step, detail: Detail) -> String {
     let mark = match step.status {
         StepStatus::Complete => "",
-        StepStatus::Failed => "✗ ",
+        StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => "✗ ",
         StepStatus::Pending => "(pending) ",
         StepStatus::Running => "(running) ",
     };

@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::looking;
 use super::part;
 use super::step::Draft;
 use super::stream::Entry;
@@ -95,7 +94,7 @@ fn is_left(draft: &Draft, named: &HashSet<String>) -> bool {
     if !is_shell(&step.tool) {
         return draft.attempt == Attempt::Look;
     }
-    looking::only_looks(step.command.as_deref().unwrap_or(&step.args))
+    step.action().is_read_only()
 }
 
 /// What a phase does not show.

@@ -9,7 +9,6 @@ mod brief;
 mod draft;
 mod facts;
 mod long;
-mod looking;
 mod name;
 mod outcome;
 mod part;

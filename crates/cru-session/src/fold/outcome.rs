@@ -3,6 +3,7 @@
 //! For a failure that is the line with the error and not the first one; for a success the first line that is neither
 //! banner nor progress, with the number of lines that follow.
 
+use crate::StepStatus;
 use crate::event::{Attachment, CallResult};
 use cru_base::text::{fold_whitespace, plural, sanitise, truncate};
 
@@ -95,7 +96,7 @@ const NOISE_STARTS: &[&str] = &[
 /// The line for `result`; never empty.
 pub(super) fn line(result: &CallResult<'_>) -> String {
     if result.denied {
-        return "denied by user".to_owned();
+        return StepStatus::Denied.words().unwrap_or_default().to_owned();
     }
     let brief =
         result.brief.as_deref().map(|brief| fold_whitespace(&sanitise(brief))).filter(|brief| !brief.is_empty());
@@ -105,6 +106,12 @@ pub(super) fn line(result: &CallResult<'_>) -> String {
     let told = if result.failed { failure(&result.output) } else { success(&result.output) };
     told.or_else(|| attached(&result.attachments))
         .unwrap_or_else(|| if result.failed { "failed, no output".to_owned() } else { "no output".to_owned() })
+}
+
+/// The line for a failure that the output says in words of its own.
+pub(super) fn error(message: &str) -> String {
+    let line = fold_whitespace(&sanitise(message));
+    if line.is_empty() { "failed".to_owned() } else { truncate(&line, MAX).into_owned() }
 }
 
 /// The exit code that an output states in its first line: `Exit code 101`.

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use cru_action::{CallEnd, Decision, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::outcome;
 use super::title;
 use super::whole::{self, Room};
+use crate::agent_table;
 use crate::attempt::{Attempt, is_shell};
 use crate::event::{Call, CallResult, StreamKey, SubagentRun};
 use crate::{FileRef, Link, Step, StepStatus};
@@ -48,7 +50,10 @@ struct Answer {
     result: String,
     /// The answer itself, where it is shown.
     output: Option<String>,
-    failed: bool,
+    status: StepStatus,
+    /// The whole output, where the call did not come yet and its checks are still to be judged.
+    early: Option<String>,
+    check: Option<Verdict>,
     exit: Option<i32>,
     duration_ms: Option<u64>,
     time: Option<Timestamp>,
@@ -83,6 +88,8 @@ pub(super) struct Draft {
     pub(super) answered: bool,
     /// Whether a person refused it.
     pub(super) denied: bool,
+    /// Whether a person stopped it.
+    interrupted: bool,
     /// The sub-agent it started.
     pub(super) run: Option<Run>,
 }
@@ -100,12 +107,16 @@ pub(super) struct Steps {
     by_stream: HashMap<StreamKey, usize>,
     /// For inputs and answers, where they are shown.
     room: Option<Room>,
+    /// Whether the record tells of each call whether it failed.
+    statuses: bool,
 }
 
 impl Steps {
-    /// With inputs and answers, as far as a person reads them.
-    pub(super) fn in_full() -> Self {
-        Self { room: Some(Room::default()), ..Self::default() }
+    /// Of a host; `in_full` with inputs and answers, as far as a person reads them.
+    pub(super) fn new(host: &str, in_full: bool) -> Self {
+        // Of a host without a row nothing is known but what its importer says.
+        let statuses = agent_table::by_host(host).is_none_or(|agent| agent.statuses);
+        Self { room: in_full.then(Room::default), statuses, ..Self::default() }
     }
 
     /// What the step with this index was given.
@@ -130,7 +141,7 @@ impl Steps {
         let (args, command) = shortened(&tool, full);
         let attempt = Attempt::of(&tool, full);
         let step = Step { id: Some(step_id(index)), tool, args, command, time, ..Step::default() };
-        self.all.push(Draft { step, attempt, answered: false, denied: false, run: None });
+        self.all.push(Draft { step, attempt, answered: false, denied: false, interrupted: false, run: None });
         let id = call.id.clone().into_owned();
         if let Some((answer, denied)) = self.early.remove(&id) {
             self.join(index, answer, denied);
@@ -149,24 +160,63 @@ impl Steps {
         if self.silent.contains(result.call.as_ref()) {
             return;
         }
-        let line = outcome::line(result);
+        let index = self.by_call.get(result.call.as_ref()).copied();
+        let step = index.and_then(|index| self.all.get(index)).map(|draft| &draft.step);
+        let error = step.filter(|step| !result.failed && ToolKind::of(&step.tool) != ToolKind::Shell);
+        let error = error.and_then(|_| verdict::host_error(&result.output));
+        let failed = result.failed || error.is_some();
+        let line = match error {
+            Some(error) => outcome::error(error.message.as_deref().unwrap_or("")),
+            None => outcome::line(result),
+        };
+        let status = match (result.denied, failed) {
+            (true, _) => StepStatus::Denied,
+            (false, true) => StepStatus::Failed,
+            (false, false) => StepStatus::Complete,
+        };
+        let end = self.end(result, failed);
+        let decided = step.filter(|_| !result.denied).and_then(|step| step.action().decide(&end));
+        let line = match decided.as_ref().and_then(|decided| hidden_failure(decided, &end)) {
+            Some(failure) => outcome::error(failure),
+            None => line,
+        };
+        let check = decided.map(|decided| decided.verdict);
         let output = self.room.as_mut().and_then(|room| room.shown(whole::answered(&result.output, &line)));
         let answer = Answer {
             result: line,
             output,
-            failed: result.failed || result.denied,
-            exit: result.exit.or_else(|| outcome::stated_exit(&result.output).filter(|_| result.failed)),
+            status,
+            check,
+            early: index.is_none().then(|| result.output.clone().into_owned()),
+            exit: end.exit,
             duration_ms: result.duration_ms,
             time,
             reads: result.reads.clone(),
             writes: result.writes.clone(),
             subagent: result.subagent.as_ref().map(|run| started(run, &result.output)),
         };
-        match self.by_call.get(result.call.as_ref()) {
-            Some(&index) => self.join(index, answer, result.denied),
+        match index {
+            Some(index) => self.join(index, answer, result.denied),
             None => {
                 self.early.insert(result.call.clone().into_owned(), (answer, result.denied));
             }
+        }
+    }
+
+    /// How a call ended, for its checks.
+    fn end<'r>(&self, result: &'r CallResult<'_>, failed: bool) -> CallEnd<'r> {
+        let exit = result.exit.or_else(|| outcome::stated_exit(&result.output).filter(|_| result.failed));
+        let has_status = self.statuses || exit.is_some() || failed;
+        CallEnd { output: &result.output, exit, failed, has_status }
+    }
+
+    /// A person stopped a call while it ran.
+    pub(super) fn interrupt(&mut self, call: &str) {
+        let draft = self.index_of(call).and_then(|index| self.all.get_mut(index));
+        let Some(draft) = draft.filter(|draft| !draft.denied) else { return };
+        draft.interrupted = true;
+        if draft.answered {
+            mark_interrupted(&mut draft.step);
         }
     }
 
@@ -210,8 +260,8 @@ impl Steps {
     /// The finished steps; a call without an answer is a failed one.
     pub(super) fn finish(mut self) -> Vec<Draft> {
         for draft in self.all.iter_mut().filter(|draft| !draft.answered) {
-            draft.step.status = StepStatus::Failed;
-            draft.step.result = Some("no result recorded".to_owned());
+            draft.step.status = StepStatus::NoResult;
+            draft.step.result = StepStatus::NoResult.words().map(ToOwned::to_owned);
         }
         self.all
     }
@@ -220,7 +270,7 @@ impl Steps {
         // The index comes from `by_call` or from the push just before.
         let Some(draft) = self.all.get_mut(index) else { return };
         // How long a person took to allow an edit says nothing about the edit.
-        let works = is_shell(&draft.step.tool) || matches!(draft.attempt, Attempt::Check(_) | Attempt::Command(_));
+        let works = is_shell(&draft.step.tool) || !is_look_or_edit(ToolKind::of(&draft.step.tool));
         let elapsed = || elapsed(draft.step.time, answer.time).filter(|_| works);
         let measured = answer.duration_ms.or_else(elapsed);
         if let Some(stream) = answer.subagent.as_ref().and_then(|run| run.stream.clone()) {
@@ -229,14 +279,44 @@ impl Steps {
         draft.answered = true;
         draft.denied = denied;
         draft.run = answer.subagent;
-        draft.step.status = if answer.failed { StepStatus::Failed } else { StepStatus::Complete };
+        draft.step.status = answer.status;
+        draft.step.check = answer.check;
+        if let Some(output) = answer.early.filter(|_| !denied) {
+            let has_status = self.statuses || answer.exit.is_some() || answer.status.is_crossed();
+            let end = CallEnd { output: &output, exit: answer.exit, failed: answer.status.is_crossed(), has_status };
+            draft.step.check = draft.step.action().decide(&end).map(|decided| decided.verdict);
+        }
         draft.step.result = Some(answer.result);
         draft.step.output = answer.output;
-        draft.step.exit = answer.exit.filter(|&exit| exit != 0 || answer.failed);
+        draft.step.exit = answer.exit.filter(|&exit| exit != 0 || answer.status.is_crossed());
         draft.step.duration_ms = measured.filter(|_| !denied);
         draft.step.reads = answer.reads;
         draft.step.writes = answer.writes;
+        if draft.interrupted && !denied {
+            mark_interrupted(&mut draft.step);
+        }
     }
+}
+
+/// Whether a tool looks, edits or waits for a person: the time until its answer is not its own.
+const fn is_look_or_edit(kind: ToolKind) -> bool {
+    use ToolKind::{Ask, Delete, Edit, Fetch, Patch, Plan, Read, Search, Skill, Task, Write};
+    matches!(kind, Ask | Delete | Edit | Fetch | Patch | Plan | Read | Search | Skill | Task | Write)
+}
+
+/// The line that tells of the failure of a check whose call did not fail: behind a pipe, before `|| true`.
+fn hidden_failure<'o>(decided: &Decision, end: &CallEnd<'o>) -> Option<&'o str> {
+    let line = decided.evidence.clone().filter(|_| decided.verdict == Verdict::Failed && !end.failed)?;
+    end.output.get(line).filter(|line| !line.trim().is_empty())
+}
+
+fn mark_interrupted(step: &mut Step) {
+    step.status = StepStatus::Interrupted;
+    // A check that was stopped says nothing, whatever it had printed.
+    step.check = step.check.map(|_| Verdict::Unknown);
+    let told = step.result.take().filter(|result| !matches!(result.as_str(), "no output" | "failed, no output"));
+    let words = StepStatus::Interrupted.words().unwrap_or_default();
+    step.result = Some(told.map_or_else(|| words.to_owned(), |told| title::cut(&format!("{words}: {told}"), ARGS)));
 }
 
 /// `n-001` for the first.

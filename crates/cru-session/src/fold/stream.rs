@@ -134,7 +134,7 @@ impl Fold {
             options,
             masks,
             entries: Vec::new(),
-            steps: if options.level == Level::Full { Steps::in_full() } else { Steps::default() },
+            steps: Steps::new(host, options.level == Level::Full),
             phases: Vec::new(),
             waiting: Vec::new(),
             boundary: None,
@@ -208,7 +208,7 @@ impl Fold {
                 let place = self.phase_of(to);
                 self.set_down(Entry::item(part::bookmark(&label, place)));
             }
-            EventKind::Interrupt { .. } => self.interrupt(),
+            EventKind::Interrupt { call } => self.interrupt(call.as_deref()),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
@@ -376,7 +376,10 @@ impl Fold {
         }
     }
 
-    fn interrupt(&mut self) {
+    fn interrupt(&mut self, call: Option<&str>) {
+        if let Some(call) = call {
+            self.steps.interrupt(call);
+        }
         self.talk.interrupted = true;
         self.last = Last::Interrupt;
         let said = matches!(self.entries.last(), Some(Entry::Item(it)) if matches!(&**it, Item::Prose(it) if it.text == correction::INTERRUPTED));

@@ -13,7 +13,7 @@ use crate::event::{
     Usage,
 };
 use crate::source::{Consumed, Header};
-use crate::{Item, Status, StepStatus, Task};
+use crate::{Item, Status, Task};
 
 /// Events with a clock that goes on by ten seconds.
 struct Script {
@@ -126,7 +126,7 @@ fn outline(draft: &Draft) -> String {
 fn shown(item: &Item) -> String {
     match item {
         Item::Step(step) => {
-            let mark = if step.status == StepStatus::Failed { "✗ " } else { "" };
+            let mark = if step.status.is_crossed() { "✗ " } else { "" };
             format!(
                 "- {} {} → {mark}{} ^{}",
                 step.tool,

@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 use super::part;
 use super::step::{Draft, step_link};
 use super::title;
+use cru_action::Verdict;
+
 use crate::attempt::Attempt;
 use crate::{Item, Link, StepStatus};
 
@@ -31,7 +33,13 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
     let mut last_done: Option<usize> = None;
     let mut last_passed: Option<usize> = None;
     for (index, draft) in steps.iter().enumerate().filter(|(_, draft)| draft.answered && !draft.denied) {
-        let worked = draft.step.status == StepStatus::Complete;
+        // A check is judged by its verdict, which a pipe does not hide; a call that was refused, stopped or never
+        // answered is no failure.
+        let worked = match (draft.step.status, draft.step.check) {
+            (StepStatus::Complete, check) => check != Some(Verdict::Failed),
+            (StepStatus::Failed, _) => false,
+            _ => continue,
+        };
         if let Some(key) = draft.attempt.key() {
             if !worked {
                 let entry = open.entry(key).or_insert(Open { first: index, last: index, count: 0 });

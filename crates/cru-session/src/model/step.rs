@@ -1,6 +1,7 @@
 //! A step, and what it touched.
 
 use jiff::Timestamp;
+use cru_action::{Action, CallEnd, Verdict};
 use serde::Serialize;
 
 use super::Link;
@@ -44,6 +45,9 @@ pub struct Step {
     /// Files written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<FileRef>,
+    /// How the checks that it ran ended, all together (`check:`); nothing where it ran none.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "verdict_name")]
+    pub check: Option<Verdict>,
     /// Steps it depends on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Link>,
@@ -57,6 +61,35 @@ pub struct Step {
     pub span: Span,
 }
 
+#[expect(clippy::ref_option, reason = "the shape that serde asks for")]
+fn verdict_name<S: serde::Serializer>(check: &Option<Verdict>, serializer: S) -> Result<S::Ok, S::Error> {
+    check.map(Verdict::as_str).serialize(serializer)
+}
+
+impl Step {
+    /// The whole of its arguments, as far as the note has them.
+    pub fn full_args(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.args)
+    }
+
+    /// How the checks that it ran ended. A note that says nothing of it, written by hand or before `check:` was, is
+    /// judged by its status and the line of its result, as far as that goes.
+    pub fn verdict(&self) -> Option<Verdict> {
+        if self.check.is_some() || !matches!(self.status, StepStatus::Complete | StepStatus::Failed) {
+            return self.check;
+        }
+        let output = self.output.as_deref().or(self.result.as_deref()).unwrap_or_default();
+        let failed = self.status == StepStatus::Failed;
+        let end = CallEnd { output, exit: self.exit, failed, has_status: true };
+        self.action().decide(&end).map(|decided| decided.verdict)
+    }
+
+    /// What it does.
+    pub fn action(&self) -> Action<'_> {
+        Action::of(&self.tool, self.full_args())
+    }
+}
+
 /// Status of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,8 +101,53 @@ pub enum StepStatus {
     /// Done.
     #[default]
     Complete,
-    /// Marked `✗`.
+    /// Marked `✗`, and none of the following.
     Failed,
+    /// A person or a permission refused the call: `✗ denied by user`.
+    Denied,
+    /// A person stopped it while it ran: `✗ interrupted`.
+    Interrupted,
+    /// The record has no answer: `✗ no result recorded`.
+    #[serde(rename = "no_result")]
+    NoResult,
+}
+
+impl StepStatus {
+    /// Its name in data and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+            Self::NoResult => "no_result",
+        }
+    }
+
+    /// Whether it ended without doing what it was called for, for whatever reason: its line has the mark `✗`.
+    pub const fn is_crossed(self) -> bool {
+        matches!(self, Self::Failed | Self::Denied | Self::Interrupted | Self::NoResult)
+    }
+
+    /// The words with which the result of such a step begins.
+    pub const fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Denied => Some("denied by user"),
+            Self::Interrupted => Some("interrupted"),
+            Self::NoResult => Some("no result recorded"),
+            _ => None,
+        }
+    }
+
+    /// The status of a step with the mark `✗`, by how its result begins.
+    pub fn of_crossed(result: &str) -> Self {
+        let says = |status: &Self| {
+            status.words().and_then(|words| result.strip_prefix(words)).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        [Self::Denied, Self::Interrupted, Self::NoResult].into_iter().find(says).unwrap_or(Self::Failed)
+    }
 }
 
 /// A file that a step read or wrote: `path@hash`.

@@ -191,7 +191,7 @@ pub(super) fn failures<'a>(draft: &'a Draft<'_>, said: &Said) -> Vec<(&'a Deed<'
         .rev()
         .filter(|deed| deed.shell && deed.tells() && deed.failed() && !was_resolved(deeds, deed))
         // What nobody saw the end of is not known to have failed.
-        .filter(|deed| deed.step.result.as_deref() != Some("no result recorded"))
+        .filter(|deed| deed.step.status != cru_session::StepStatus::NoResult)
         .filter(|deed| !deed.step.id.as_deref().is_some_and(|id| told.contains(id)))
         .filter(|deed| !deed.step.result.as_deref().is_some_and(|result| said.has(result)))
         .filter(|deed| !fine.contains(deed.key()) && seen.insert(deed.key()))

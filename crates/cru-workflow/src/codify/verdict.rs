@@ -1,7 +1,9 @@
-//! Whether a step went well: what its output says counts before the exit code, which is that of the last program of a pipe.
+//! Whether a step went well: a check by its verdict; of anything else what its output says counts before the exit code,
+//! which is that of the last program of a pipe.
 
 use std::sync::LazyLock;
 
+use cru_action::Verdict;
 use memchr::memmem::Finder;
 
 use super::kind::Kind;
@@ -22,7 +24,7 @@ pub(super) enum Ended {
 /// How an output begins, or a line of it, that tells of a failure whatever the exit code says.
 #[rustfmt::skip]
 const BEGINS: &[&str] = &[
-    "fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent", "FAILED", "FAIL ", "--- FAIL",
+    "fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent",
 ];
 /// What stands in an output that tells the same.
 const HOLDS: &[&str] = &[
@@ -30,9 +32,6 @@ const HOLDS: &[&str] = &[
     "unknown flag",
     "unknown option",
     "is not mergeable",
-    "error TS",
-    "error[E0",
-    "test result: FAILED",
 ];
 /// The same, made ready once.
 static HOLDING: LazyLock<Vec<Finder<'static>>> =
@@ -42,9 +41,17 @@ const SEARCHING: &[&str] = &["grep", "rg", "egrep", "diff", "findstr"];
 
 /// How `step` ended, which is of `kind`; `shell` is whether it ran in one.
 pub(super) fn ended(step: &Step, kind: Kind, shell: bool) -> Ended {
+    if kind == Kind::Check && shell {
+        match step.verdict() {
+            Some(Verdict::Passed) => return Ended::Well,
+            Some(Verdict::Failed) => return Ended::Badly,
+            Some(Verdict::Unknown) => return Ended::Open,
+            None => {}
+        }
+    }
     let result = step.result.as_deref().unwrap_or("").trim_start();
     let code = step.exit.unwrap_or(0);
-    if step.status == StepStatus::Failed || code != 0 {
+    if step.status.is_crossed() || code != 0 {
         return if shell && found_nothing(step) { Ended::Well } else { Ended::Badly };
     }
     if step.status != StepStatus::Complete {
@@ -59,7 +66,7 @@ pub(super) fn ended(step: &Step, kind: Kind, shell: bool) -> Ended {
         BEGINS.iter().any(|words| result.starts_with(words))
             || HOLDING.iter().any(|finder| finder.find(result.as_bytes()).is_some())
     };
-    if tells && (says() || (kind == Kind::Check && counts_failures(result))) { Ended::Badly } else { Ended::Well }
+    if tells && says() { Ended::Badly } else { Ended::Well }
 }
 
 /// Whether what ran in a shell ended with 1 because a search at its end found nothing.
@@ -70,19 +77,6 @@ pub(super) fn found_nothing(step: &Step) -> bool {
         && step.exit.is_none_or(|code| code <= 1)
         && matches!(result, "" | "no output" | "failed, no output" | "exit 1" | "failed" | "exit code 1")
         && ends_in_search(step.command.as_deref().unwrap_or(&step.args))
-}
-
-/// Whether a check counts what failed, and not to nothing: `5 failed, 6 passed`.
-fn counts_failures(result: &str) -> bool {
-    if memchr::memmem::find(result.as_bytes(), b" fail").is_none() {
-        return false;
-    }
-    let mut before = "";
-    result.split([' ', ',', ':', '(', ')', '\n']).filter(|word| !word.is_empty()).any(|word| {
-        let counted = before.bytes().all(|byte| byte.is_ascii_digit()) && before.bytes().any(|byte| byte != b'0');
-        before = word;
-        counted && matches!(word, "failed" | "failing" | "failures")
-    })
 }
 
 /// Whether the exit code is that of a search.

@@ -8,7 +8,7 @@ use super::Shown;
 use super::kind::Look;
 use crate::base::text::{sanitise, thousands};
 use crate::commands::output::{duration, escape, minute};
-use crate::session::{Callout, Item, Link, Phase, Session, Step, StepStatus, Subagent, SubagentMode};
+use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -203,12 +203,7 @@ impl Page<'_> {
     }
 
     fn step(&mut self, step: &Step) {
-        let class = match step.status {
-            StepStatus::Complete => "complete",
-            StepStatus::Failed => "failed",
-            StepStatus::Running => "running",
-            StepStatus::Pending => "pending",
-        };
+        let class = step.status.name();
         let id = match &step.id {
             Some(id) if self.depth == 0 => format!(" id=\"{}\"", escape(id)),
             _ => String::new(),

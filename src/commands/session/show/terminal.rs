@@ -246,6 +246,7 @@ impl Page<'_> {
         let mark = match step.status {
             StepStatus::Complete => paint(style::GOOD, "✓"),
             StepStatus::Failed => paint(style::BAD, "✗"),
+            StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => paint(style::WARN, "✗"),
             StepStatus::Running => paint(style::WARN, "▶"),
             StepStatus::Pending => paint(style::WARN, "…"),
         };

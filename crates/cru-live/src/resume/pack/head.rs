@@ -5,7 +5,7 @@ use crate::resume::phase::{self, Usual};
 use crate::resume::point::Point;
 use crate::resume::text;
 use cru_base::text::plural;
-use cru_session::{Session, StepStatus};
+use cru_session::{Session};
 
 /// What the reader is told before anything else.
 const INTRO: &str = "The record of a session of work that goes on here. Quoted lines are its own words. What the user \
@@ -76,7 +76,7 @@ fn place(point: &Point<'_>, usual: Usual<'_>) -> Option<Part> {
     if let Some(step) = point.last_step() {
         let args = if step.args.is_empty() { step.command.as_deref().unwrap_or_default() } else { &step.args };
         let command = text::code(format!("{} {args}", step.tool).trim(), 120);
-        let mark = if step.status == StepStatus::Failed { "✗ " } else { "" };
+        let mark = if step.status.is_crossed() { "✗ " } else { "" };
         let result = step.result.as_deref().map(|result| text::short(result, 100)).unwrap_or_default();
         let result = format!("{mark}{result}");
         words.push_str(&format!("\n- Last step: {command}"));
