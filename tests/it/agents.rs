@@ -2,13 +2,14 @@
 //! changes the second time, that a file which grew ends up as if it had been imported at once, and that notes are sound.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use cru::base::files;
 use serde_json::{Value, json};
 
 use crate::growth::without_cursor;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// A vault, a home and a folder of transcripts.
 struct Place {
@@ -465,17 +466,16 @@ fn specstory_becomes_a_note() {
     grows("specstory", "a.md", SPECSTORY.as_bytes(), &ends(SPECSTORY.as_bytes(), 7));
 }
 
-#[test]
-fn every_importer_knows_its_own_files_only() {
-    let Some(folder) = crate::transcripts::transcripts() else { return };
+fn every_importer_knows_its_own_files_only(set: &TranscriptSet) {
     let names = ["claude", "codex", "pi", "copilot", "cursor", "aider", "specstory", "gemini", "opencode"];
     for agent in ["copilot", "cursor", "aider", "droid", "specstory"] {
         for name in names {
-            let place: &Path = &folder.join(name);
-            if name != agent && place.is_dir() {
-                let found = cru::import::search(cru::import::find(agent).unwrap(), &[place.to_owned()]).unwrap();
+            if name != agent {
+                let found = cru::import::search(cru::import::find(agent).unwrap(), &[set.folder(name)]).unwrap();
                 assert!(found.bundles.is_empty(), "{agent} takes files of {name}: {:?}", found.bundles);
             }
         }
     }
 }
+
+on_both_sets!(every_importer_knows_its_own_files_only);

@@ -1,7 +1,7 @@
-//! Real rollouts at hand, imported, against a count that is made straight from the records.
+//! Rollouts of a set, imported, against a count that is made straight from the records.
 //!
 //! The count shares no code with the importer: it knows the lines of the format as they are documented, and looks at
-//! each record by itself. The transcripts are no part of the project; see `transcripts.rs`.
+//! each record by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -16,7 +16,7 @@ use cru::session::{Item, Session, StepStatus, read};
 use cru::vault::Vault;
 use serde_json::Value;
 
-use crate::transcripts::transcripts;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What one file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -150,17 +150,13 @@ fn told(session: &Session) -> Count {
     count
 }
 
-#[test]
-fn prompts_calls_failures_and_tokens_are_those_of_the_records() {
-    let Some(folder) = transcripts() else {
-        eprintln!("skipped: no transcripts at hand");
-        return;
-    };
-    let sources: Vec<PathBuf> = below(&folder.join("codex"))
+fn prompts_calls_failures_and_tokens_are_those_of_the_records(set: &TranscriptSet) {
+    let sources: Vec<PathBuf> = below(&set.folder("codex"))
         .into_iter()
         // Shortened records of all kinds, put together by their owners: no session.
         .filter(|path| !path.to_string_lossy().contains("Fixtures"))
         .collect();
+    assert!(sources.len() >= set.least(4, 8), "{} rollouts", sources.len());
     let vault = tempfile::tempdir().unwrap();
     let report = import(vault.path(), &sources);
     assert_eq!(report.count(Outcome::Created), sources.len() as u64);
@@ -185,13 +181,8 @@ fn prompts_calls_failures_and_tokens_are_those_of_the_records() {
     assert_eq!(again.count(Outcome::Unchanged), report.count(Outcome::Created));
 }
 
-#[test]
-fn every_record_is_accounted_for() {
-    let Some(folder) = transcripts() else {
-        eprintln!("skipped: no transcripts at hand");
-        return;
-    };
-    let sources = [folder.join("codex"), folder.join("growth/codex")];
+fn every_record_is_accounted_for(set: &TranscriptSet) {
+    let sources = set.folders(&["codex", "growth/codex"]);
     let vault = tempfile::tempdir().unwrap();
     let report = import(vault.path(), &sources);
     let mut lines = 0;
@@ -206,9 +197,11 @@ fn every_record_is_accounted_for() {
         assert!(unknown.is_empty(), "{}: {unknown:?}", file.path.display());
         lines += wanted;
     }
-    assert!(lines > 5000, "{lines} records");
+    assert!(lines > set.least(300, 5000), "{lines} records");
     // The captures of one session give one note, with each of its prompts once.
-    let grown = below(&folder.join("growth/codex")).pop().unwrap();
+    let grown = below(&set.folder("growth/codex")).pop().unwrap();
     let (session, wanted) = count(&fs::read(grown).unwrap());
     assert_eq!(told(&notes(vault.path())[&session]), wanted);
 }
+
+on_both_sets!(prompts_calls_failures_and_tokens_are_those_of_the_records, every_record_is_accounted_for);

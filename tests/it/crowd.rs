@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use cru::base::Error;
 
-use crate::writing::{World, again, now, told};
+use crate::writing::{ALONE, World, again, now, told};
 
 /// Logs its steps one by one, each written before the next unless somebody else is too fast.
 #[test]
-#[ignore = "a part of the test below"]
+#[ignore = "a process that the test below starts"]
 fn writer() {
     let (Some(dir), Some(name), Some(steps)) = (told("CRU_TEST_DIR"), told("CRU_TEST_NAME"), told("CRU_TEST_STEPS"))
     else {
-        return;
+        panic!("{ALONE}");
     };
     let world = World::open(dir.as_ref());
     for number in 0..steps.parse().unwrap() {

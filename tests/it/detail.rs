@@ -13,7 +13,8 @@ use cru::session::fold;
 use cru::vault::State;
 use serde_json::{Value, json};
 
-use super::growth::{World, order_free, transcripts, without_cursor};
+use super::growth::{World, order_free, without_cursor};
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 const SESSION: &str = "c0ffee00-0000-4000-8000-000000000001";
 
@@ -255,13 +256,11 @@ fn what_a_person_wrote_into_a_short_note_stays() {
     assert!(text.contains("\nMine.\n") && text.contains("cru_detail: brief") && !text.contains("conflict"), "{text}");
 }
 
-#[test]
-fn real_sessions_in_all_lengths() {
-    let Some(root) = transcripts() else { return };
+fn sessions_in_all_lengths(set: &TranscriptSet) {
     let importer = cru::import::find("claude").unwrap();
-    let bundles = cru::import::search(importer, &[root.join("claude")]).unwrap().bundles;
+    let bundles = cru::import::search(importer, &set.folders(&["claude", "claude-projects"])).unwrap().bundles;
     let mut compared = 0;
-    for bundle in bundles.iter().step_by(9) {
+    for bundle in bundles.iter().step_by(set.least(1, 9)) {
         let size: u64 = bundle.files.iter().map(|path| fs::metadata(path).unwrap().len()).sum();
         if size > 400_000 {
             continue;
@@ -289,5 +288,7 @@ fn real_sessions_in_all_lengths() {
             compared += 1;
         }
     }
-    assert!(compared > 2, "{compared}");
+    assert!(compared > set.least(10, 2), "{compared}");
 }
+
+on_both_sets!(sessions_in_all_lengths);

@@ -1,7 +1,5 @@
 //! The notes of Gemini's sessions against a count made straight from the records, by none of the importer's code; and
 //! what happens to a session that grows.
-//!
-//! The transcripts are no part of the project; see `transcripts.rs` for where they are looked for.
 
 use std::path::Path;
 
@@ -10,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::growth::World;
 use crate::opencode::{Count, below, compare, grow};
-use crate::transcripts::transcripts;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
-/// The messages of a file of either form; none of the real ones says anything twice.
+/// The messages of a file of either form; none of them says anything twice.
 fn messages(path: &Path) -> Vec<Value> {
     let bytes = files::read(path).unwrap();
     if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
@@ -35,18 +33,13 @@ fn of_records(path: &Path) -> Count {
     count
 }
 
-#[test]
-fn notes_say_what_the_records_say() {
-    let Some(folder) = transcripts().map(|folder| folder.join("gemini")).filter(|folder| folder.is_dir()) else {
-        println!("skipped: no transcripts");
-        return;
-    };
-    compare("gemini", &folder, 9, &of_records);
+fn notes_say_what_the_records_say(set: &TranscriptSet) {
+    let folder = set.folder("gemini");
+    compare("gemini", &folder, set.least(3, 9), &of_records);
 }
 
-#[test]
-fn real_sessions_that_grow_message_by_message() {
-    let Some(folder) = transcripts().map(|folder| folder.join("gemini")) else { return };
+fn sessions_that_grow_message_by_message(set: &TranscriptSet) {
+    let folder = set.folder("gemini");
     for path in below(&folder) {
         let all = messages(&path);
         let head = json!({ "sessionId": "s", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z" });
@@ -99,3 +92,5 @@ fn lines_that_replace_and_rewind() {
     let note = world.notes().into_values().next().unwrap();
     insta::assert_snapshot!("gemini_note", note.replace(world.temp.path().to_str().unwrap(), "~"));
 }
+
+on_both_sets!(notes_say_what_the_records_say, sessions_that_grow_message_by_message);

@@ -1,11 +1,10 @@
 //! Sessions of several agents that grow while a person works in their notes: whatever the person did between two imports
 //! stays, what was deleted does not come back, and no step is lost or told twice.
 //!
-//! The captures are real and no part of the project; see [`crate::growth`]. `PROPTEST_CASES` says how many random
+//! `PROPTEST_CASES` says how many random
 //! histories are tried for each agent.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cru::base::files;
@@ -13,7 +12,8 @@ use cru::commands::import::report::Outcome;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::growth::{World, transcripts};
+use crate::growth::{World, captures};
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What a person does to a note; numbers choose the place.
 #[derive(Clone, Debug)]
@@ -125,14 +125,6 @@ fn apply(text: &str, edit: &Edit, number: usize, wanted: &mut Wanted) -> String 
     lines.join("\n")
 }
 
-fn captures(agent: &str) -> Option<(String, Vec<Vec<u8>>)> {
-    let session = fs::read_dir(transcripts()?.join("growth").join(agent)).ok()?.flatten().next()?.path();
-    let mut paths: Vec<PathBuf> = fs::read_dir(&session).ok()?.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let name = session.file_name()?.to_str()?.to_owned();
-    Some((name, paths.iter().map(|path| fs::read(path).unwrap()).collect()))
-}
-
 fn put(path: &Path, bytes: &[u8]) {
     files::put(path, bytes).unwrap();
 }
@@ -149,9 +141,8 @@ fn main_note(world: &World, session: &str) -> (PathBuf, String) {
     found.unwrap_or_else(|| panic!("no note of {session}"))
 }
 
-fn survives(agent: &str) {
-    let Some((name, captures)) = captures(agent) else { return };
-    assert!(captures.len() > 2);
+fn survives(set: &TranscriptSet, agent: &str) {
+    let (name, captures) = captures(set, agent);
     let file = format!("{name}.jsonl");
     let whole = World::new();
     put(&whole.input().join(&file), captures.last().unwrap());
@@ -200,17 +191,16 @@ fn survives(agent: &str) {
     TestRunner::new(config).run(&edits(), run).unwrap();
 }
 
-#[test]
-fn claude() {
-    survives("claude");
+fn claude(set: &TranscriptSet) {
+    survives(set, "claude");
 }
 
-#[test]
-fn codex() {
-    survives("codex");
+fn codex(set: &TranscriptSet) {
+    survives(set, "codex");
 }
 
-#[test]
-fn pi() {
-    survives("pi");
+fn pi(set: &TranscriptSet) {
+    survives(set, "pi");
 }
+
+on_both_sets!(claude, codex, pi);

@@ -1,13 +1,13 @@
 //! Transcripts that grow between two imports: the note that was there ends up as the one that a single import makes,
 //! and what a person did to it stays.
 //!
-//! Transcripts of real sessions are no part of the project; they are looked for in `../shared/transcripts` or where
-//! `CRU_TEST_TRANSCRIPTS` says. `CRU_TEST_ALL` takes all of them, else a part.
+//! `CRU_TEST_ALL` takes all real transcripts, else a part.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::base::{Env, files};
 use cru::commands::import::ingest::{Machine, Options, Unwatched, ingest};
 use cru::commands::import::report::{Outcome, Report};
@@ -127,17 +127,6 @@ pub(crate) fn without_cursor(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("cru_cursor:")).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn transcripts() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    #[expect(clippy::disallowed_methods, reason = "a test has no other way to be told")]
-    let told = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);
-    let root = told.into_iter().chain([beside]).find(|path| path.is_dir());
-    if root.is_none() {
-        println!("skipped: no transcripts");
-    }
-    root
-}
-
 fn put(path: &Path, bytes: &[u8]) {
     files::create_dir(path.parent().unwrap()).unwrap();
     files::put(path, bytes).unwrap();
@@ -161,19 +150,19 @@ fn edit(path: &Path, number: usize) -> Vec<String> {
     remarks.to_vec()
 }
 
-fn captures() -> Option<(String, Vec<Vec<u8>>)> {
-    let folder = transcripts()?.join("growth/claude");
-    let session = fs::read_dir(folder).ok()?.flatten().next()?.path();
-    let mut paths: Vec<PathBuf> = fs::read_dir(&session).ok()?.flatten().map(|entry| entry.path()).collect();
+/// The only session below `growth/AGENT`: its id, and its transcript at each capture.
+pub(crate) fn captures(set: &TranscriptSet, agent: &str) -> (String, Vec<Vec<u8>>) {
+    let mut sessions = fs::read_dir(set.folder("growth").join(agent)).unwrap().map(|entry| entry.unwrap().path());
+    let session = sessions.next().expect("a session that grew");
+    let mut paths: Vec<PathBuf> = fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let name = session.file_name()?.to_str()?.to_owned();
-    Some((name, paths.iter().map(|path| fs::read(path).unwrap()).collect()))
+    assert!(paths.len() > 2, "{} captures", paths.len());
+    let name = session.file_name().unwrap().to_str().unwrap().to_owned();
+    (name, paths.iter().map(|path| fs::read(path).unwrap()).collect())
 }
 
-#[test]
-fn a_real_session_that_grows_is_told_as_if_it_were_imported_at_once() {
-    let Some((name, captures)) = captures() else { return };
-    assert!(captures.len() > 2);
+fn a_session_that_grows_is_told_as_if_it_were_imported_at_once(set: &TranscriptSet) {
+    let (name, captures) = captures(set, "claude");
     let (grown, whole, edited) = (World::new(), World::new(), World::remembering(true));
     let known = World::remembering(true);
     let file = format!("{name}.jsonl");
@@ -231,24 +220,22 @@ pub(crate) fn order_free(text: &str) -> String {
     format!("{}\n---\n{body}", lines.join("\n"))
 }
 
-#[test]
-fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once() {
-    let Some(root) = transcripts() else { return };
+fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once(set: &TranscriptSet) {
     #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
     let (all, dump) =
         (std::env::var_os("CRU_TEST_ALL").is_some(), std::env::var_os("CRU_TEST_DUMP").map(PathBuf::from));
     let importer = cru::import::find("claude").unwrap();
-    let places: Vec<PathBuf> = ["claude", "claude-projects"].iter().map(|name| root.join(name)).collect();
+    let places = set.folders(&["claude", "claude-projects"]);
     let bundles = cru::import::search(importer, &places).unwrap().bundles;
     let (mut notes, mut same_bytes, mut refused) = (0, 0, 0);
     let mut different = Vec::new();
     for (number, bundle) in bundles.iter().enumerate() {
         let bytes: Vec<Vec<u8>> = bundle.files.iter().map(|path| fs::read(path).unwrap()).collect();
         let size: usize = bytes.iter().map(Vec::len).sum();
-        if !all && (size > 300_000 || number % 3 != 0) {
+        if set.is_shared() && !all && (size > 300_000 || number % 3 != 0) {
             continue;
         }
-        let place = |path: &Path| PathBuf::from("in").join(path.strip_prefix(&root).unwrap());
+        let place = |path: &Path| PathBuf::from("in").join(path.strip_prefix(set.root()).unwrap());
         let whole = World::new();
         for (path, bytes) in bundle.files.iter().zip(&bytes) {
             put(&whole.temp.path().join(place(path)), bytes);
@@ -320,6 +307,11 @@ fn a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once(
         }
     }
     println!("{notes} notes, {same_bytes} with the same bytes, {} others, {refused} refused", different.len());
-    assert!(notes > 20);
+    assert!(notes > 20, "{notes} notes");
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
+
+on_both_sets!(
+    a_session_that_grows_is_told_as_if_it_were_imported_at_once,
+    a_transcript_that_was_cut_and_then_whole_is_told_as_if_it_were_whole_at_once,
+);

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::growth::World;
 use crate::replay::{COMPLETED, Recorded, compare, imported, place, recorded, told};
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// Sessions of more events take too long with a process for each.
 const MOST: usize = 320;
@@ -57,18 +58,17 @@ fn no_trouble(world: &World) {
     assert_eq!(log, "");
 }
 
-/// The invented session and real ones that are short enough.
-fn short() -> impl Iterator<Item = (PathBuf, bool, Recorded)> {
-    let all = recorded().into_iter().map(|(path, invented)| {
+/// The session of the fixtures, and those of a set that are short enough.
+fn short(set: &TranscriptSet) -> impl Iterator<Item = (PathBuf, bool, Recorded)> {
+    let all = recorded(set).into_iter().map(|(path, invented)| {
         let recorded = Recorded::read(&path);
         (path, invented, recorded)
     });
     all.filter(|(path, invented, recorded)| *invented || recorded.events(path).len() <= MOST)
 }
 
-#[test]
-fn with_the_transcript_beside_it_is_the_imported_one() {
-    for (_, _, recorded) in short() {
+fn with_the_transcript_beside_it_is_the_imported_one(set: &TranscriptSet) {
+    for (_, _, recorded) in short(set) {
         let whole = imported(&recorded);
         let world = world("never");
         let transcript = place(&world, &recorded);
@@ -85,9 +85,8 @@ fn with_the_transcript_beside_it_is_the_imported_one() {
     }
 }
 
-#[test]
-fn without_a_transcript_it_tells_what_the_hooks_told() {
-    for (path, invented, recorded) in short() {
+fn without_a_transcript_it_tells_what_the_hooks_told(set: &TranscriptSet) {
+    for (path, invented, recorded) in short(set) {
         let whole = imported(&recorded);
         let world = world("never");
         let transcript = place(&world, &recorded);
@@ -119,7 +118,7 @@ fn without_a_transcript_it_tells_what_the_hooks_told() {
 
 #[test]
 fn whoever_a_hook_starts_writes_the_note() {
-    let (_, _, recorded) = short().next().unwrap();
+    let (_, _, recorded) = short(&TranscriptSet::corpus()).next().unwrap();
     let whole = imported(&recorded);
     let world = world("background");
     let transcript = place(&world, &recorded);
@@ -153,7 +152,7 @@ fn whoever_a_hook_starts_writes_the_note() {
 
 #[test]
 fn a_hook_that_writes_itself_leaves_nothing_behind() {
-    let (_, _, recorded) = short().next().unwrap();
+    let (_, _, recorded) = short(&TranscriptSet::corpus()).next().unwrap();
     let whole = imported(&recorded);
     let world = world("inline");
     let transcript = place(&world, &recorded);
@@ -505,3 +504,5 @@ fn a_session_that_was_handed_over_points_back_and_forth() {
     other.stop("Nothing.");
     assert!(!other.note().0.contains("parent:"));
 }
+
+on_both_sets!(with_the_transcript_beside_it_is_the_imported_one, without_a_transcript_it_tells_what_the_hooks_told,);

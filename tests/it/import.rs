@@ -1,29 +1,14 @@
-//! Every real transcript at hand, imported: accounted for, sound notes, and nothing to do the second time.
-//!
-//! The transcripts are no part of the project. They are looked for in `../shared/transcripts` or where
-//! `CRU_TEST_TRANSCRIPTS` says.
+//! Every transcript of Claude Code in a set, imported: accounted for, sound notes, and nothing to do the second time.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::base::Severity;
 use cru::base::files;
 use cru::commands::import::ingest::{Options, Unwatched, ingest};
 use cru::commands::import::report::{Outcome, Report};
 use cru::vault::{Catalog, Vault};
-
-#[expect(clippy::disallowed_methods, reason = "a test has no other way to be told")]
-fn transcripts(names: &[&str]) -> Option<Vec<PathBuf>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    let told = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);
-    let root = told.into_iter().chain([beside]).find(|path| path.is_dir());
-    let paths = root.map(|root| names.iter().map(|name| root.join(name)).filter(|path| path.exists()).collect());
-    let paths: Option<Vec<PathBuf>> = paths.filter(|paths: &Vec<PathBuf>| !paths.is_empty());
-    if paths.is_none() {
-        println!("skipped: no transcripts");
-    }
-    paths
-}
 
 fn import(vault: &Vault, paths: &[PathBuf]) -> Report {
     let importer = cru::import::find("claude").unwrap();
@@ -49,13 +34,12 @@ fn notes(vault: &Vault) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     notes
 }
 
-#[test]
-fn real_transcripts_become_sound_notes() {
-    let Some(paths) = transcripts(&["claude", "claude-projects"]) else { return };
+fn transcripts_become_sound_notes(set: &TranscriptSet) {
+    let paths = set.folders(&["claude", "claude-projects"]);
     let temp = tempfile::tempdir().unwrap();
     let vault = new_vault(temp.path());
     let report = import(&vault, &paths);
-    assert!(report.count(Outcome::Created) > 50);
+    assert!(report.count(Outcome::Created) > set.least(10, 50));
     assert!(report.records.balances());
     let catalog = Catalog::read(&vault);
     let (loaded, problems) = vault.load_sessions(&catalog);
@@ -80,9 +64,8 @@ fn real_transcripts_become_sound_notes() {
     assert_eq!(notes(&vault), before);
 }
 
-#[test]
-fn a_session_that_grew_is_told_and_left_alone() {
-    let Some(paths) = transcripts(&["growth/claude"]) else { return };
+fn a_session_that_grew_is_told_and_left_alone(set: &TranscriptSet) {
+    let paths = set.folders(&["growth/claude"]);
     let captures: Vec<PathBuf> = ignore::Walk::new(&paths[0])
         .flatten()
         .map(ignore::DirEntry::into_path)
@@ -98,3 +81,5 @@ fn a_session_that_grew_is_told_and_left_alone() {
     assert_eq!((report.count(Outcome::Grown), report.count(Outcome::Created)), (1, 0));
     assert_eq!(notes(&vault), before);
 }
+
+on_both_sets!(transcripts_become_sound_notes, a_session_that_grew_is_told_and_left_alone);

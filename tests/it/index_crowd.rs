@@ -14,7 +14,7 @@ use cru::index::{NoteKey, Snapshot};
 use cru::vault::{Vault, VaultPath};
 
 use crate::index_fresh::{places, wrong};
-use crate::writing::{this, told};
+use crate::writing::{ALONE, this, told};
 
 const NOTES: usize = 9;
 const ASKING: usize = 10;
@@ -183,9 +183,9 @@ fn answer(row: &serde_json::Value) -> (usize, u64) {
 
 /// Takes a snapshot and says which versions are in it; its rows and its entries must be of the same version.
 #[test]
-#[ignore = "a part of the test below"]
+#[ignore = "a process that the test below starts"]
 fn searcher() {
-    let Some(dir) = told("CRU_TEST_DIR") else { return };
+    let Some(dir) = told("CRU_TEST_DIR") else { panic!("{ALONE}") };
     let vault = Vault::open(&Path::new(&dir).join("vault")).unwrap();
     let snapshot = Snapshot::open(&vault).unwrap();
     for row in snapshot.sessions() {

@@ -8,16 +8,16 @@ use std::time::Duration;
 use cru::base::files::fault::{self, Fault};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::writing::{World, again, now, told};
+use crate::writing::{ALONE, World, again, now, told};
 
 const KINDS: [(&str, Fault); 4] =
     [("kill", Fault::Kill), ("torn", Fault::Torn), ("full", Fault::NoSpace), ("denied", Fault::Denied)];
 
 /// Logs one step and writes it; something happens on the way.
 #[test]
-#[ignore = "a part of the tests below"]
+#[ignore = "a process that the tests below start"]
 fn victim() {
-    let (Some(dir), Some(kind)) = (told("CRU_TEST_DIR"), told("CRU_TEST_KIND")) else { return };
+    let (Some(dir), Some(kind)) = (told("CRU_TEST_DIR"), told("CRU_TEST_KIND")) else { panic!("{ALONE}") };
     let world = World::open(dir.as_ref());
     let (_, kind) = KINDS.into_iter().find(|(name, _)| *name == kind).unwrap();
     fault::arm(told("CRU_TEST_AT").unwrap().parse().unwrap(), kind);
@@ -147,9 +147,9 @@ fn writing_is_forbidden_from_every_step_on() {
 
 /// Logs steps until it is killed, and says which are in the journal.
 #[test]
-#[ignore = "a part of the test below"]
+#[ignore = "a process that the test below starts"]
 fn logger() {
-    let (Some(dir), Some(life)) = (told("CRU_TEST_DIR"), told("CRU_TEST_LIFE")) else { return };
+    let (Some(dir), Some(life)) = (told("CRU_TEST_DIR"), told("CRU_TEST_LIFE")) else { panic!("{ALONE}") };
     let world = World::open(dir.as_ref());
     for number in 0.. {
         let id = format!("k{life}-{number:05}");

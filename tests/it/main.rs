@@ -4,10 +4,9 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    clippy::print_stderr,
     clippy::case_sensitive_file_extension_comparisons,
     clippy::inconsistent_struct_constructor,
-    reason = "a test stops where something is not as it must be, and says what it skips"
+    reason = "a test stops where something is not as it must be, and prints what it counted"
 )]
 
 mod agents;
@@ -50,6 +49,7 @@ mod search;
 mod secrets;
 mod seeds;
 mod toon;
+mod transcript_set;
 mod transcripts;
 mod unreadable;
 mod workflows;

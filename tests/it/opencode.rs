@@ -1,7 +1,5 @@
 //! The notes of `OpenCode`'s sessions against a count made straight from the records, by none of the importer's code;
 //! and what happens to a session that grows, and to a database that another program has open.
-//!
-//! The transcripts are no part of the project; see `transcripts.rs` for where they are looked for.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +11,7 @@ use cru::vault::{Catalog, Vault};
 use serde_json::{Value, json};
 
 use crate::growth::{World, without_cursor};
-use crate::transcripts::transcripts;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What a file's records say.
 #[derive(Debug, Default, PartialEq)]
@@ -63,6 +61,9 @@ fn of_records(export: &Value) -> Count {
         for part in parts.iter().filter(|part| part["type"] == "tool" && part["tool"] != "todowrite") {
             count.calls += 1;
             let state = &part["state"];
+            // A person says no, and why.
+            let refused = state["error"].as_str().is_some_and(|error| error.contains("with the following feedback: "));
+            count.prompts += usize::from(refused);
             let exit = state["metadata"]["exit"].as_i64().unwrap_or(0);
             count.failures += usize::from(state["status"] != "completed" || exit != 0 || part["tool"] == "invalid");
         }
@@ -70,7 +71,7 @@ fn of_records(export: &Value) -> Count {
     count
 }
 
-/// Imports a folder of real transcripts and compares every note with the count made of its file.
+/// Imports a folder of transcripts and compares every note with the count made of its file.
 pub(crate) fn compare(agent: &str, folder: &Path, least: u64, of_file: &dyn Fn(&Path) -> Count) {
     let temp = tempfile::tempdir().unwrap();
     files::create(&temp.path().join(".cru/config.toml"), b"").unwrap();
@@ -96,26 +97,16 @@ pub(crate) fn compare(agent: &str, folder: &Path, least: u64, of_file: &dyn Fn(&
     assert_eq!(import().count(Outcome::Unchanged), report.count(Outcome::Created));
 }
 
-#[test]
-fn notes_say_what_the_records_say() {
-    let Some(folder) = transcripts().map(|folder| folder.join("opencode")).filter(|folder| folder.is_dir()) else {
-        println!("skipped: no transcripts");
-        return;
-    };
-    compare("opencode", &folder, 7, &|path| of_records(&parsed(path)));
+fn notes_say_what_the_records_say(set: &TranscriptSet) {
+    let folder = set.folder("opencode");
+    compare("opencode", &folder, set.least(3, 7), &|path| of_records(&parsed(path)));
 }
 
-#[test]
-fn every_importer_knows_its_own_files_only() {
-    let Some(folder) = transcripts() else { return };
+fn every_importer_knows_its_own_files_only(set: &TranscriptSet) {
     for name in ["pi", "claude", "codex", "copilot", "cursor", "opencode", "gemini"] {
         for agent in ["opencode", "gemini", "pi", "codex", "claude"] {
-            let place = folder.join(name);
-            if place.is_dir()
-                && (agent != name)
-                && (matches!(name, "opencode" | "gemini") || matches!(agent, "opencode" | "gemini"))
-            {
-                let found = cru::import::search(cru::import::find(agent).unwrap(), &[place]).unwrap();
+            if (agent != name) && (matches!(name, "opencode" | "gemini") || matches!(agent, "opencode" | "gemini")) {
+                let found = cru::import::search(cru::import::find(agent).unwrap(), &[set.folder(name)]).unwrap();
                 assert_eq!(found.bundles, [], "{agent} takes files of {name}");
             }
         }
@@ -147,9 +138,8 @@ pub(crate) fn grow(agent: &str, name: &str, states: &[Vec<u8>]) {
     assert_eq!(grown.notes(), before, "a second import changes no byte");
 }
 
-#[test]
-fn real_sessions_that_grow_message_by_message() {
-    let Some(folder) = transcripts().map(|folder| folder.join("opencode")) else { return };
+fn sessions_that_grow_message_by_message(set: &TranscriptSet) {
+    let folder = set.folder("opencode");
     for path in below(&folder) {
         let export = parsed(&path);
         let messages = export["messages"].as_array().unwrap();
@@ -267,3 +257,9 @@ fn a_database_that_is_open_elsewhere_is_read_and_left_alone() {
     whole.import_of("opencode");
     same_notes(&grown, &whole);
 }
+
+on_both_sets!(
+    notes_say_what_the_records_say,
+    sessions_that_grow_message_by_message,
+    every_importer_knows_its_own_files_only,
+);

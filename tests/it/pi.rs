@@ -1,6 +1,4 @@
 //! The notes of pi's sessions against a count made straight from the records, by none of the importer's code.
-//!
-//! The transcripts are no part of the project; see `transcripts.rs` for where they are looked for.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,7 +12,7 @@ use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 
 use crate::growth::{World, without_cursor};
-use crate::transcripts::transcripts;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What a file's records say.
 #[derive(Debug, Default, PartialEq)]
@@ -84,19 +82,15 @@ fn count_of_note(session: &Session) -> Count {
     }
 }
 
-#[test]
-fn notes_say_what_the_records_say() {
-    let Some(folder) = transcripts().map(|folder| folder.join("pi")).filter(|folder| folder.is_dir()) else {
-        println!("skipped: no transcripts");
-        return;
-    };
+fn notes_say_what_the_records_say(set: &TranscriptSet) {
+    let folder = set.folder("pi");
     let temp = tempfile::tempdir().unwrap();
     files::create(&temp.path().join(".cru/config.toml"), b"").unwrap();
     let vault = Vault::open(temp.path()).unwrap();
     let importer = cru::import::find("pi").unwrap();
     let import = || ingest(&vault, importer, std::slice::from_ref(&folder), &Options::default(), &Unwatched).unwrap();
     let report = import();
-    assert!(report.count(Outcome::Created) >= 8);
+    assert!(report.count(Outcome::Created) >= set.least(4, 8));
     assert!(report.records.balances());
     assert!(!report.records.skipped.contains_key("unknown record type"));
 
@@ -116,24 +110,16 @@ fn notes_say_what_the_records_say() {
     assert_eq!(import().count(Outcome::Unchanged), report.count(Outcome::Created));
 }
 
-#[test]
-fn every_importer_knows_its_own_files_only() {
-    let Some(folder) = transcripts() else { return };
-    for (name, wanted) in [("pi", 8), ("claude", 0), ("codex", 0), ("copilot", 0), ("gemini", 0), ("cursor", 0)] {
-        let place = folder.join(name);
-        if place.is_dir() {
-            let found = cru::import::search(cru::import::find("pi").unwrap(), &[place]).unwrap();
-            assert_eq!(found.bundles.len(), wanted, "{name}");
-        }
+fn every_importer_knows_its_own_files_only(set: &TranscriptSet) {
+    let own = ("pi", set.least(4, 8));
+    for (name, wanted) in [own, ("claude", 0), ("codex", 0), ("copilot", 0), ("gemini", 0), ("cursor", 0)] {
+        let found = cru::import::search(cru::import::find("pi").unwrap(), &[set.folder(name)]).unwrap();
+        assert_eq!(found.bundles.len(), wanted, "{name}");
     }
 }
 
-#[test]
-fn a_session_that_grows_is_told_as_if_it_were_imported_at_once() {
-    let Some(folder) = transcripts().map(|folder| folder.join("growth/pi")).filter(|folder| folder.is_dir()) else {
-        println!("skipped: no transcripts");
-        return;
-    };
+fn a_session_that_grows_is_told_as_if_it_were_imported_at_once(set: &TranscriptSet) {
+    let folder = set.folder("growth/pi");
     for session in std::fs::read_dir(folder).unwrap() {
         let session = session.unwrap().path();
         let mut captures: Vec<_> = std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -155,3 +141,9 @@ fn a_session_that_grows_is_told_as_if_it_were_imported_at_once() {
         assert_eq!(grown.import_of("pi").count(Outcome::Unchanged), 1);
     }
 }
+
+on_both_sets!(
+    notes_say_what_the_records_say,
+    a_session_that_grows_is_told_as_if_it_were_imported_at_once,
+    every_importer_knows_its_own_files_only,
+);

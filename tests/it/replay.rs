@@ -13,7 +13,8 @@ use cru::vault::Journal;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::growth::{World, nameless, transcripts, without_cursor};
+use crate::growth::{World, nameless, without_cursor};
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// A session as its files tell it.
 pub(crate) struct Recorded {
@@ -224,22 +225,21 @@ fn tell(world: &World, session: &str, event: &Event) {
     journal.append(&entry, event.time).unwrap();
 }
 
-/// The invented session, and real ones where they are at hand.
-pub(crate) fn recorded() -> Vec<(PathBuf, bool)> {
+/// The session of the fixtures, of which hooks can tell all, and further ones of a set.
+pub(crate) fn recorded(set: &TranscriptSet) -> Vec<(PathBuf, bool)> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude/-home-mara-code-tidepool");
     let mut paths = vec![(project.join("5f0c2f1e-7a44-4d0e-9c39-2f6f4f1d0a11.jsonl"), true)];
-    if let Some(root) = transcripts() {
-        let importer = cru::import::find("claude").unwrap();
-        let bundles = cru::import::search(importer, &[root.join("claude-projects")]).unwrap().bundles;
-        let fits = |path: &&PathBuf| {
-            let size = fs::metadata(path).unwrap().len();
-            (60_000..600_000).contains(&size) && !path.to_str().unwrap().contains("agent-")
-        };
-        let mut real: Vec<PathBuf> =
-            bundles.iter().filter_map(|bundle| bundle.files.first()).filter(fits).cloned().collect();
-        real.sort_by_key(|path| (!path.with_extension("").join("subagents").is_dir(), path.clone()));
-        paths.extend(real.into_iter().take(3).map(|path| (path, false)));
-    }
+    let importer = cru::import::find("claude").unwrap();
+    let bundles = cru::import::search(importer, &[set.folder("claude-projects")]).unwrap().bundles;
+    let fits = |path: &&PathBuf| {
+        let size = fs::metadata(path).unwrap().len();
+        (set.least(5_000, 60_000)..600_000).contains(&size) && !path.to_str().unwrap().contains("agent-")
+    };
+    let mut others: Vec<PathBuf> =
+        bundles.iter().filter_map(|bundle| bundle.files.first()).filter(fits).cloned().collect();
+    others.sort_by_key(|path| (!path.with_extension("").join("subagents").is_dir(), path.clone()));
+    paths.extend(others.into_iter().take(3).map(|path| (path, false)));
+    assert_eq!(paths.len(), 4);
     paths
 }
 
@@ -285,9 +285,8 @@ fn without_files_seen(session: &Session) -> Session {
     session
 }
 
-#[test]
-fn with_the_transcript_growing_beside_it_is_the_imported_one() {
-    for (path, _) in recorded() {
+fn with_the_transcript_growing_beside_it_is_the_imported_one(set: &TranscriptSet) {
+    for (path, _) in recorded(set) {
         let recorded = Recorded::read(&path);
         let whole = imported(&recorded);
         let world = World::new();
@@ -362,9 +361,8 @@ pub(crate) fn told(session: &Session) -> Vec<String> {
     told
 }
 
-#[test]
-fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_transcript() {
-    for (path, invented) in recorded() {
+fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_transcript(set: &TranscriptSet) {
+    for (path, invented) in recorded(set) {
         let recorded = Recorded::read(&path);
         let whole = imported(&recorded);
         let world = World::new();
@@ -392,3 +390,8 @@ fn without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_tra
         compare(&world, &whole, COMPLETED);
     }
 }
+
+on_both_sets!(
+    with_the_transcript_growing_beside_it_is_the_imported_one,
+    without_a_transcript_it_tells_what_the_hooks_told_and_is_completed_by_the_transcript,
+);

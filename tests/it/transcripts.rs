@@ -1,7 +1,6 @@
-//! Every real transcript at hand: read to the end, accounted for, and written out as text for a person to read.
+//! Every transcript of Claude Code in a set: read to the end, accounted for, and written out as text for a person to read.
 //!
-//! The transcripts are no part of the project. They are looked for in `../shared/transcripts` or where
-//! `CRU_TEST_TRANSCRIPTS` says; `CRU_TEST_DUMP` names a folder that takes the events as text.
+//! `CRU_TEST_DUMP` names a folder that takes the events as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,6 +9,8 @@ use std::path::{Path, PathBuf};
 use cru::import;
 use cru::session::event::{Event, EventKind, Meta, PromptOrigin, StreamKey, Usage};
 use cru::session::source::{Account, Consumed, Header, Sink};
+
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// Writes events as lines.
 #[derive(Default)]
@@ -87,31 +88,16 @@ impl Sink for Dump {
     }
 }
 
-pub(crate) fn transcripts() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
-    let named = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);
-    named.into_iter().chain([beside]).find(|folder| folder.is_dir())
-}
-
-#[test]
-fn every_claude_transcript_is_read_and_accounted_for() {
-    let Some(folder) = transcripts() else {
-        eprintln!("skipped: no transcripts at hand");
-        return;
-    };
+fn every_claude_transcript_is_read_and_accounted_for(set: &TranscriptSet) {
     let importer = import::find("claude").expect("a row of the table");
-    let places: Vec<PathBuf> = ["claude", "claude-projects", "growth/claude"]
-        .iter()
-        .map(|name| folder.join(name))
-        .filter(|place| place.is_dir())
-        .collect();
+    let places = set.folders(&["claude", "claude-projects", "growth/claude"]);
     let found = import::search(importer, &places).expect("folders that can be read");
     let mut dump = Dump::default();
     for bundle in &found.bundles {
         (importer.read)(bundle, &mut dump).expect("files that can be read");
     }
     let files: usize = found.bundles.iter().map(|bundle| bundle.files.len()).sum();
+    assert!(files > set.least(10, 50), "{files} files");
     assert_eq!(dump.accounts.len(), files, "every file has its account");
     assert_eq!(dump.closed.len(), dump.streams.len(), "every stream is closed");
     for (key, consumed) in &dump.closed {
@@ -155,3 +141,5 @@ fn write_dump(dump: &Dump, out: &Path) {
     }
     std::fs::write(out.join("account.txt"), lines).expect("a dump");
 }
+
+on_both_sets!(every_claude_transcript_is_read_and_accounted_for);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
 use cru::import::IMPORTERS;
 use cru::note::Note;
@@ -215,16 +216,13 @@ fn several_sessions_give_one_workflow_that_they_follow() {
     assert!(!b.contains('\r') && b.lines().all(|line| !line.starts_with("# ")), "{b}");
 }
 
-/// Real transcripts are no part of the project; see [`crate::growth::transcripts`].
-#[test]
-fn every_real_session_gives_a_workflow_that_reads_back() {
-    let Some(root) = crate::growth::transcripts() else { return };
+fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
     let world = crate::growth::World::new();
     for importer in IMPORTERS {
-        ingest(&world.vault, importer, std::slice::from_ref(&root), &Ingest::default(), &Unwatched).unwrap();
+        ingest(&world.vault, importer, &[set.root().to_owned()], &Ingest::default(), &Unwatched).unwrap();
     }
     let notes = world.notes();
-    assert!(notes.len() > 100, "{}", notes.len());
+    assert!(notes.len() > set.least(40, 100), "{}", notes.len());
     for (path, text) in notes {
         let (session, _) = read::session(&Note::parse(text));
         let (workflow, _) = codify(&session, &Options::default());
@@ -238,3 +236,5 @@ fn every_real_session_gives_a_workflow_that_reads_back() {
         assert_eq!(render_as(&again, Dialect::Crucible), other, "{}", path.display());
     }
 }
+
+on_both_sets!(every_session_gives_a_workflow_that_reads_back);

@@ -86,6 +86,9 @@ pub(crate) fn now() -> Timestamp {
     "2026-11-21T12:00:00Z".parse().unwrap()
 }
 
+/// Why a process of a test does not run by itself.
+pub(crate) const ALONE: &str = "this is a process that another test starts; do not run it by itself";
+
 /// Starts this program again for the ignored test `name`.
 pub(crate) fn again(name: &str, dir: &Path, vars: &[(&str, String)]) -> Child {
     this(name, dir, vars).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()

@@ -133,9 +133,7 @@ fn differs_where_it_is_meant() {
     }
 }
 
-#[test]
-fn agrees_on_transcripts() {
-    let Some(files) = tests::transcripts() else { return };
+fn agrees_on(files: Vec<(std::path::PathBuf, Vec<u8>)>) {
     for (path, bytes) in files {
         let Ok(text) = String::from_utf8(bytes) else { continue };
         let (ours, theirs) = (ours(&text), theirs(&text));
@@ -143,6 +141,21 @@ fn agrees_on_transcripts() {
         assert_eq!(ours.fences, theirs.fences, "{}", path.display());
         assert_eq!(ours.callouts, theirs.callouts, "{}", path.display());
         assert_eq!(ours.wikilinks, theirs.wikilinks, "{}", path.display());
+    }
+}
+
+mod agrees_on_transcripts {
+    use super::{agrees_on, tests};
+
+    #[test]
+    fn corpus() {
+        agrees_on(tests::markdown_of_corpus());
+    }
+
+    #[test]
+    #[ignore = "needs ../shared/transcripts"]
+    fn shared() {
+        agrees_on(tests::markdown_of_shared());
     }
 }
 

@@ -421,26 +421,31 @@ const MARKS: &[&str] = &[
     "              - ",
 ];
 
-#[test]
-fn real_transcripts() {
-    let Some(files) = transcripts() else { return };
-    for (path, bytes) in files {
-        let note = Note::parse(bytes);
-        assert_eq!(check(&note), Ok(()), "{}", path.display());
-    }
+/// The project's own folder, above the folder of this crate.
+fn project() -> &'static std::path::Path {
+    let mut above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above.find(|folder| folder.join("tests/corpus").is_dir()).expect("tests/corpus is part of the project")
 }
 
-/// Markdown transcripts from outside the repository, where there are any.
+/// The markdown transcripts of the corpus and the notes of the example vault.
+pub(crate) fn markdown_of_corpus() -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files = markdown_below(&project().join("tests/corpus"));
+    files.extend(markdown_below(&project().join("vault-example")));
+    files
+}
+
+/// Real markdown transcripts, which are no part of the project. Fails where there are none.
 #[expect(clippy::disallowed_methods, reason = "a test reads where its optional files are")]
-pub(crate) fn transcripts() -> Option<Vec<(std::path::PathBuf, Vec<u8>)>> {
-    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
-    let root = std::env::var_os("CRU_TEST_TRANSCRIPTS").map_or(beside, Into::into).join("specstory");
-    if !root.is_dir() {
-        println!("skipped: no transcripts at {}", root.display());
-        return None;
-    }
+pub(crate) fn markdown_of_shared() -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let beside = || project().join("../shared/transcripts");
+    let root = std::env::var_os("CRU_TEST_TRANSCRIPTS").map_or_else(beside, Into::into).join("specstory");
+    assert!(root.is_dir(), "no transcripts in {}: CRU_TEST_TRANSCRIPTS names them", root.display());
+    markdown_below(&root)
+}
+
+fn markdown_below(root: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
-    let mut folders = vec![root];
+    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
             if path.is_dir() {
@@ -451,7 +456,29 @@ pub(crate) fn transcripts() -> Option<Vec<(std::path::PathBuf, Vec<u8>)>> {
             }
         }
     }
-    Some(files)
+    assert!(!files.is_empty(), "no markdown below {}", root.display());
+    files
+}
+
+mod transcripts {
+    use super::{Note, check, markdown_of_corpus, markdown_of_shared};
+
+    fn keep_all(files: Vec<(std::path::PathBuf, Vec<u8>)>) {
+        for (path, bytes) in files {
+            assert_eq!(check(&Note::parse(bytes)), Ok(()), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn corpus() {
+        keep_all(markdown_of_corpus());
+    }
+
+    #[test]
+    #[ignore = "needs ../shared/transcripts"]
+    fn shared() {
+        keep_all(markdown_of_shared());
+    }
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use cru::commands::import::report::Outcome;
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
+
 use super::world::world;
 
-#[test]
-fn every_file_has_an_account_that_balances() {
-    let Some(world) = world() else { return };
+fn every_file_has_an_account_that_balances(set: &TranscriptSet) {
+    let world = world(set);
     assert_eq!(world.report.files.len(), world.raw.len());
     let mut records = 0;
     for raw in &world.raw {
@@ -21,9 +22,8 @@ fn every_file_has_an_account_that_balances() {
     assert!(world.report.records.represented * 2 > records, "half of the records and more are in notes");
 }
 
-#[test]
-fn every_file_gave_a_note_or_has_a_reason() {
-    let Some(world) = world() else { return };
+fn every_file_gave_a_note_or_has_a_reason(set: &TranscriptSet) {
+    let world = world(set);
     let hosts = world.by_host();
     for file in &world.report.files {
         let noted = file.sessions.iter().any(|session| hosts.contains_key(session.as_str()));
@@ -36,3 +36,5 @@ fn every_file_gave_a_note_or_has_a_reason() {
         assert_eq!(session.note.is_some(), session.outcome == Outcome::Created, "{}", session.host_session);
     }
 }
+
+on_both_sets!(every_file_has_an_account_that_balances, every_file_gave_a_note_or_has_a_reason);

@@ -5,6 +5,8 @@ use cru::note::frontmatter::Value;
 use cru::note::{Note, Patch};
 use cru::session::{Item, Session, Status, read};
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
+
 use super::world::{Written, world};
 
 /// The lines taken out and put in. Everything before and after them is the same.
@@ -42,9 +44,8 @@ fn outline(item: &Item) -> (Option<&str>, Option<&str>) {
     (item.id(), text)
 }
 
-#[test]
-fn a_key_is_one_line() {
-    let Some(world) = world() else { return };
+fn a_key_is_one_line(set: &TranscriptSet) {
+    let world = world(set);
     for written in &world.notes {
         let text = written.note.text();
         let patch = set_key(text, "reviewed_by", &Value::String("mara".to_owned())).unwrap();
@@ -60,9 +61,8 @@ fn a_key_is_one_line() {
     }
 }
 
-#[test]
-fn a_step_is_appended_to_the_last_phase() {
-    let Some(world) = world() else { return };
+fn a_step_is_appended_to_the_last_phase(set: &TranscriptSet) {
+    let world = world(set);
     for written in &world.notes {
         let phase = written.session.phases.last().unwrap_or_else(|| panic!("{} has no phase", written.path));
         let step = "- `Bash make corpus` → done ^n-9999";
@@ -86,9 +86,8 @@ fn a_step_is_appended_to_the_last_phase() {
     }
 }
 
-#[test]
-fn a_callout_goes_after_a_step() {
-    let Some(world) = world() else { return };
+fn a_callout_goes_after_a_step(set: &TranscriptSet) {
+    let world = world(set);
     let mut inserted = 0;
     for written in &world.notes {
         let steps: Vec<_> = written.session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
@@ -110,5 +109,7 @@ fn a_callout_goes_after_a_step() {
         assert!(matches!(before, Some((_, Item::Step(_)))), "{}: after {before:?}", written.path);
         inserted += 1;
     }
-    assert!(inserted > 50, "{inserted} notes with steps");
+    assert!(inserted > set.least(10, 50), "{inserted} notes with steps");
 }
+
+on_both_sets!(a_key_is_one_line, a_step_is_appended_to_the_last_phase, a_callout_goes_after_a_step);

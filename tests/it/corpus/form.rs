@@ -9,7 +9,9 @@ use cru::note::frontmatter::Value;
 use cru::note::{Note, Patch};
 use cru::session::{read, render};
 
-use super::world::{below, transcripts, world};
+use crate::transcript_set::{TranscriptSet, on_both_sets};
+
+use super::world::{below, world};
 
 /// The frontmatter and the blocks, which must follow each other without gap or overlap.
 fn joined(note: &Note) -> Vec<u8> {
@@ -34,23 +36,21 @@ fn keeps_every_byte(path: &Path, bytes: &[u8]) {
     assert!(Patch::default().apply(bytes) == bytes, "{}", path.display());
 }
 
-#[test]
-fn notes_keep_every_byte() {
+fn notes_keep_every_byte(set: &TranscriptSet) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("vault-example");
     let mut folders: Vec<PathBuf> = vec![example];
-    folders.extend(transcripts().map(|folder| folder.join("specstory")));
+    folders.push(set.folder("specstory"));
     for path in folders.iter().flat_map(|folder| below(folder)) {
         keeps_every_byte(&path, &fs::read(&path).unwrap());
     }
-    let Some(world) = world() else { return };
+    let world = world(set);
     for (path, bytes) in &world.files {
         keeps_every_byte(Path::new(path), bytes);
     }
 }
 
-#[test]
-fn an_empty_change_writes_nothing() {
-    let Some(world) = world() else { return };
+fn an_empty_change_writes_nothing(set: &TranscriptSet) {
+    let world = world(set);
     let vault = world.on_disk();
     for written in &world.notes {
         let path = vault.path().join(&written.path);
@@ -67,9 +67,8 @@ fn an_empty_change_writes_nothing() {
     }
 }
 
-#[test]
-fn notes_are_read_without_errors_and_rendered_to_themselves() {
-    let Some(world) = world() else { return };
+fn notes_are_read_without_errors_and_rendered_to_themselves(set: &TranscriptSet) {
+    let world = world(set);
     let mut wrong = Vec::new();
     for written in &world.notes {
         let (session, diagnostics) = read::session(&written.note);
@@ -85,3 +84,9 @@ fn notes_are_read_without_errors_and_rendered_to_themselves() {
     }
     assert!(wrong.is_empty(), "{} findings:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+on_both_sets!(
+    notes_keep_every_byte,
+    an_empty_change_writes_nothing,
+    notes_are_read_without_errors_and_rendered_to_themselves,
+);

@@ -1,8 +1,6 @@
-//! All real transcripts at hand as one vault, and what must hold for it whatever stands in them.
+//! All transcripts of Claude Code in a set as one vault, and what must hold for it whatever stands in them.
 //!
-//! The transcripts are no part of the project: they are looked for in `../shared/transcripts` or where
-//! `CRU_TEST_TRANSCRIPTS` says, and every test says so and passes where they are missing. What a test expects it counts
-//! itself from the raw lines, without the importer.
+//! What a test expects it counts itself from the raw lines, without the importer.
 
 mod account;
 mod edit;

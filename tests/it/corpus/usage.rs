@@ -9,11 +9,12 @@ use cru::session::read;
 use cru::workflow::dialect::strict;
 use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
 
+use crate::transcript_set::{TranscriptSet, on_both_sets};
+
 use super::world::{World, world};
 
-#[test]
-fn every_session_makes_a_workflow() {
-    let Some(world) = world() else { return };
+fn every_session_makes_a_workflow(set: &TranscriptSet) {
+    let world = world(set);
     let options = Options { versions: true };
     for written in &world.notes {
         let (workflow, remarks) = codify(&written.session, &options);
@@ -49,9 +50,8 @@ fn cases(world: &World) -> Harvest {
     harvest(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
 }
 
-#[test]
-fn all_sessions_make_the_same_cases_each_time() {
-    let Some(world) = world() else { return };
+fn all_sessions_make_the_same_cases_each_time(set: &TranscriptSet) {
+    let world = world(set);
     let (one, other) = (cases(world), cases(world));
     assert!(!one.cases.is_empty() && one.cases == other.cases && one.left_out == other.left_out);
     let ids: HashSet<&str> = one.cases.iter().map(|case| case.id.as_str()).collect();
@@ -65,3 +65,5 @@ fn all_sessions_make_the_same_cases_each_time() {
         }
     }
 }
+
+on_both_sets!(every_session_makes_a_workflow, all_sessions_make_the_same_cases_each_time);

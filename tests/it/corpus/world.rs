@@ -13,6 +13,8 @@ use cru::session::{Session, read};
 use cru::vault::Vault;
 use tempfile::TempDir;
 
+use crate::transcript_set::TranscriptSet;
+
 use super::raw::{self, Line};
 
 /// An imported vault.
@@ -46,24 +48,13 @@ impl Written {
     }
 }
 
-/// The folder with the transcripts, if it is there.
-pub(super) fn transcripts() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
-    let named = std::env::var_os("CRU_TEST_TRANSCRIPTS").map(PathBuf::from);
-    let found = named.into_iter().chain([beside]).find(|folder| folder.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: no transcripts at hand");
-    }
-    found
-}
-
-/// The imported vault; `None` (which is said) where there are no transcripts.
-pub(super) fn world() -> Option<&'static World> {
-    static WORLD: OnceLock<Option<World>> = OnceLock::new();
-    let world = WORLD.get_or_init(|| {
-        let folder = transcripts()?;
-        let sources: Vec<_> = ["claude-projects", "claude"].iter().map(|name| folder.join(name)).collect();
+/// The imported vault of a set.
+pub(super) fn world(set: &TranscriptSet) -> &'static World {
+    static CORPUS: OnceLock<World> = OnceLock::new();
+    static SHARED: OnceLock<World> = OnceLock::new();
+    let cell = if set.is_shared() { &SHARED } else { &CORPUS };
+    cell.get_or_init(|| {
+        let sources = set.folders(&["claude-projects", "claude"]);
         let vault = empty();
         let report = import(vault.path(), &sources);
         let files = snapshot(vault.path());
@@ -74,13 +65,9 @@ pub(super) fn world() -> Option<&'static World> {
             Written { path: path.clone(), note, session }
         });
         let notes: Vec<_> = notes.collect();
-        assert!(notes.len() > 50, "{} notes of {} transcripts", notes.len(), raw.len());
-        Some(World { sources, report, notes, raw, files })
-    });
-    if world.is_none() {
-        eprintln!("skipped: no transcripts at hand");
-    }
-    world.as_ref()
+        assert!(notes.len() > set.least(10, 50), "{} notes of {} transcripts", notes.len(), raw.len());
+        World { sources, report, notes, raw, files }
+    })
 }
 
 impl World {
