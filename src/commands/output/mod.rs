@@ -6,6 +6,7 @@ mod found;
 mod number;
 pub mod rows;
 mod table;
+mod wrap;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -15,6 +16,7 @@ pub use escape::escape;
 pub use found::Found;
 pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
+pub(super) use wrap::wrap;
 
 /// Output for people or for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
