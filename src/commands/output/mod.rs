@@ -3,6 +3,7 @@
 mod chart;
 mod escape;
 mod found;
+mod html;
 mod number;
 pub mod rows;
 mod table;
@@ -14,6 +15,7 @@ use serde::Serialize;
 pub use chart::{bar, spark};
 pub use escape::escape;
 pub use found::Found;
+pub(super) use html::Templates;
 pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
 pub(super) use wrap::wrap;
