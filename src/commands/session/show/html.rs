@@ -351,3 +351,84 @@ fn markdown(text: &str) -> String {
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::note::Note;
+    use crate::session::read;
+
+    const NOTE: &str = r#"---
+type: session
+session_id: s-1
+title: "Rate <b>limit</b>"
+status: active
+tags: [api, "a&b"]
+---
+# Rate <b>limit</b>
+
+## Build @coder@2.0 #dev
+
+*2026-11-20T09:00:00Z* ^p-01
+
+```tasks
+[
+  {"id":"T1","content":"count & limit","status":"completed"},
+  {"id":"T2","content":"write docs","status":"pending"}
+]
+```
+
+> [!user]
+> "limit the </script> logins" - per *address*
+
+**Tool calls:**
+- `Read a.rs` → 12 lines (09:00:01) ^n-001
+    - reads: `a.rs`, `b<i>.rs`
+- `Bash make "x" && y` → ✗ exit 2 (09:00:09) ^n-002
+
+> [!error]+ Flaky "clock"
+> Seen in [[#^n-002]], **twice** <img src=x>.
+
+^e-001
+
+> [!subagent]- @reviewer (small-1)
+> mode: embed
+> ![[other-session]]
+> Task: look at [the diff](javascript:alert)
+> Summary: fine
+
+^sa-01
+
+> [!subagent]- @reviewer
+> mode: embed
+> ![[no-session]]
+
+^sa-02
+"#;
+
+    fn session(text: &str) -> Session {
+        read::session(&Note::parse(text)).0
+    }
+
+    fn page(only: Option<Vec<usize>>) -> String {
+        let embedded = "# Other\n\n## Check @reviewer\n\n*2026-11-20T09:01:00Z* ^p-01\n\n- `Read a.rs` → ok ^n-001\n";
+        let embeds = BTreeMap::from([("other-session".to_owned(), session(embedded))]);
+        let path = "sessions/s-1.md".to_owned();
+        let shown = Shown { path, session: session(NOTE), diagnostics: Vec::new(), only, embeds };
+        let page = render(&shown).unwrap();
+        page.split_once("</style>\n").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn shows_every_part() {
+        insta::assert_snapshot!(page(None));
+    }
+
+    #[test]
+    fn a_phase_alone_has_no_header() {
+        assert!(page(Some(vec![0])).starts_with("</head>\n<body>\n<h2 id=\"p-01\">Build</h2>\n"));
+        assert_eq!(page(Some(Vec::new())), "</head>\n<body>\n</body>\n</html>\n");
+    }
+}
