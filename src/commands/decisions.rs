@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::history::line;
 use super::output::style::{self, paint};
-use super::output::{Found, minute};
+use super::output::{Found, minute, wrap};
 use super::reading::{self, Asked};
 use super::session::filter::Filter;
 use super::{Context, Output, Raw, View};
@@ -143,7 +143,7 @@ impl Made {
             let label = if name.is_empty() { String::new() } else { format!("{name}: ") };
             let text = format!("{label}{value}");
             let width = if view.terminal { view.width.saturating_sub(2).max(20) } else { usize::MAX };
-            for (at, part) in textwrap::wrap(&text, width).iter().enumerate() {
+            for (at, part) in wrap(&text, width).iter().enumerate() {
                 let (label, rest) = part.split_at(if at == 0 { label.len().min(part.len()) } else { 0 });
                 let _ = writeln!(out, "  {}{rest}", paint(style::DIM, label));
             }

@@ -1,12 +1,14 @@
 //! Editing a JSON text where it stands: what is not edited keeps every byte, its order and its layout.
 //!
-//! Knows where each value lies; knows nothing of settings. The text is read by a strict parser first, so the one here
-//! only has to find places.
+//! Knows where each value lies; knows nothing of settings. There is one reader, `serde_json`, which is as strict as the
+//! hosts are; places are those of the raw values that it borrows from the text.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A value and where it lies.
 #[derive(Debug)]
@@ -33,9 +35,7 @@ pub(super) struct Member {
 /// Reads a text; the error has line and column.
 pub(super) fn parse(text: &str) -> Result<(Node, Value), serde_json::Error> {
     let value: Value = serde_json::from_str(text)?;
-    let mut reader = Reader { text, at: 0 };
-    reader.blank();
-    Ok((reader.node(), value))
+    Ok((node(text, serde_json::from_str(text)?)?, value))
 }
 
 impl Node {
@@ -194,75 +194,57 @@ fn parts(value: &Value) -> Vec<(String, &Value)> {
     }
 }
 
-/// Finds places in a text that is known to be JSON.
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
+/// The members of an object as they are written, a repeated key as often as it is there.
+struct Written<'t>(Vec<(&'t RawValue, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Written<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Written<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Written(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }
 
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn blank(&mut self) {
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.at += 1;
+/// Where `raw`, which was read from `text`, and all that is in it lie. The parser's limit of depth bounds the recursion,
+/// and with it how often a byte is read.
+fn node(text: &str, raw: &RawValue) -> Result<Node, serde_json::Error> {
+    let written = raw.get();
+    let kind = match written.as_bytes().first() {
+        Some(b'{') => {
+            let Written(members) = serde_json::from_str(written)?;
+            let member = |(key, value): &(&RawValue, &RawValue)| {
+                let start = offset(text, key);
+                Ok(Member { key: serde_json::from_str(key.get())?, start, value: node(text, value)? })
+            };
+            Kind::Object(members.iter().map(member).collect::<Result<_, serde_json::Error>>()?)
         }
-    }
-
-    fn node(&mut self) -> Node {
-        let start = self.at;
-        let kind = match self.peek() {
-            Some(b'{') => Kind::Object(self.list(b'}', |it| {
-                let start = it.at;
-                it.string();
-                let key = serde_json::from_str(&it.text[start..it.at]).unwrap_or_default();
-                it.blank();
-                it.at += 1;
-                it.blank();
-                Member { key, start, value: it.node() }
-            })),
-            Some(b'[') => Kind::Array(self.list(b']', Self::node)),
-            Some(b'"') => {
-                self.string();
-                Kind::Scalar
-            }
-            _ => {
-                while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
-                    self.at += 1;
-                }
-                Kind::Scalar
-            }
-        };
-        Node { span: start..self.at, kind }
-    }
-
-    fn list<T>(&mut self, close: u8, mut part: impl FnMut(&mut Self) -> T) -> Vec<T> {
-        let mut parts = Vec::new();
-        self.at += 1;
-        self.blank();
-        while self.peek().is_some_and(|byte| byte != close) {
-            parts.push(part(self));
-            self.blank();
-            if self.peek() == Some(b',') {
-                self.at += 1;
-                self.blank();
-            }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(written)?;
+            Kind::Array(items.into_iter().map(|item| node(text, item)).collect::<Result<_, _>>()?)
         }
-        self.at += 1;
-        parts
-    }
+        _ => Kind::Scalar,
+    };
+    let start = offset(text, raw);
+    Ok(Node { span: start..start + written.len(), kind })
+}
 
-    fn string(&mut self) {
-        self.at += 1;
-        while let Some(byte) = self.peek() {
-            self.at += if byte == b'\\' { 2 } else { 1 };
-            if byte == b'"' {
-                break;
-            }
-        }
-    }
+/// Where `part`, which borrows from `text`, begins in it.
+fn offset(text: &str, part: &RawValue) -> usize {
+    part.get().as_ptr().addr() - text.as_ptr().addr()
 }
 
 #[cfg(test)]
@@ -284,6 +266,14 @@ mod tests {
         let Kind::Object(members) = &root.kind else { panic!("an object") };
         let items: Vec<_> = members[0].value.items().iter().map(|item| &text[item.span.clone()]).collect();
         assert_eq!(items, ["1", "{\"b\" :\"}]\"}", "null"]);
+    }
+
+    #[test]
+    fn the_deepest_text_that_is_read_has_places() {
+        let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(parse(&deep(127)).unwrap().0.span, 0..255);
+        assert!(parse(&deep(128)).is_err());
+        assert!(parse(&"[".repeat(1_000_000)).is_err());
     }
 
     #[test]

@@ -3,9 +3,11 @@
 mod chart;
 mod escape;
 mod found;
+mod html;
 mod number;
 pub mod rows;
 mod table;
+mod wrap;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -13,8 +15,10 @@ use serde::Serialize;
 pub use chart::{bar, spark};
 pub use escape::escape;
 pub use found::Found;
+pub(super) use html::Templates;
 pub use number::{amount, duration, minute, percent};
 pub use table::{Align, Cell, Table, cut};
+pub(super) use wrap::wrap;
 
 /// Output for people or for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Some(file) = &args.html else { return Ok(Box::new(report)) };
     let name = vault.root().canonicalize().ok();
     let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
-    let html = page::render(&report, &name, cx.env.now());
+    let html = page::render(&report, &name, cx.env.now())?;
     if file.as_os_str() == "-" {
         return Ok(Box::new(Raw { name: "html", text: html }));
     }

@@ -1,20 +1,22 @@
 //! The figures as one self-contained page: no script, nothing fetched, charts drawn in the page itself.
+//!
+//! The layout is that of `templates/html/stats.html`; this file prepares the values.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
+use serde::Serialize;
 
 use super::figures::Figures;
 use super::group::{By, Group, Grouped, day};
 use super::{GENERATOR, Report};
+use crate::base::Result;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::{amount, duration, escape, minute, percent};
+use crate::commands::output::{Templates, amount, duration, minute, percent};
 
 const STYLE: &str = include_str!("page.css");
-/// Nothing may be fetched, sent or run, whatever a note says.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const TEMPLATES: &[(&str, &str)] = &[("stats.html", include_str!("../../../templates/html/stats.html"))];
 /// Rows of a table of an overview.
 pub(super) const ROWS: usize = 30;
 /// Columns of a chart over time; more days than that are put together by week.
@@ -24,33 +26,99 @@ const WEEKS: usize = 260;
 const WIDTH: usize = 1000;
 const HEIGHT: usize = 160;
 
-/// The page.
-pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> String {
-    let mut page = Page { out: String::new() };
-    let title = if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {}", escape(vault)) };
-    page.put(format_args!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{GENERATOR}\n<meta \
-         http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<h1>{title}</h1>\n"
-    ));
-    let span = report.first.zip(report.last).map(|(first, last)| format!("{} to {}, ", day(first), day(last)));
-    page.put(format_args!("<div class=\"soft\">{}as of {} UTC</div>\n", span.unwrap_or_default(), minute(now)));
-    page.cards(&report.total);
+#[derive(Serialize)]
+struct PageValues<'a> {
+    title: String,
+    style: &'static str,
+    generator: &'static str,
+    now: String,
+    /// The first and the last day.
+    span: Option<(String, String)>,
+    cards: Vec<CardValues>,
+    over_time: bool,
+    charts: Vec<ChartValues<'a>>,
+    /// Of a chart.
+    width: usize,
+    height: usize,
+    tables: Vec<TableValues>,
+}
+
+#[derive(Serialize)]
+struct CardValues {
+    name: &'static str,
+    value: String,
+    more: String,
+}
+
+#[derive(Serialize)]
+struct ChartValues<'a> {
+    name: &'static str,
+    most: String,
+    bars: Vec<BarValues<'a>>,
+    /// Labels of both ends.
+    first: &'a str,
+    last: &'a str,
+}
+
+#[derive(Serialize)]
+struct BarValues<'a> {
+    x: String,
+    y: String,
+    width: String,
+    height: String,
+    label: &'a str,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct TableValues {
+    by: &'static str,
+    /// The same as a heading.
+    name: String,
+    share: &'static str,
+    rows: Vec<RowValues>,
+    /// What is not shown.
+    more: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RowValues {
+    key: String,
+    cells: Vec<CellValues>,
+    share: String,
+    /// Of 100.
+    width: String,
+}
+
+#[derive(Serialize)]
+struct CellValues {
+    text: String,
+    bad: bool,
+}
+
+/// The page. Error: the built-in template cannot be used.
+pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> Result<String> {
     let columns = columns(&report.days);
-    if columns.len() > 1 {
-        page.put("<h2>Over time</h2>\n");
-        page.chart("Tokens", &columns, |it| it.tokens.unwrap_or(0));
-        page.chart("Sessions", &columns, |it| it.sessions);
-        page.chart("Failed steps", &columns, |it| it.failed_steps);
-    }
-    for grouped in &report.by {
-        if grouped.groups.iter().any(|it| it.key.is_some()) {
-            page.table(grouped, &report.total, report.limit);
-        }
-    }
-    page.put("</body>\n</html>\n");
-    page.out
+    let charts = [
+        chart("Tokens", &columns, |it| it.tokens.unwrap_or(0)),
+        chart("Sessions", &columns, |it| it.sessions),
+        chart("Failed steps", &columns, |it| it.failed_steps),
+    ];
+    let tables = report.by.iter().filter(|grouped| grouped.groups.iter().any(|it| it.key.is_some()));
+    let values = PageValues {
+        title: if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") },
+        style: STYLE,
+        generator: GENERATOR,
+        now: minute(now),
+        span: report.first.zip(report.last).map(|(first, last)| (day(first), day(last))),
+        cards: cards(&report.total),
+        over_time: columns.len() > 1,
+        charts: charts.into_iter().flatten().collect(),
+        width: WIDTH,
+        height: HEIGHT,
+        tables: tables.map(|grouped| table(grouped, &report.total, report.limit)).collect(),
+    };
+    Templates::new(TEMPLATES)?.render("stats.html", values)
 }
 
 /// What a chart over time shows: its label and figures, gaps filled.
@@ -89,151 +157,107 @@ fn back(date: Date, days: i32) -> Date {
     date.saturating_sub(jiff::SignedDuration::from_hours(i64::from(days) * 24))
 }
 
-struct Page {
-    out: String,
+fn cards(all: &Figures) -> Vec<CardValues> {
+    let time = |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000));
+    let subagents = match all.subagent_sessions {
+        0 => String::new(),
+        count => format!("{} of sub-agents", thousands(count)),
+    };
+    let without = match all.tokens_without_note {
+        0 => String::new(),
+        tokens => format!("{} of sub-agents without a note", amount(tokens)),
+    };
+    let cost = all.cost_usd.map_or_else(|| "–".to_owned(), |cost| format!("US$ {cost:.2}"));
+    let cards = [
+        ("Sessions", thousands(all.sessions), subagents),
+        (
+            "Sessions failed",
+            percent(all.failed_sessions, all.closed_sessions),
+            format!("{} of {} closed ones", thousands(all.failed_sessions), thousands(all.closed_sessions)),
+        ),
+        ("Steps", thousands(all.steps), String::new()),
+        (
+            "Steps failed",
+            percent(all.failed_steps, all.steps),
+            format!("{} of {}", thousands(all.failed_steps), thousands(all.steps)),
+        ),
+        ("Tokens", all.tokens.map_or_else(|| "–".to_owned(), amount), without),
+        ("Cost", cost, format!("told by {}", plural(all.sessions_with_cost, "session"))),
+        ("Duration", time(all.average_duration_ms), format!("on average, median {}", time(all.median_duration_ms))),
+    ];
+    cards.into_iter().map(|(name, value, more)| CardValues { name, value, more }).collect()
 }
 
-impl Page {
-    fn put(&mut self, html: impl Display) {
-        let _ = write!(self.out, "{html}");
-    }
+/// A chart over time; none where there is nothing to draw.
+fn chart<'c>(name: &'static str, columns: &'c [(String, Figures)], of: fn(&Figures) -> u64) -> Option<ChartValues<'c>> {
+    let most = columns.iter().map(|(_, it)| of(it)).max().filter(|most| *most > 0)?;
+    let slot = WIDTH as f64 / columns.len() as f64;
+    let bars = columns.iter().enumerate().filter(|(_, (_, it))| of(it) > 0).map(|(at, (label, figures))| {
+        let value = of(figures);
+        let height = (value as f64 / most as f64 * HEIGHT as f64).max(1.0);
+        BarValues {
+            x: format!("{:.1}", at as f64 * slot + slot * 0.1),
+            y: format!("{:.1}", HEIGHT as f64 - height),
+            width: format!("{:.1}", (slot * 0.8).min(60.0)),
+            height: format!("{height:.1}"),
+            label,
+            value: thousands(value),
+        }
+    });
+    let (first, last) = (columns.first()?, columns.last()?);
+    Some(ChartValues { name, most: amount(most), bars: bars.collect(), first: &first.0, last: &last.0 })
+}
 
-    fn cards(&mut self, all: &Figures) {
-        let time = |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000));
-        let subagents = match all.subagent_sessions {
-            0 => String::new(),
-            count => format!("{} of sub-agents", thousands(count)),
-        };
-        let without = match all.tokens_without_note {
-            0 => String::new(),
-            tokens => format!("{} of sub-agents without a note", amount(tokens)),
-        };
-        let cost = all.cost_usd.map_or_else(|| "–".to_owned(), |cost| format!("US$ {cost:.2}"));
-        let cards = [
-            ("Sessions", thousands(all.sessions), subagents),
-            (
-                "Sessions failed",
-                percent(all.failed_sessions, all.closed_sessions),
-                format!("{} of {} closed ones", thousands(all.failed_sessions), thousands(all.closed_sessions)),
-            ),
-            ("Steps", thousands(all.steps), String::new()),
-            (
-                "Steps failed",
-                percent(all.failed_steps, all.steps),
-                format!("{} of {}", thousands(all.failed_steps), thousands(all.steps)),
-            ),
-            ("Tokens", all.tokens.map_or_else(|| "–".to_owned(), amount), without),
-            ("Cost", cost, format!("told by {}", plural(all.sessions_with_cost, "session"))),
-            ("Duration", time(all.average_duration_ms), format!("on average, median {}", time(all.median_duration_ms))),
-        ];
-        self.put("<dl class=\"cards\">\n");
-        for (name, value, more) in cards {
-            let more = if more.is_empty() { String::new() } else { format!("<small>{more}</small>") };
-            self.put(format_args!("<div><dt>{name}</dt><dd>{value}{more}</dd></div>\n"));
-        }
-        self.put("</dl>\n");
+fn table(grouped: &Grouped, all: &Figures, most: usize) -> TableValues {
+    let tokens = all.tokens.is_some_and(|tokens| tokens > 0);
+    let mut name = grouped.by.name().to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
     }
-
-    fn chart(&mut self, name: &str, columns: &[(String, Figures)], of: fn(&Figures) -> u64) {
-        let most = columns.iter().map(|(_, it)| of(it)).max().unwrap_or(0);
-        if most == 0 {
-            return;
-        }
-        let slot = WIDTH as f64 / columns.len() as f64;
-        self.put(format_args!(
-            "<figure><figcaption>{name}, at most {}</figcaption>\n<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" \
-             aria-label=\"{name} over time\">\n",
-            amount(most),
-            HEIGHT + 20
-        ));
-        for (at, (label, figures)) in columns.iter().enumerate() {
-            let value = of(figures);
-            if value == 0 {
-                continue;
-            }
-            let height = (value as f64 / most as f64 * HEIGHT as f64).max(1.0);
-            self.put(format_args!(
-                "<rect class=\"b\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" rx=\"1.5\"><title>{}: \
-                 {}</title></rect>\n",
-                at as f64 * slot + slot * 0.1,
-                HEIGHT as f64 - height,
-                (slot * 0.8).min(60.0),
-                escape(label),
-                thousands(value)
-            ));
-        }
-        self.put(format_args!("<line class=\"axis\" x1=\"0\" y1=\"{HEIGHT}\" x2=\"{WIDTH}\" y2=\"{HEIGHT}\"/>\n"));
-        for (label, x, anchor) in [(columns.first(), 0, "start"), (columns.last(), WIDTH, "end")] {
-            let label = label.map_or("", |(label, _)| label.as_str());
-            let y = HEIGHT + 15;
-            self.put(format_args!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>\n", escape(label)));
-        }
-        self.put("</svg></figure>\n");
+    let skip = if grouped.by.is_time() { grouped.groups.len().saturating_sub(most) } else { 0 };
+    let value = |it: &Figures| if tokens { it.tokens.unwrap_or(0) } else { it.sessions };
+    let rows = grouped.groups.iter().skip(skip).take(most);
+    let more = grouped.groups.len().saturating_sub(most) as u64;
+    TableValues {
+        by: grouped.by.name(),
+        name,
+        share: if tokens { "Share of tokens" } else { "Share of sessions" },
+        rows: rows.map(|it| row(grouped.by, it, value(&it.figures), value(all))).collect(),
+        more: (more > 0).then(|| {
+            if grouped.by.is_time() { plural(more, "earlier one") } else { format!("{} more", thousands(more)) }
+        }),
     }
+}
 
-    fn table(&mut self, grouped: &Grouped, all: &Figures, most: usize) {
-        let tokens = all.tokens.is_some_and(|tokens| tokens > 0);
-        let share = if tokens { "Share of tokens" } else { "Share of sessions" };
-        let mut name = grouped.by.name().to_owned();
-        if let Some(first) = name.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        self.put(format_args!(
-            "<h2>By {}</h2>\n<div class=\"scroll\"><table>\n<tr><th>{name}</th><th>Sessions</th><th>Sessions failed</th>\
-             <th>Steps</th><th>Steps failed</th><th>Tokens</th><th>US$</th><th>Average time</th><th>Median time</th>\
-             <th>{share}</th></tr>\n",
-            grouped.by.name()
-        ));
-        let skip = if grouped.by.is_time() { grouped.groups.len().saturating_sub(most) } else { 0 };
-        for it in grouped.groups.iter().skip(skip).take(most) {
-            let value = |it: &Figures| if tokens { it.tokens.unwrap_or(0) } else { it.sessions };
-            self.row(grouped.by, it, value(&it.figures), value(all));
-        }
-        self.put("</table></div>\n");
-        let more = grouped.groups.len().saturating_sub(most);
-        if more > 0 {
-            let more = more as u64;
-            let more =
-                if grouped.by.is_time() { plural(more, "earlier one") } else { format!("{} more", thousands(more)) };
-            self.put(format_args!("<div class=\"soft\">{more}</div>\n"));
-        }
-    }
-
-    fn row(&mut self, by: By, it: &Group, part: u64, whole: u64) {
-        let sum = &it.figures;
-        let none = || "–".to_owned();
-        let failed = |part: u64, whole: u64| match (part, whole) {
-            (_, 0) => none(),
-            (0, _) => "0".to_owned(),
-            _ => format!("<span class=\"bad\">{} ({})</span>", thousands(part), percent(part, whole)),
-        };
-        let time = |ms: Option<u64>| ms.map_or_else(none, |ms| duration(ms / 1_000));
-        let key = match (by, it.key.as_deref()) {
+fn row(by: By, it: &Group, part: u64, whole: u64) -> RowValues {
+    let sum = &it.figures;
+    let none = || "–".to_owned();
+    let plain = |text: String| CellValues { text, bad: false };
+    let failed = |part: u64, whole: u64| match (part, whole) {
+        (_, 0) => plain(none()),
+        (0, _) => plain("0".to_owned()),
+        _ => CellValues { text: format!("{} ({})", thousands(part), percent(part, whole)), bad: true },
+    };
+    let time = |ms: Option<u64>| plain(ms.map_or_else(none, |ms| duration(ms / 1_000)));
+    let width = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
+    RowValues {
+        key: match (by, it.key.as_deref()) {
             (_, None) => none(),
-            (By::Channel, Some(channel)) => format!("#{}", escape(channel)),
-            (_, Some(key)) => escape(key),
-        };
-        let cells = [
-            thousands(sum.sessions),
+            (By::Channel, Some(channel)) => format!("#{channel}"),
+            (_, Some(key)) => key.to_owned(),
+        },
+        cells: vec![
+            plain(thousands(sum.sessions)),
             failed(sum.failed_sessions, sum.closed_sessions),
-            thousands(sum.steps),
+            plain(thousands(sum.steps)),
             failed(sum.failed_steps, sum.steps),
-            sum.tokens.map_or_else(none, amount),
-            sum.cost_usd.map_or_else(none, |cost| format!("{cost:.2}")),
+            plain(sum.tokens.map_or_else(none, amount)),
+            plain(sum.cost_usd.map_or_else(none, |cost| format!("{cost:.2}"))),
             time(sum.average_duration_ms),
             time(sum.median_duration_ms),
-        ];
-        self.put(format_args!("<tr><td>{key}</td>"));
-        for cell in cells {
-            self.put(format_args!("<td>{cell}</td>"));
-        }
-        let width = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
-        self.put(format_args!(
-            "<td class=\"share\"><svg viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" role=\"img\" \
-             aria-label=\"{0}\"><title>{0}</title><rect class=\"track\" width=\"100\" height=\"8\"/><rect class=\"b\" \
-             width=\"{width:.1}\" height=\"8\"/></svg></td></tr>\n",
-            percent(part, whole)
-        ));
+        ],
+        share: percent(part, whole),
+        width: format!("{width:.1}"),
     }
 }
 
@@ -260,7 +284,7 @@ mod tests {
             overview: true,
             limit,
         };
-        render(&report, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap())
+        render(&report, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
     }
 
     fn row(started: &str, agent: &str, tokens: u64) -> SessionRow {

@@ -1,246 +1,334 @@
 //! A session as one self-contained page: no script, no font, nothing fetched.
-
-use std::fmt::{Display, Write as _};
+//!
+//! The layout is that of `templates/html/`; this file prepares the values. What stands inside of another part (the items of
+//! a phase, the body of a callout) is filled in first and handed on as markup.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::Shown;
 use super::kind::Look;
+use crate::base::Result;
 use crate::base::text::{sanitise, thousands};
-use crate::commands::output::{duration, escape, minute};
+use crate::commands::output::{Templates, duration, minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
 
 const STYLE: &str = include_str!("page.css");
+const TEMPLATES: &[(&str, &str)] = &[
+    ("session.html", include_str!("../../../../templates/html/session.html")),
+    ("phase.html", include_str!("../../../../templates/html/phase.html")),
+    ("items.html", include_str!("../../../../templates/html/items.html")),
+];
 
-/// The page.
-pub(super) fn render(shown: &Shown) -> String {
-    let mut page = Page { out: String::new(), shown, depth: 0 };
-    let title = escape(shown.session.title());
-    let _ = write!(
-        page.out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
-    );
-    if shown.only.is_none() {
-        page.header(&shown.session);
-        page.items(&shown.session.preface);
-    }
-    for (index, phase) in shown.session.phases.iter().enumerate() {
+#[derive(Serialize)]
+struct PageValues<'a> {
+    title: &'a str,
+    style: &'static str,
+    /// What stands above the phases; not there where only some phases are shown.
+    header: Option<HeaderValues<'a>>,
+    /// Markup.
+    phases: String,
+}
+
+#[derive(Serialize)]
+struct HeaderValues<'a> {
+    path: &'a str,
+    rows: Vec<(&'static str, String)>,
+    tasks: Vec<TaskValues<'a>>,
+    /// Markup.
+    preface: String,
+}
+
+#[derive(Serialize)]
+struct TaskValues<'a> {
+    mark: &'static str,
+    content: &'a str,
+    id: &'a str,
+}
+
+#[derive(Serialize)]
+struct PhaseValues<'a> {
+    level: u8,
+    id: Option<&'a str>,
+    title: &'a str,
+    agent: Option<String>,
+    channel: Option<&'a str>,
+    started: Option<String>,
+    /// Markup.
+    items: String,
+}
+
+#[derive(Serialize)]
+struct ItemsValues<'a> {
+    blocks: Vec<Block<'a>>,
+}
+
+/// What stands in a phase or a callout.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    /// Steps with nothing between them.
+    Steps {
+        steps: Vec<StepValues<'a>>,
+    },
+    /// Markup.
+    Prose {
+        html: String,
+    },
+    Callout(Box<CalloutValues<'a>>),
+}
+
+#[derive(Serialize)]
+struct StepValues<'a> {
+    class: &'static str,
+    id: Option<&'a str>,
+    tool: &'a str,
+    args: &'a str,
+    result: Option<&'a str>,
+    facts: Vec<String>,
+    command: Option<&'a str>,
+    files: Vec<FilesValues<'a>>,
+}
+
+#[derive(Serialize)]
+struct FilesValues<'a> {
+    name: &'static str,
+    paths: Vec<&'a str>,
+}
+
+/// A callout; what is in it stands in the order of the fields.
+#[derive(Default, Serialize)]
+struct CalloutValues<'a> {
+    kind: &'a str,
+    icon: &'static str,
+    colour: &'static str,
+    id: Option<&'a str>,
+    /// Whether it is closed; `None`: it cannot be folded.
+    folded: Option<bool>,
+    title: String,
+    words: Option<&'a str>,
+    link: Option<LinkValues<'a>>,
+    parts: Vec<PartValues>,
+    /// Markup.
+    body: String,
+    embed: Option<EmbedValues<'a>>,
+}
+
+#[derive(Serialize)]
+struct LinkValues<'a> {
+    /// The block of the page that it leads to.
+    anchor: Option<&'a str>,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct PartValues {
+    name: &'static str,
+    html: String,
+}
+
+/// The session of a sub-agent in the place where it was called.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum EmbedValues<'a> {
+    /// Its phases as markup.
+    Shown {
+        phases: String,
+    },
+    TooDeep,
+    Missing {
+        target: &'a str,
+    },
+}
+
+/// The page. Error: a built-in template cannot be used.
+pub(super) fn render(shown: &Shown) -> Result<String> {
+    let page = Page { templates: Templates::new(TEMPLATES)?, shown };
+    let session = &shown.session;
+    let header = match shown.only {
+        None => Some(HeaderValues {
+            path: &shown.path,
+            rows: rows(session),
+            tasks: tasks(session),
+            preface: page.items(&session.preface, 0)?,
+        }),
+        Some(_) => None,
+    };
+    let mut phases = String::new();
+    for (index, phase) in session.phases.iter().enumerate() {
         if shown.only.as_ref().is_none_or(|only| only.contains(&index)) {
-            page.phase(phase);
+            phases += &page.phase(phase, 0)?;
         }
     }
-    page.out.push_str("</body>\n</html>\n");
-    page.out
+    page.templates.render("session.html", PageValues { title: session.title(), style: STYLE, header, phases })
+}
+
+fn rows(session: &Session) -> Vec<(&'static str, String)> {
+    let meta = &session.meta;
+    let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
+    let took =
+        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
+    let place =
+        [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
+    let rows = [
+        ("Status", meta.status.as_ref().map(|status| status.as_str().to_owned())),
+        ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
+        ("Started", meta.started.map(|time| format!("{} UTC", minute(time)))),
+        ("Took", took.map(duration)),
+        ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
+        ("Model", meta.model.clone()),
+        ("Tokens", meta.tokens_used.map(thousands)),
+        ("Cost", meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))),
+        ("Project", (!place.is_empty()).then(|| place.join(" · "))),
+        ("Parent", meta.parent.as_ref().map(|link| link.target.clone())),
+        ("Tags", (!meta.tags.is_empty()).then(|| meta.tags.join(", "))),
+    ];
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn tasks(session: &Session) -> Vec<TaskValues<'_>> {
+    let values = session.tasks().into_iter().map(|task| TaskValues {
+        mark: match task.status.as_str() {
+            "completed" => "☑",
+            "in_progress" => "◪",
+            _ => "☐",
+        },
+        content: &task.content,
+        id: &task.id,
+    });
+    values.collect()
 }
 
 struct Page<'a> {
-    out: String,
+    templates: Templates,
     shown: &'a Shown,
-    depth: usize,
 }
 
 impl Page<'_> {
-    fn put(&mut self, html: impl Display) {
-        let _ = write!(self.out, "{html}");
-    }
-
-    fn header(&mut self, session: &Session) {
-        let meta = &session.meta;
-        self.put(format_args!(
-            "<h1>{}</h1>\n<div class=\"soft\">{}</div>\n<dl class=\"meta\">\n",
-            escape(session.title()),
-            escape(&self.shown.path)
-        ));
-        let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
-        let took =
-            meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
-        let place =
-            [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
-        let rows = [
-            ("Status", meta.status.as_ref().map(|status| status.as_str().to_owned())),
-            ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
-            ("Started", meta.started.map(|time| format!("{} UTC", minute(time)))),
-            ("Took", took.map(duration)),
-            ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
-            ("Model", meta.model.clone()),
-            ("Tokens", meta.tokens_used.map(thousands)),
-            ("Cost", meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))),
-            ("Project", (!place.is_empty()).then(|| place.join(" · "))),
-            ("Parent", meta.parent.as_ref().map(|link| link.target.clone())),
-            ("Tags", (!meta.tags.is_empty()).then(|| meta.tags.join(", "))),
-        ];
-        for (name, value) in rows {
-            if let Some(value) = value {
-                self.put(format_args!("<dt>{name}</dt><dd>{}</dd>\n", escape(&value)));
-            }
-        }
-        self.put("</dl>\n");
-        let tasks: Vec<_> = session.tasks().into_iter().cloned().collect();
-        if !tasks.is_empty() {
-            self.put("<ul class=\"tasks\">\n");
-            for task in tasks {
-                let mark = match task.status.as_str() {
-                    "completed" => "☑",
-                    "in_progress" => "◪",
-                    _ => "☐",
-                };
-                self.put(format_args!(
-                    "<li>{mark} {} <span class=\"soft\">{}</span></li>\n",
-                    escape(&task.content),
-                    escape(&task.id)
-                ));
-            }
-            self.put("</ul>\n");
-        }
-    }
-
-    fn phase(&mut self, phase: &Phase) {
-        let level = if phase.level > 2 { 3 } else { 2 };
-        // Ids of embedded sessions would repeat those of the page.
-        let id = if self.depth == 0 { format!(" id=\"{}\"", escape(&phase.id)) } else { String::new() };
-        self.put(format_args!("<h{level}{id}>{}</h{level}>\n<div>", escape(&phase.title)));
-        if let Some(agent) = &phase.agent {
-            self.put(format_args!("<span class=\"agent\">@{}</span> ", escape(&agent.to_string())));
-        }
-        if let Some(channel) = &phase.channel {
-            self.put(format_args!("<span class=\"channel\">#{}</span> ", escape(channel)));
-        }
-        if let Some(started) = phase.started {
-            self.put(format_args!("<span class=\"soft\">{}</span>", minute(started)));
-        }
-        self.put("</div>\n");
-        self.items(&phase.items);
-    }
-
-    fn items(&mut self, items: &[Item]) {
-        let mut open = false;
-        for item in items {
-            let is_step = matches!(item, Item::Step(_));
-            if is_step != open {
-                self.put(if is_step { "<ul class=\"steps\">\n" } else { "</ul>\n" });
-                open = is_step;
-            }
-            match item {
-                Item::Step(step) => self.step(step),
-                Item::Prose(prose) => self.put(markdown(&prose.text)),
-                Item::Tasks(_) => {}
-                Item::Subagent(subagent) => self.subagent(subagent),
-                Item::User(user) => {
-                    let after = user.interpretation.as_deref().map(markdown).unwrap_or_default();
-                    let body = format!("<div class=\"words\">{}</div>{after}", escape(&user.words));
-                    self.callout(&user.callout, "", &body);
-                }
-                Item::Decision(it) => self.callout(&it.callout, "", &markdown(&it.callout.body)),
-                Item::Error(it) => self.callout(&it.callout, "", &markdown(&it.callout.body)),
-                Item::Callout(it) => self.callout(it, "", &markdown(&it.body)),
-            }
-        }
-        if open {
-            self.put("</ul>\n");
-        }
-    }
-
-    fn callout(&mut self, callout: &Callout, title: &str, body: &str) {
-        let look = Look::of(&callout.kind);
-        let title = if title.is_empty() { &callout.title } else { title };
-        let id = match &callout.id {
-            Some(id) if self.depth == 0 => format!(" id=\"{}\"", escape(id)),
-            _ => String::new(),
+    /// `depth`: how many callouts of sub-agents it stands in. Ids of embedded sessions would repeat those of the page.
+    fn phase(&self, phase: &Phase, depth: usize) -> Result<String> {
+        let values = PhaseValues {
+            level: if phase.level > 2 { 3 } else { 2 },
+            id: (depth == 0).then_some(&phase.id),
+            title: &phase.title,
+            agent: phase.agent.as_ref().map(ToString::to_string),
+            channel: phase.channel.as_deref(),
+            started: phase.started.map(minute),
+            items: self.items(&phase.items, depth)?,
         };
-        let head = format!(
-            "{} {}{}{}",
-            look.icon,
-            escape(&callout.kind),
-            if title.is_empty() { "" } else { ": " },
-            escape(title)
-        );
-        let shell =
-            format!("class=\"callout\" data-callout=\"{}\" style=\"--kind: {}\"{id}", escape(&callout.kind), look.css);
-        match callout.folded {
-            Some(closed) => {
-                let state = if closed { "" } else { " open" };
-                self.put(format_args!("<details {shell}{state}><summary>{head}</summary>\n{body}</details>\n"));
-            }
-            None => self.put(format_args!("<div {shell}><div class=\"callout-title\">{head}</div>\n{body}</div>\n")),
-        }
+        self.templates.render("phase.html", values)
     }
 
-    fn subagent(&mut self, subagent: &Subagent) {
+    fn items(&self, items: &[Item], depth: usize) -> Result<String> {
+        let mut blocks: Vec<Block<'_>> = Vec::new();
+        let mut after_step = false;
+        for item in items {
+            match item {
+                Item::Step(it) => match blocks.last_mut() {
+                    Some(Block::Steps { steps }) if after_step => steps.push(step(it, depth)),
+                    _ => blocks.push(Block::Steps { steps: vec![step(it, depth)] }),
+                },
+                Item::Prose(prose) => blocks.push(Block::Prose { html: markdown(&prose.text) }),
+                Item::Tasks(_) => {}
+                Item::Subagent(it) => blocks.push(self.subagent(it, depth)?),
+                Item::User(user) => {
+                    let body = user.interpretation.as_deref().map(markdown).unwrap_or_default();
+                    blocks.push(boxed(CalloutValues {
+                        words: Some(&user.words),
+                        body,
+                        ..callout(&user.callout, depth)
+                    }));
+                }
+                Item::Decision(it) => blocks.push(told(&it.callout, depth)),
+                Item::Error(it) => blocks.push(told(&it.callout, depth)),
+                Item::Callout(it) => blocks.push(told(it, depth)),
+            }
+            after_step = matches!(item, Item::Step(_));
+        }
+        self.templates.render("items.html", ItemsValues { blocks })
+    }
+
+    fn subagent<'i>(&self, subagent: &'i Subagent, depth: usize) -> Result<Block<'i>> {
+        let mut values = callout(&subagent.callout, depth);
         let agent = subagent.agent.as_ref().map(|agent| format!("@{agent}")).unwrap_or_default();
         let model = subagent.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-        let outer = std::mem::take(&mut self.out);
-        if let Some(link) = &subagent.link {
-            self.put(format_args!("<p>{}</p>\n", wikilink(link)));
+        if !(agent.is_empty() && model.is_empty()) {
+            values.title = format!("{agent}{model}");
         }
-        for (name, text) in [("Task", &subagent.task), ("Summary", &subagent.summary)] {
-            if let Some(text) = text {
-                self.put(format_args!("<p><span class=\"soft\">{name}:</span></p>{}", markdown(text)));
-            }
-        }
-        self.depth += 1;
-        self.items(&subagent.items);
+        values.link = subagent.link.as_ref().map(wikilink);
+        let parts = [("Task", &subagent.task), ("Summary", &subagent.summary)];
+        let parts = parts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        values.parts = parts.map(|(name, text)| PartValues { name, html: markdown(text) }).collect();
+        values.body = self.items(&subagent.items, depth + 1)?;
         if let (SubagentMode::Embed, Some(link)) = (subagent.mode, &subagent.link) {
-            self.embed(link);
+            values.embed = Some(self.embed(link, depth + 1)?);
         }
-        self.depth -= 1;
-        let body = std::mem::replace(&mut self.out, outer);
-        self.callout(&subagent.callout, &format!("{agent}{model}"), &body);
+        Ok(boxed(values))
     }
 
-    fn embed(&mut self, link: &Link) {
-        match self.shown.embeds.get(&link.target) {
-            Some(session) if self.depth <= super::DEEPEST_EMBED => {
-                self.put("<div class=\"embed\">\n");
-                for phase in &session.phases {
-                    self.phase(phase);
-                }
-                self.put("</div>\n");
+    fn embed<'i>(&self, link: &'i Link, depth: usize) -> Result<EmbedValues<'i>> {
+        Ok(match self.shown.embeds.get(&link.target) {
+            Some(session) if depth <= super::DEEPEST_EMBED => {
+                let phases = session.phases.iter().map(|phase| self.phase(phase, depth));
+                EmbedValues::Shown { phases: phases.collect::<Result<String>>()? }
             }
-            Some(_) => self.put("<p class=\"soft\">(not shown: embedded too deep, or in itself)</p>\n"),
-            None => self.put(format_args!("<p class=\"soft\">(missing: no note {})</p>\n", escape(&link.target))),
-        }
+            Some(_) => EmbedValues::TooDeep,
+            None => EmbedValues::Missing { target: &link.target },
+        })
     }
+}
 
-    fn step(&mut self, step: &Step) {
-        let class = step.status.name();
-        let id = match &step.id {
-            Some(id) if self.depth == 0 => format!(" id=\"{}\"", escape(id)),
-            _ => String::new(),
-        };
-        self.put(format_args!("<li class=\"{class}\"{id}><code>{} {}</code>", escape(&step.tool), escape(&step.args)));
-        if let Some(result) = &step.result {
-            self.put(format_args!(" → <span class=\"result\">{}</span>", escape(result)));
-        }
-        let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
-        facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
-        facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
-        if !facts.is_empty() {
-            self.put(format_args!(" <span class=\"facts\">{}</span>", facts.join(" · ")));
-        }
-        if let Some(command) = &step.command {
-            self.put(format_args!("<pre><code>{}</code></pre>", escape(command)));
-        }
-        for (name, files) in [("reads", &step.reads), ("writes", &step.writes)] {
-            if !files.is_empty() {
-                let files: Vec<_> = files.iter().map(|file| escape(&file.path)).collect();
-                self.put(format_args!("<span class=\"files\">{name} {}</span>", files.join(", ")));
-            }
-        }
-        self.put("</li>\n");
+/// A callout without what is in it.
+fn callout(callout: &Callout, depth: usize) -> CalloutValues<'_> {
+    let look = Look::of(&callout.kind);
+    CalloutValues {
+        kind: &callout.kind,
+        icon: look.icon,
+        colour: look.css,
+        id: callout.id.as_deref().filter(|_| depth == 0),
+        folded: callout.folded,
+        title: callout.title.clone(),
+        ..CalloutValues::default()
+    }
+}
+
+/// A callout with its text.
+fn told(it: &Callout, depth: usize) -> Block<'_> {
+    boxed(CalloutValues { body: markdown(&it.body), ..callout(it, depth) })
+}
+
+fn boxed(values: CalloutValues<'_>) -> Block<'_> {
+    Block::Callout(Box::new(values))
+}
+
+fn step(step: &Step, depth: usize) -> StepValues<'_> {
+    let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
+    facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
+    facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
+    let files = [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());
+    StepValues {
+        class: step.status.name(),
+        id: step.id.as_deref().filter(|_| depth == 0),
+        tool: &step.tool,
+        args: &step.args,
+        result: step.result.as_deref(),
+        facts,
+        command: step.command.as_deref(),
+        files: files
+            .map(|(name, files)| FilesValues { name, paths: files.iter().map(|file| file.path.as_str()).collect() })
+            .collect(),
+    }
+}
+
+fn wikilink(link: &Link) -> LinkValues<'_> {
+    LinkValues {
+        anchor: link.block.as_deref().filter(|_| link.target.is_empty()),
+        text: link.alias.as_deref().unwrap_or(&link.target),
     }
 }
 
 fn clock(time: Timestamp) -> String {
     time.strftime("%T").to_string()
-}
-
-fn wikilink(link: &Link) -> String {
-    let shown = link.alias.as_deref().unwrap_or(&link.target);
-    match (&link.block, link.target.is_empty()) {
-        (Some(block), true) => format!("<a href=\"#{}\">{}</a>", escape(block), escape(block)),
-        _ => format!("<span class=\"channel\">{}</span>", escape(shown)),
-    }
 }
 
 /// Markdown of a note as HTML. Raw HTML in it is shown as text, dangerous link targets are dropped.
@@ -257,4 +345,85 @@ fn markdown(text: &str) -> String {
     options.render.hardbreaks = true;
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::note::Note;
+    use crate::session::read;
+
+    const NOTE: &str = r#"---
+type: session
+session_id: s-1
+title: "Rate <b>limit</b>"
+status: active
+tags: [api, "a&b"]
+---
+# Rate <b>limit</b>
+
+## Build @coder@2.0 #dev
+
+*2026-11-20T09:00:00Z* ^p-01
+
+```tasks
+[
+  {"id":"T1","content":"count & limit","status":"completed"},
+  {"id":"T2","content":"write docs","status":"pending"}
+]
+```
+
+> [!user]
+> "limit the </script> logins" - per *address*
+
+**Tool calls:**
+- `Read a.rs` → 12 lines (09:00:01) ^n-001
+    - reads: `a.rs`, `b<i>.rs`
+- `Bash make "x" && y` → ✗ exit 2 (09:00:09) ^n-002
+
+> [!error]+ Flaky "clock"
+> Seen in [[#^n-002]], **twice** <img src=x>.
+
+^e-001
+
+> [!subagent]- @reviewer (small-1)
+> mode: embed
+> ![[other-session]]
+> Task: look at [the diff](javascript:alert)
+> Summary: fine
+
+^sa-01
+
+> [!subagent]- @reviewer
+> mode: embed
+> ![[no-session]]
+
+^sa-02
+"#;
+
+    fn session(text: &str) -> Session {
+        read::session(&Note::parse(text)).0
+    }
+
+    fn page(only: Option<Vec<usize>>) -> String {
+        let embedded = "# Other\n\n## Check @reviewer\n\n*2026-11-20T09:01:00Z* ^p-01\n\n- `Read a.rs` → ok ^n-001\n";
+        let embeds = BTreeMap::from([("other-session".to_owned(), session(embedded))]);
+        let path = "sessions/s-1.md".to_owned();
+        let shown = Shown { path, session: session(NOTE), diagnostics: Vec::new(), only, embeds };
+        let page = render(&shown).unwrap();
+        page.split_once("</style>\n").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn shows_every_part() {
+        insta::assert_snapshot!(page(None));
+    }
+
+    #[test]
+    fn a_phase_alone_has_no_header() {
+        assert!(page(Some(vec![0])).starts_with("</head>\n<body>\n<h2 id=\"p-01\">Build</h2>\n"));
+        assert_eq!(page(Some(Vec::new())), "</head>\n<body>\n</body>\n</html>\n");
+    }
 }

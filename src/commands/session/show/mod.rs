@@ -55,7 +55,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         embeds,
     };
     if args.html {
-        return Ok(Box::new(Raw { name: "html", text: html::render(&shown) }));
+        return Ok(Box::new(Raw { name: "html", text: html::render(&shown)? }));
     }
     Ok(Box::new(shown))
 }
