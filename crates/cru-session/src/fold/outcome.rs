@@ -108,6 +108,11 @@ pub(super) fn line(result: &CallResult<'_>) -> String {
         .unwrap_or_else(|| if result.failed { "failed, no output".to_owned() } else { "no output".to_owned() })
 }
 
+/// The line for an output that tells of a failure.
+pub(super) fn failure_line(output: &str) -> String {
+    failure(output).unwrap_or_else(|| "failed, no output".to_owned())
+}
+
 /// The line for a failure that the output says in words of its own.
 pub(super) fn error(message: &str) -> String {
     let line = fold_whitespace(&sanitise(message));

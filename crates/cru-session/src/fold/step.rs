@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cru_action::{CallEnd, Decision, ToolKind, Verdict, verdict};
+use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::outcome;
@@ -176,11 +176,10 @@ impl Steps {
         };
         let end = self.end(result, failed);
         let decided = step.filter(|_| !result.denied).and_then(|step| step.action().decide(&end));
-        let line = match decided.as_ref().and_then(|decided| hidden_failure(decided, &end)) {
-            Some(failure) => outcome::error(failure),
-            None => line,
-        };
         let check = decided.map(|decided| decided.verdict);
+        // A check may fail though its call did not: behind a pipe, before `|| true`.
+        let hidden = check == Some(Verdict::Failed) && !end.failed && result.brief.is_none();
+        let line = if hidden { outcome::failure_line(&result.output) } else { line };
         let output = self.room.as_mut().and_then(|room| room.shown(whole::answered(&result.output, &line)));
         let answer = Answer {
             result: line,
@@ -302,12 +301,6 @@ impl Steps {
 const fn is_look_or_edit(kind: ToolKind) -> bool {
     use ToolKind::{Ask, Delete, Edit, Fetch, Patch, Plan, Read, Search, Skill, Task, Write};
     matches!(kind, Ask | Delete | Edit | Fetch | Patch | Plan | Read | Search | Skill | Task | Write)
-}
-
-/// The line that tells of the failure of a check whose call did not fail: behind a pipe, before `|| true`.
-fn hidden_failure<'o>(decided: &Decision, end: &CallEnd<'o>) -> Option<&'o str> {
-    let line = decided.evidence.clone().filter(|_| decided.verdict == Verdict::Failed && !end.failed)?;
-    end.output.get(line).filter(|line| !line.trim().is_empty())
 }
 
 fn mark_interrupted(step: &mut Step) {
