@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cru::base::files;
-use cru::commands::import::report::Outcome;
+use cru::sync::import::report::Outcome;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

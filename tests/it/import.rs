@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use cru::base::Severity;
 use cru::base::files;
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::{Outcome, Report};
+use cru::sync::import::report::{Outcome, Report};
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};
 
 #[expect(clippy::disallowed_methods, reason = "a test has no other way to be told")]

@@ -6,10 +6,10 @@
 
 use std::path::PathBuf;
 
-use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
 use cru::import;
 use cru::index::search::{Options, Search};
 use cru::index::{Query, Snapshot};
+use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 
 use crate::growth::World;
 use crate::transcripts::transcripts;
