@@ -21,11 +21,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use cru::base::files;
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::Outcome;
 use cru::import::{find, search};
 use cru::session::event::{Event, StreamKey};
 use cru::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+use cru::sync::import::report::Outcome;
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::Vault;
 use rayon::ThreadPool;
 use serde::Deserialize;

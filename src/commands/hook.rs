@@ -174,7 +174,9 @@ impl Call<'_> {
             Flush::Never => return,
             Flush::Background if Turn::is_awaited(state, key) => return,
             Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
-            Flush::Inline => super::flush::inline(vault, state, session, self.cx).map_err(|error| words(&error)),
+            Flush::Inline => {
+                crate::sync::flush::inline(vault, state, session, self.cx.env).map_err(|error| words(&error))
+            }
         };
         let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
         self.troubles.extend(done.err());

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use super::import::transcript::Transcripts;
 use super::session::filter::{Chosen, Filter};
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
+use crate::sync::evidence::Transcripts;
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
 

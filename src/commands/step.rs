@@ -5,8 +5,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::import::step::{Missing, Whole};
-use super::import::transcript::Transcripts;
 use super::output::style::{self, paint};
 use super::output::{duration, minute};
 use super::session::current_or_newest;
@@ -14,6 +12,7 @@ use super::{Context, Output, View, reading};
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::session::{Phase, Step, StepStatus};
+use crate::sync::evidence::{Missing, Transcripts, Whole};
 use crate::vault::Catalog;
 
 /// Commands on steps.

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use cru::base::files;
 use cru::base::text::sanitise;
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::{Outcome, Report};
 use cru::note::Note;
 use cru::session::{Item, Session, StepStatus, read};
+use cru::sync::import::report::{Outcome, Report};
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::Vault;
 use serde_json::Value;
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use cru::base::files;
-use cru::commands::import::ingest::{Machine, Options, Unwatched, ingest};
-use cru::commands::import::report::{Outcome, Report};
 use cru::session::Session;
 use cru::session::detail::Level;
 use cru::session::fold;
+use cru::sync::import::report::{Outcome, Report};
+use cru::sync::import::{Machine, Options, Unwatched, ingest};
 use cru::vault::State;
 use serde_json::{Value, json};
 

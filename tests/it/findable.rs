@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use cru::base::files;
-use cru::commands::import::transcript::Transcripts;
 use cru::index::{Entry, Evidence, NoteKey, Record, Snapshot, words};
 use cru::note::Note;
 use cru::session::read;
+use cru::sync::evidence::Transcripts;
 use cru::vault::{Vault, VaultPath};
 use serde_json::{Value, json};
 use tantivy::collector::TopDocs;

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::base::{Env, files};
-use cru::commands::import::ingest::{Machine, Options, Unwatched, ingest};
-use cru::commands::import::report::{Outcome, Report};
 use cru::note::Note;
 use cru::session::{Session, read};
+use cru::sync::import::report::{Outcome, Report};
+use cru::sync::import::{Machine, Options, Unwatched, ingest};
 use cru::vault::{State, Vault};
 use serde_json::Value;
 

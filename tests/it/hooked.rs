@@ -8,9 +8,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use cru::base::files;
-use cru::commands::import::sync::Hooked;
 use cru::live::turn::Turn;
 use cru::session::{FileRef, Item, Session, Status, Step};
+use cru::sync::hooked::Hooked;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

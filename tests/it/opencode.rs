@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use cru::base::{Severity, files};
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::Outcome;
 use cru::session::{Item, Session, StepStatus};
+use cru::sync::import::report::Outcome;
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};
 use serde_json::{Value, json};
 

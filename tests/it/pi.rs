@@ -5,9 +5,9 @@ use std::path::Path;
 
 use cru::base::Severity;
 use cru::base::files;
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::Outcome;
 use cru::session::{Item, Session, Step, StepStatus};
+use cru::sync::import::report::Outcome;
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 

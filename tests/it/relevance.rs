@@ -3,10 +3,10 @@
 //! A question is what a person remembers of a
 //! session, typed as words; the answer is the beginning of its id.
 
-use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
 use cru::import;
 use cru::index::search::{Options, Search};
 use cru::index::{Query, Snapshot};
+use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 
 use crate::growth::World;
 use crate::transcript_set::{TranscriptSet, on_both_sets};

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cru::base::files;
-use cru::commands::import::report::Outcome;
-use cru::commands::import::sync::{Hooked, Synced, sync_one};
 use cru::live::hook::Entry;
 use cru::session::{Item, Session, Status};
+use cru::sync::hooked::{Hooked, Synced, sync_one};
+use cru::sync::import::report::Outcome;
 use cru::vault::Journal;
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process::Command;
 
 use cru::base::files;
-use cru::commands::import::ingest::{Machine, Options, Unwatched, ingest};
-use cru::commands::import::report::{Outcome, Report};
-use cru::commands::import::transcript::Transcripts;
 use cru::index::{Evidence, Options as IndexOptions, Snapshot, Sources};
 use cru::note::Note;
 use cru::session::fold;
 use cru::session::mask;
 use cru::session::read;
+use cru::sync::evidence::Transcripts;
+use cru::sync::import::report::{Outcome, Report};
+use cru::sync::import::{Machine, Options, Unwatched, ingest};
 use cru::vault::VaultPath;
 use serde_json::{Value, json};
 

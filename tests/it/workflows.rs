@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
-use cru::commands::import::ingest::{Options as Ingest, Unwatched, ingest};
 use cru::import::IMPORTERS;
 use cru::note::Note;
 use cru::session::read;
+use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
 
 struct World {

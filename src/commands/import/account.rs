@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 
-use super::report::{Outcome, Report, SessionReport};
 use crate::base::text::{plural, sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
+use crate::sync::import::report::{Outcome, Report, SessionReport};
 
 /// Rows of a list before the rest is only counted.
 const LISTED: usize = 12;

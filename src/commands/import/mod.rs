@@ -1,33 +1,9 @@
 //! `cru import`.
 
 mod account;
-mod carry;
-mod choice;
-mod collect;
-mod evidence;
-mod existing;
-pub mod facts;
+mod filter;
 mod follow;
-mod grow;
-mod handover;
-mod ids;
-pub mod ingest;
-mod keep;
-mod kept;
-mod made;
 mod overview;
-mod plan;
-mod quote;
-mod reading;
-pub mod report;
-mod seen;
-mod slices;
-mod standing;
-pub mod step;
-pub mod sync;
-#[cfg(test)]
-mod tests;
-pub mod transcript;
 mod what;
 
 use std::path::Path;
@@ -40,10 +16,10 @@ use crate::base::Result;
 use crate::commands::reading as notes;
 use crate::session::detail::Level;
 use crate::session::fold;
+use crate::sync::import::report::Outcome;
+use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
-use ingest::{Machine, Options, Watch, ingest, ingest_found};
-use report::Outcome;
 use what::{Found, Source, What};
 
 /// Turn the transcripts of agents into notes
@@ -87,7 +63,7 @@ pub struct Args {
     #[arg(long)]
     keep_evidence: bool,
     #[command(flatten)]
-    filter: choice::Filter,
+    filter: filter::Filter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::Args;
-use super::report::{Outcome, Report};
 use super::what::{Source, nothing};
 use crate::base::Result;
 use crate::base::text::{sanitise, thousands};
@@ -12,6 +11,7 @@ use crate::commands::output::{Align, Cell, Table};
 use crate::commands::{Context, Output, View};
 use crate::import::{self, places};
 use crate::session::source::Importer;
+use crate::sync::import::report::{Outcome, Report};
 
 /// The table.
 #[derive(Debug, Serialize)]

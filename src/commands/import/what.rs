@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::Args;
-use super::kept::Store;
 use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::import::{self, IMPORTERS, any, places};
 use crate::session::source::Importer;
+use crate::sync::evidence::Store;
 use crate::vault::{Catalog, Vault};
 
 /// What the command line names.

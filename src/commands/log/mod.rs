@@ -11,6 +11,7 @@ use crate::base::{Error, Result};
 use crate::live::entry::Entry;
 use crate::live::log::{Log, Target};
 use crate::session::time;
+use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 use kind::Kind;
 use output::Logged;
@@ -51,7 +52,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?.keeping_secrets(args.no_redact);
-    let target = super::flush::up_to_date(args.session.as_deref(), &vault, &state, cx)?;
+    let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
     let kind = match args.kind {
         Some(Kind::Json) | None => return stream::run(&log, &target, at, cx),
         Some(_) if args.json => {

@@ -13,12 +13,12 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
-use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, Output, Raw, reading};
 use crate::index::entry::hidden;
 use crate::index::search::{Marker, Options, Order, Search};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
+use crate::sync::evidence::Transcripts;
 use crate::vault::{Vault, VaultPath};
 
 use output::{Found, Group, Line, Listing};

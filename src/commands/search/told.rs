@@ -9,9 +9,9 @@ use super::excerpt::Piece;
 use super::output::{Found, Line};
 use super::passage::{best, line_of};
 use crate::base::Lines;
-use crate::commands::import::transcript::Transcripts;
 use crate::index::search::Marker;
 use crate::index::{SessionRow, Snapshot};
+use crate::sync::evidence::Transcripts;
 
 /// Bytes of transcripts that are read for one answer.
 const MOST: u64 = 256 << 20;

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use crate::base::{Result, text};
-use crate::commands::flush::up_to_date;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
+use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 
 /// Which session, and why.
@@ -25,7 +25,7 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let target = up_to_date(args.session.as_deref(), &vault, &state, cx)?;
+    let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
     let changed = status::change(&log, &target, status, args.reason.as_deref())?;
     tell(changed, &log, &target, cx)
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::base::{Env, Result};
-use crate::commands::import::sync;
 use crate::index::SessionRow;
+use crate::sync::hooked;
 use crate::vault::state::key;
 use crate::vault::{Journal, State, Vault, Writer};
 
@@ -30,7 +30,7 @@ pub(super) fn all(rows: &[SessionRow], vault: &Vault, env: &Env) -> Result<Vec<W
         let waiting = found.entry(session.clone()).or_insert(Waiting { session, entries: 0, note });
         waiting.entries += entries;
     };
-    for (session, entries) in sync::waiting(vault, &state)? {
+    for (session, entries) in hooked::waiting(vault, &state)? {
         add(session, entries);
     }
     let writer = Writer::new(vault, &state, env.now());

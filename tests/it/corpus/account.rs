@@ -1,6 +1,6 @@
 //! Nothing vanishes: every record and every file is accounted for.
 
-use cru::commands::import::report::Outcome;
+use cru::sync::import::report::Outcome;
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 

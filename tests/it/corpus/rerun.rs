@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use cru::base::files;
-use cru::commands::import::report::{Outcome, Report};
 use cru::note::{BlockKind, Note};
+use cru::sync::import::report::{Outcome, Report};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 

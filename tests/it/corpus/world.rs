@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use cru::base::files;
-use cru::commands::import::ingest::{Options, Unwatched, ingest};
-use cru::commands::import::report::Report;
 use cru::note::Note;
 use cru::session::{Session, read};
+use cru::sync::import::report::Report;
+use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::Vault;
 use tempfile::TempDir;
 

@@ -9,14 +9,13 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::base::{Error, Result};
-use crate::commands::import::step::Whole;
-use crate::commands::import::transcript::Transcripts;
 use crate::commands::{Context, reading};
 use crate::index::Query;
 use crate::index::search::{Options, Search};
 use crate::learn::{self, Call, Calls, Family, Harvest, Kind};
 use crate::note::Note;
 use crate::session::{self, Session};
+use crate::sync::evidence::{Transcripts, Whole};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// What is asked for.

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::live::hook::{Entry, HashedFile};
-use crate::session::event::CallResult;
+use cru_live::hook::{Entry, HashedFile};
+use cru_session::event::CallResult;
 
 /// What hooks saw, by call.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl HookFacts {
     }
 
     /// Gives the files of a result the hashes that a hook saw.
-    pub(super) fn join(&self, result: &mut CallResult<'_>) {
+    pub(crate) fn join(&self, result: &mut CallResult<'_>) {
         let Some(known) = self.files.get(result.call.as_ref()) else { return };
         for (file, written) in
             result.reads.iter_mut().map(|file| (file, false)).chain(result.writes.iter_mut().map(|file| (file, true)))
@@ -69,7 +69,7 @@ fn same(told: &str, shown: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::FileRef;
+    use cru_session::FileRef;
 
     fn entry(call: &str, path: &str, hash: &str, created: bool) -> Entry {
         Entry {

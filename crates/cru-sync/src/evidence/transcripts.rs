@@ -12,22 +12,21 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::ids::Ids;
-use super::kept::Store;
-use super::slices::{Files, Slices};
-use crate::base::Env;
-use crate::base::lines::floor_char_boundary;
-use crate::import;
-use crate::index::evidence::{Evidence, Steps};
-use crate::index::{Entry, SessionRow};
-use crate::note::Note;
-use crate::session::event::{Event, EventKind, StreamKey};
-use crate::session::fold::{Fold, Options};
-use crate::session::mask;
-use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
-use crate::session::{Meta, Session, Step};
-use crate::vault::config::expand_home;
-use crate::vault::{Vault, VaultPath};
+use crate::evidence::files::{Files, Slices};
+use crate::evidence::store::Store;
+use crate::grow::ids::Ids;
+use cru_base::Env;
+use cru_base::lines::floor_char_boundary;
+use cru_index::evidence::{Evidence, Steps};
+use cru_index::{Entry, SessionRow};
+use cru_note::Note;
+use cru_session::event::{Event, EventKind, StreamKey};
+use cru_session::fold::{Fold, Options};
+use cru_session::mask;
+use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
+use cru_session::{Meta, Session, Step};
+use cru_vault::config::expand_home;
+use cru_vault::{Vault, VaultPath};
 
 /// Raised when a transcript would give other entries than before.
 const VERSION: u64 = 2;
@@ -53,13 +52,13 @@ impl Transcripts {
     }
 
     /// Bytes of one input or output that are searchable.
-    pub(super) const fn limit(&self) -> usize {
+    pub(crate) const fn limit(&self) -> usize {
         self.limit
     }
 
     /// The files of a note's transcript: those that are still there, else the copies that were kept of them.
-    pub(super) fn files(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
-        let importer = import::of_host(of.host?)?;
+    pub(crate) fn files(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
+        let importer = cru_agents::of_host(of.host?)?;
         let named = expand_home(of.transcript?, &self.env)?;
         if std::fs::metadata(&named).is_ok_and(|metadata| metadata.is_file()) {
             return Some((importer, self.slices.files(importer, named, of.host_session.unwrap_or_default())));
@@ -70,28 +69,28 @@ impl Transcripts {
     }
 
     /// The files that are searched: none where nothing of them is to be searchable.
-    pub(super) fn searched(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
+    pub(crate) fn searched(&self, of: Pointer<'_>) -> Option<(&'static Importer, Files)> {
         self.files(of).filter(|_| self.limit > 0)
     }
 
     /// Them, ready to be read.
-    pub(super) fn bundle(&self, files: &Files) -> Bundle {
+    pub(crate) fn bundle(&self, files: &Files) -> Bundle {
         files.kept.as_ref().map_or_else(|| Bundle::of(files.all.clone()), |session| self.store.bundle(session))
     }
 }
 
 /// What a note says of its transcript.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pointer<'a> {
-    pub(super) host: Option<&'a str>,
-    pub(super) transcript: Option<&'a str>,
-    pub(super) host_session: Option<&'a str>,
+pub(crate) struct Pointer<'a> {
+    pub(crate) host: Option<&'a str>,
+    pub(crate) transcript: Option<&'a str>,
+    pub(crate) host_session: Option<&'a str>,
     /// `session_id`.
-    pub(super) session: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
 }
 
 impl<'a> Pointer<'a> {
-    pub(super) fn of(meta: &'a Meta) -> Self {
+    pub(crate) fn of(meta: &'a Meta) -> Self {
         Self {
             host: meta.host.as_deref(),
             transcript: meta.transcript.as_deref(),
@@ -100,7 +99,7 @@ impl<'a> Pointer<'a> {
         }
     }
 
-    pub(super) fn of_row(row: &'a SessionRow) -> Self {
+    pub(crate) fn of_row(row: &'a SessionRow) -> Self {
         Self {
             host: row.host.as_deref(),
             transcript: row.transcript.as_deref(),
@@ -178,16 +177,16 @@ impl Evidence for Transcripts {
 }
 
 /// Tool and second of a step.
-pub(super) type Deed<'a> = (&'a str, Option<i64>);
+pub(crate) type Deed<'a> = (&'a str, Option<i64>);
 
 /// The steps of a session by their ids.
-pub(super) fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
+pub(crate) fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
     let deed = |step: &Step| step.time.map(Timestamp::as_second);
     session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), deed(step))))).collect()
 }
 
 /// Whether two steps may be the same one, as far as that is told.
-pub(super) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
+pub(crate) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }
 
@@ -296,12 +295,12 @@ fn input(value: &Value, depth: usize, out: &mut String) {
 }
 
 /// `text` without secrets and data, at most `limit` bytes of it.
-pub(super) fn readable(text: &str, limit: usize) -> String {
+pub(crate) fn readable(text: &str, limit: usize) -> String {
     shortened(mask::mask(&legible(text)), limit)
 }
 
 /// The same of a text that has lost its secrets already.
-pub(super) fn excerpt(text: &str, limit: usize) -> String {
+pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     shortened(legible(text), limit)
 }
 

@@ -5,18 +5,18 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::live::hook::{Entry, Event};
-use crate::session::op::Op;
-use crate::session::{Session, Status, time};
-use crate::vault::Journal;
-use crate::vault::journal::Mark;
+use cru_live::hook::{Entry, Event};
+use cru_session::op::Op;
+use cru_session::{Session, Status, time};
+use cru_vault::Journal;
+use cru_vault::journal::Mark;
 
 const STATUS: &str = "status";
 const ENDED: &str = "ended";
 
 /// Makes the operations on status and end fit the note as it is `there`. `goes_on`: whether the host has told since of
 /// work that begins.
-pub(super) fn settle(ops: &mut Vec<Op>, there: &Session, new: &Session, goes_on: impl FnOnce() -> bool) {
+pub(crate) fn settle(ops: &mut Vec<Op>, there: &Session, new: &Session, goes_on: impl FnOnce() -> bool) {
     let (Some(now), Some(wanted)) = (&there.meta.status, &new.meta.status) else { return };
     if now.is_closed() && wanted.is_closed() {
         ops.retain(|op| !matches!(op, Op::Set { key, .. } if key == STATUS || key == ENDED));
@@ -43,7 +43,7 @@ pub(super) fn settle(ops: &mut Vec<Op>, there: &Session, new: &Session, goes_on:
 
 /// Whether a journal tells behind `from` that work begins. What only ends is no sign of it: the call that paused the
 /// session ends as well.
-pub(super) fn goes_on(journal: &Journal, from: Option<&Mark>) -> bool {
+pub(crate) fn goes_on(journal: &Journal, from: Option<&Mark>) -> bool {
     let begins = |event| matches!(event, Event::SessionStart | Event::Prompt | Event::PreTool | Event::SubagentStart);
     let lines = journal.read(from).map(|read| read.entries).unwrap_or_default();
     let entries = lines.iter().filter_map(|line| serde_json::from_str::<Entry>(line.event.get()).ok());

@@ -1,8 +1,12 @@
 //! Transcripts into notes: find the files, read them in parallel, fold, name, link, write, account for all of it.
 //!
 //! What is written depends on the transcripts and the vault alone, not on the order in which threads finish. A note
-//! that is there gets what its transcript gained and nothing else ([`super::grow`]); one whose transcript is another
+//! that is there gets what its transcript gained and nothing else ([`crate::grow`]); one whose transcript is another
 //! than it was is reported and left. Knows no agent; the importer is handed in.
+
+mod book;
+pub mod follow;
+pub mod report;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -10,28 +14,27 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use super::choice::Choice;
-use super::collect::Bundled;
-use super::existing::Existing;
-use super::grow::{Grower, Grown};
-use super::keep;
-use super::kept::Store;
-use super::made::{self, Made, MadeNotes};
-use super::plan::{Ground, Old, Plan, Rules};
-use super::reading::Reading;
-use super::report::{Outcome, Report, SessionReport};
-use super::seen::{Book, Standing};
-use crate::base::files::Bulk;
-use crate::base::{Env, Result};
-use crate::import;
-use crate::session::Status;
-use crate::session::event::StreamKey;
-use crate::session::fold::{self, Draft};
-use crate::session::render;
-use crate::session::source::{Bundle, Importer};
-use crate::vault::naming::Names;
-use crate::vault::template::{Kind, Template};
-use crate::vault::{Catalog, State, Vault, VaultPath};
+use crate::evidence::keep;
+use crate::evidence::store::Store;
+use crate::grow::{Grower, Grown};
+use crate::import::book::{Book, Standing};
+use crate::import::report::{Outcome, Report, SessionReport};
+use crate::plan::choice::Choice;
+use crate::plan::existing::Existing;
+use crate::plan::made::{self, Made, MadeNotes};
+use crate::plan::{Ground, Old, Plan, Rules};
+use crate::read::bundle::Bundled;
+use crate::read::reading::Reading;
+use cru_base::files::Bulk;
+use cru_base::{Env, Result};
+use cru_session::Status;
+use cru_session::event::StreamKey;
+use cru_session::fold::{self, Draft};
+use cru_session::render;
+use cru_session::source::{Bundle, Importer};
+use cru_vault::naming::Names;
+use cru_vault::template::{Kind, Template};
+use cru_vault::{Catalog, State, Vault, VaultPath};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +94,7 @@ pub const LONG: u64 = 2 << 20;
 const RECENT: i64 = 2 * 24 * 3600;
 
 /// Seconds without a sign of life after which a session that a hook left active is taken for over.
-pub(super) const IDLE: i64 = 3600;
+pub(crate) const IDLE: i64 = 3600;
 
 /// Brings the transcripts below `paths` into the vault.
 ///
@@ -104,21 +107,21 @@ pub fn ingest(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let files = import::list(importer, paths)?;
+    let files = cru_agents::list(importer, paths)?;
     let book = options.machine.as_ref().and_then(|machine| Book::open(vault, importer, options, machine));
     if let Some(unread) = book.as_ref().and_then(|book| book.covers(vault, &files)) {
         let mut report = Report::new(importer, options.dry_run, unread.sessions, Vec::new(), unread.strangers);
         report.known_files = unread.files;
         return Ok(report);
     }
-    ingest_with(vault, importer, import::recognised(importer, files)?, options, book, watch)
+    ingest_with(vault, importer, cru_agents::recognised(importer, files)?, options, book, watch)
 }
 
 /// Brings transcripts that were found into the vault, as [`ingest`] does.
 pub fn ingest_found(
     vault: &Vault,
     importer: &Importer,
-    found: import::Found,
+    found: cru_agents::Found,
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report> {
@@ -127,10 +130,10 @@ pub fn ingest_found(
 }
 
 /// The same for transcripts that were just written to: nothing of them can be known already.
-pub(super) fn ingest_live(
+pub(crate) fn ingest_live(
     vault: &Vault,
     importer: &Importer,
-    found: import::Found,
+    found: cru_agents::Found,
     options: &Options,
 ) -> Result<Report> {
     ingest_with(vault, importer, found, options, None, &Unwatched)
@@ -139,12 +142,12 @@ pub(super) fn ingest_live(
 fn ingest_with(
     vault: &Vault,
     importer: &Importer,
-    found: import::Found,
+    found: cru_agents::Found,
     options: &Options,
     mut book: Option<Book>,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let import::Found { mut bundles, strangers } = found;
+    let cru_agents::Found { mut bundles, strangers } = found;
     let mut known = book.as_ref().map(|book| book.take(vault, &mut bundles)).unwrap_or_default();
     let mut earlier = 0;
     bundles.retain(|bundle| {
@@ -315,7 +318,7 @@ fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionR
 }
 
 /// Renders the named drafts in parallel and makes their files in order.
-pub(super) fn write(
+pub(crate) fn write(
     vault: &Vault,
     importer: &Importer,
     machine: Option<&Machine>,

@@ -8,25 +8,25 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::session::source::Importer;
+use cru_session::source::Importer;
 
 /// Folders of more files than this are not searched.
 const MOST: usize = 2_000;
 
 /// The files of one transcript.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// The one that the note names.
-    pub(super) named: PathBuf,
+    pub(crate) named: PathBuf,
     /// All, in the order they are read, that one among them.
-    pub(super) all: Vec<PathBuf>,
+    pub(crate) all: Vec<PathBuf>,
     /// The session whose copies take the place of files that are gone.
-    pub(super) kept: Option<String>,
+    pub(crate) kept: Option<String>,
 }
 
 /// The bundles of folders that were searched.
 #[derive(Debug, Default)]
-pub(super) struct Slices {
+pub(crate) struct Slices {
     folders: Mutex<HashMap<PathBuf, Arc<Folder>>>,
 }
 
@@ -35,7 +35,7 @@ type Folder = HashMap<PathBuf, Arc<Vec<PathBuf>>>;
 
 impl Slices {
     /// The files that a session was read from; `named` is one.
-    pub(super) fn files(&self, importer: &Importer, named: PathBuf, session: &str) -> Files {
+    pub(crate) fn files(&self, importer: &Importer, named: PathBuf, session: &str) -> Files {
         let all = if is_named_after(&named, session) { None } else { self.beside(importer, &named) };
         Files { all: all.unwrap_or_else(|| vec![named.clone()]), named, kept: None }
     }

@@ -3,23 +3,23 @@
 //! `cru session resume` names the old one in the new host's environment, and the first hook keeps that. An id of the
 //! host is no such name: an agent that starts another agent in its shell hands nothing over.
 
-use crate::base::Result;
-use crate::live::log::Target;
-use crate::session::Link;
-use crate::session::fold::Draft;
-use crate::session::op::Op;
-use crate::vault::writer::Plan;
-use crate::vault::{Vault, Writer};
+use cru_base::Result;
+use cru_live::log::Target;
+use cru_session::Link;
+use cru_session::fold::Draft;
+use cru_session::op::Op;
+use cru_vault::writer::Plan;
+use cru_vault::{Vault, Writer};
 
-use super::sync::Hooked;
+use crate::hooked::Hooked;
 
 /// The note that a session goes on with.
-pub(super) struct Before {
+pub(crate) struct Before {
     target: Target,
 }
 
 /// That of `hooked`; nothing where none was handed over, or where it is the host's own session still.
-pub(super) fn before(vault: &Vault, hooked: &Hooked) -> Option<Before> {
+pub(crate) fn before(vault: &Vault, hooked: &Hooked) -> Option<Before> {
     let named = hooked.continues.as_deref()?;
     let target = Target::by_stem(named, vault)?;
     let own = target.meta.host_session.as_deref() == Some(hooked.session.as_str());
@@ -28,12 +28,12 @@ pub(super) fn before(vault: &Vault, hooked: &Hooked) -> Option<Before> {
 
 impl Before {
     /// Names the old note as the parent.
-    pub(super) fn link(&self, draft: &mut Draft) {
+    pub(crate) fn link(&self, draft: &mut Draft) {
         draft.link_parent(&self.target.path.stem());
     }
 
     /// Says in the old note where it goes on.
-    pub(super) fn tell(&self, draft: &Draft, writer: &Writer<'_>) -> Result<()> {
+    pub(crate) fn tell(&self, draft: &Draft, writer: &Writer<'_>) -> Result<()> {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let link = Link::to_note(id).to_string();
         // A name that `cru` gave: nothing in it needs an escape.

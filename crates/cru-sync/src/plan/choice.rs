@@ -9,51 +9,39 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::report::Outcome;
-use crate::base::{Env, Result};
-use crate::commands::session::filter::time;
-use crate::session::event::StreamKey;
-use crate::session::fold::Draft;
-use crate::session::source::Bundle;
-use crate::session::{Session, Step};
+use crate::import::report::Outcome;
+use cru_base::Env;
+use cru_session::event::StreamKey;
+use cru_session::fold::Draft;
+use cru_session::source::Bundle;
+use cru_session::{Session, Step};
 
-/// The options of the command line.
-#[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Filters")]
-pub(super) struct Filter {
-    /// Only sessions that went on at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`
-    #[arg(long, value_name = "TIME")]
-    pub(super) since: Option<String>,
-    /// Only sessions of a project: a folder and all below it (`.` is the current one), or the name of one
-    #[arg(long, value_name = "PATH|NAME")]
-    pub(super) project: Option<String>,
-}
-
-/// Them, read. Nothing is left out by the default.
+/// Which sessions an import is about. The default is all.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     since: Option<Timestamp>,
     project: Option<Project>,
 }
 
+/// A project, as somebody names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Project {
+pub enum Project {
     /// A folder, as notes write it and as the machine does.
     Folder(Vec<String>),
     /// The name of a folder somewhere in the path, in small letters.
     Name(String),
 }
 
-impl Filter {
-    /// Usage error: a time that cannot be read.
-    pub(super) fn read(&self, env: &Env) -> Result<Choice> {
-        let since = self.since.as_deref().map(|text| time("--since", text, false, env)).transpose()?;
-        Ok(Choice { since, project: self.project.as_deref().map(|text| Project::of(text, env)) })
+impl Choice {
+    /// Sessions that went on at or after `since`, and those of `project`.
+    pub const fn of(since: Option<Timestamp>, project: Option<Project>) -> Self {
+        Self { since, project }
     }
 }
 
 impl Project {
-    fn of(text: &str, env: &Env) -> Self {
+    /// A text with a slash, or one that begins with `.` or `~`, is a folder; any other the name of one.
+    pub fn of(text: &str, env: &Env) -> Self {
         let is_path = text.starts_with(['.', '~']) || text.contains(['/', '\\']);
         if !is_path {
             return Self::Name(text.to_lowercase());
@@ -90,19 +78,19 @@ fn trimmed(path: &str) -> String {
 
 impl Choice {
     /// Whether nothing is left out.
-    pub(super) const fn is_all(&self) -> bool {
+    pub(crate) const fn is_all(&self) -> bool {
         self.since.is_none() && self.project.is_none()
     }
 
     /// Whether nothing of the bundle can be meant: its files were last written before.
-    pub(super) fn is_earlier(&self, bundle: &Bundle) -> bool {
+    pub(crate) fn is_earlier(&self, bundle: &Bundle) -> bool {
         let Some(since) = self.since.filter(|_| bundle.memory.is_empty()) else { return false };
         let since = SystemTime::from(since);
         !bundle.files.is_empty() && bundle.files.iter().all(|path| changed(path).is_some_and(|changed| changed < since))
     }
 
     /// The sessions that are left out, by all their streams, and why.
-    pub(super) fn leaves_out(&self, drafts: &[Draft]) -> HashMap<StreamKey, Outcome> {
+    pub(crate) fn leaves_out(&self, drafts: &[Draft]) -> HashMap<StreamKey, Outcome> {
         if self.is_all() {
             return HashMap::new();
         }
@@ -192,7 +180,7 @@ mod tests {
         Draft {
             key: key(agent),
             parent: agent.map(|_| key(None)),
-            agent: agent.map(crate::session::Agent::parse),
+            agent: agent.map(cru_session::Agent::parse),
             transcript: std::path::PathBuf::new(),
             session: of,
             children: Vec::new(),
@@ -200,7 +188,7 @@ mod tests {
             empty: false,
             masked: std::collections::BTreeMap::new(),
             aside: false,
-            consumed: crate::session::source::Consumed::default(),
+            consumed: cru_session::source::Consumed::default(),
         }
     }
 

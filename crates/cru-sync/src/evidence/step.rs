@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ids::Ids;
-use super::transcript::{Pointer, Transcripts, deeds, excerpt, is_same};
-use crate::base::{Error, Result};
-use crate::session::Session;
-use crate::session::event::{Event, EventKind, StreamKey};
-use crate::session::fold::{Fold, Options};
-use crate::session::mask::Masks;
-use crate::session::source::{Account, Bounds, Consumed, Header, Sink};
+use crate::evidence::transcripts::{Pointer, Transcripts, deeds, excerpt, is_same};
+use crate::grow::ids::Ids;
+use cru_base::{Error, Result};
+use cru_session::Session;
+use cru_session::event::{Event, EventKind, StreamKey};
+use cru_session::fold::{Fold, Options};
+use cru_session::mask::Masks;
+use cru_session::source::{Account, Bounds, Consumed, Header, Sink};
 
 /// Bytes of an answer where all steps are read at once: of a longer one its beginning and its end.
 const OUTPUT: usize = 64 << 10;
@@ -53,7 +53,7 @@ pub enum Missing {
 impl Transcripts {
     /// All steps of the note that `session` was read from, by their ids, without their places; none where there is no
     /// transcript. It is read once, and secrets are masked.
-    pub(in crate::commands) fn steps(&self, session: &Session) -> HashMap<String, Whole> {
+    pub fn steps(&self, session: &Session) -> HashMap<String, Whole> {
         let pointer = Pointer::of(&session.meta);
         let files = self.files(pointer).zip(pointer.host_session);
         let Some(((importer, files), wanted)) = files else { return HashMap::new() };
@@ -66,14 +66,9 @@ impl Transcripts {
     }
 
     /// The step `id` of the note that `session` was read from.
-    pub(in crate::commands) fn step(
-        &self,
-        session: &Session,
-        id: &str,
-        no_redact: bool,
-    ) -> Result<std::result::Result<Whole, Missing>> {
+    pub fn step(&self, session: &Session, id: &str, no_redact: bool) -> Result<std::result::Result<Whole, Missing>> {
         let pointer = Pointer::of(&session.meta);
-        let known = pointer.host.and_then(crate::import::of_host).and(pointer.transcript);
+        let known = pointer.host.and_then(cru_agents::of_host).and(pointer.transcript);
         let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
         let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
         let bundle = self.bundle(&files);

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::sync::Told;
-use crate::base::{Error, Result, files};
-use crate::live::hook::Entry;
-use crate::vault::State;
+use crate::hooked::Told;
+use cru_base::{Error, Result, files};
+use cru_live::hook::Entry;
+use cru_vault::State;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -20,7 +20,7 @@ struct Line {
 }
 
 /// Keeps what is new, and gives all there is.
-pub(super) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>> {
+pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>> {
     let path = path(state, key);
     let mut all = read(&path)?;
     let known: HashSet<String> = all.iter().map(|told| told.id.clone()).collect();

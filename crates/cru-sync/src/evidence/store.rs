@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::files::{self, Fingerprint};
-use crate::base::{Env, Error, Result};
-use crate::import::pack::{pack, unpack};
-use crate::session::source::Bundle;
-use crate::vault::Vault;
-use crate::vault::config::expand_home;
-use crate::vault::state::key;
+use cru_agents::pack::{pack, unpack};
+use cru_base::files::{self, Fingerprint};
+use cru_base::{Env, Error, Result};
+use cru_session::source::Bundle;
+use cru_vault::Vault;
+use cru_vault::config::expand_home;
+use cru_vault::state::key;
 
 /// Bytes of one part, and of one file that is kept and taken out again.
 const PART: u64 = 16 << 20;
@@ -65,27 +65,28 @@ pub struct Sum {
 
 /// Whose files they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owner<'a> {
+pub(crate) struct Owner<'a> {
     /// `session_id` of the note.
-    pub(super) session: &'a str,
-    pub(super) host: &'a str,
-    pub(super) host_session: &'a str,
+    pub(crate) session: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) host_session: &'a str,
 }
 
 /// The copies of a vault.
 #[derive(Clone, Debug)]
-pub(super) struct Store {
+pub struct Store {
     folder: PathBuf,
     env: Env,
 }
 
 impl Store {
-    pub(super) fn of(vault: &Vault, env: &Env) -> Self {
+    /// The copies that are kept in `vault`. Paths are named as on the machine of `env`.
+    pub fn of(vault: &Vault, env: &Env) -> Self {
         Self { folder: vault.root().join("evidence"), env: env.clone() }
     }
 
     /// Keeps a file of a session, which is the `order`th of those that are read together.
-    pub(super) fn keep(&self, owner: Owner<'_>, order: usize, path: &Path, sum: &mut Sum) -> Result<()> {
+    pub(crate) fn keep(&self, owner: Owner<'_>, order: usize, path: &Path, sum: &mut Sum) -> Result<()> {
         let failed = |source| Error::io("read", path, source);
         let mut file = File::open(path).map_err(failed)?;
         let now = Fingerprint::of(&file.metadata().map_err(failed)?);
@@ -155,13 +156,13 @@ impl Store {
     }
 
     /// Whether there are copies of a session's files, as far as their list says.
-    pub(super) fn fingerprint(&self, session: &str) -> Option<Fingerprint> {
+    pub(crate) fn fingerprint(&self, session: &str) -> Option<Fingerprint> {
         let metadata = std::fs::metadata(self.list_path(session)).ok()?;
         metadata.is_file().then(|| Fingerprint::of(&metadata))
     }
 
     /// The files of a session, in the order they are read, and how many bytes they are.
-    pub(super) fn files(&self, session: &str) -> (Vec<PathBuf>, u64) {
+    pub(crate) fn files(&self, session: &str) -> (Vec<PathBuf>, u64) {
         let mut kept: Vec<Kept> = self.list(session).into_values().collect();
         kept.sort_by(|a, b| (a.order, &a.source).cmp(&(b.order, &b.source)));
         let bytes = kept.iter().map(|kept| kept.bytes).sum();
@@ -169,7 +170,7 @@ impl Store {
     }
 
     /// Takes the copies of a session's files out: as if they were where they were. A copy that is damaged is left out.
-    pub(super) fn bundle(&self, session: &str) -> Bundle {
+    pub(crate) fn bundle(&self, session: &str) -> Bundle {
         let mut bundle = Bundle::default();
         let mut kept: Vec<Kept> = self.list(session).into_values().collect();
         kept.sort_by(|a, b| (a.order, &a.source).cmp(&(b.order, &b.source)));
@@ -195,7 +196,7 @@ impl Store {
 
     /// Sessions of a host whose own files are all gone: those that are read together, by the host's session. `has` says
     /// of the host's id whether there is a note already.
-    pub(super) fn orphans(&self, host: &str, has: &dyn Fn(&str) -> bool) -> Vec<Bundle> {
+    pub fn orphans(&self, host: &str, has: &dyn Fn(&str) -> bool) -> Vec<Bundle> {
         let folders = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::collect::Read;
-use super::kept::Sum;
-use crate::session::event::StreamKey;
-use crate::session::fold::Draft;
-use crate::session::source::{Account, Importer};
+use crate::evidence::store::Sum;
+use crate::read::bundle::Read;
+use cru_session::event::StreamKey;
+use cru_session::fold::Draft;
+use cru_session::source::{Account, Importer};
 
 /// What became of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -106,7 +106,7 @@ pub struct SessionReport {
 
 impl SessionReport {
     /// Of a draft that nothing is decided about.
-    pub(super) fn of(draft: &Draft) -> Self {
+    pub(crate) fn of(draft: &Draft) -> Self {
         Self {
             host_session: draft.key.to_string(),
             outcome: Outcome::Created,
@@ -122,7 +122,7 @@ impl SessionReport {
     }
 
     /// Of a session that was not read again.
-    pub(super) fn known(
+    pub(crate) fn known(
         key: StreamKey,
         outcome: Outcome,
         note: Option<String>,
@@ -144,7 +144,7 @@ impl SessionReport {
     }
 
     /// Which stream.
-    pub(super) const fn key(&self) -> &StreamKey {
+    pub(crate) const fn key(&self) -> &StreamKey {
         &self.key
     }
 }
@@ -198,7 +198,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(
+    pub(crate) fn new(
         importer: &Importer,
         dry_run: bool,
         sessions: Vec<SessionReport>,
@@ -248,7 +248,7 @@ impl Report {
     }
 
     /// Counts again what was taken out of the sessions that were written.
-    pub(super) fn count_masked(&mut self) {
+    pub(crate) fn count_masked(&mut self) {
         self.masked.clear();
         let written = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
         for (rule, count) in self.sessions.iter().filter(written).flat_map(|session| &session.masked) {

@@ -4,31 +4,35 @@
 //! edits are in neither and stay. What was generated last is in the machine state; where that is gone it is made again
 //! from the records behind the note's cursor, whose hash must be the same.
 
+mod carry;
+pub(crate) mod ids;
+mod status;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::carry::carry;
-use super::existing::Existing;
-use super::ids::Ids;
-use super::plan::{Old, Rules};
-use super::reading::Reading;
-use super::standing::{self, goes_on};
-use crate::base::Result;
-use crate::note::Note;
-use crate::session::cursor::Cursor;
-use crate::session::detail::Detail;
-use crate::session::fold::{Draft, Linked};
-use crate::session::source::Bundle;
-use crate::session::{Session, delta, read, render};
-use crate::vault::journal::Mark;
-use crate::vault::state::key;
-use crate::vault::writer::{Known, Plan, Writer};
-use crate::vault::{Journal, State, Vault, VaultPath};
+use crate::grow::carry::carry;
+use crate::grow::ids::Ids;
+use crate::grow::status::goes_on;
+use crate::plan::existing::Existing;
+use crate::plan::{Old, Rules};
+use crate::read::reading::Reading;
+use cru_base::Result;
+use cru_note::Note;
+use cru_session::cursor::Cursor;
+use cru_session::detail::Detail;
+use cru_session::fold::{Draft, Linked};
+use cru_session::source::Bundle;
+use cru_session::{Session, delta, read, render};
+use cru_vault::journal::Mark;
+use cru_vault::state::key;
+use cru_vault::writer::{Known, Plan, Writer};
+use cru_vault::{Journal, State, Vault, VaultPath};
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Grown {
+pub(crate) enum Grown {
     /// The note's bytes changed.
     Written,
     /// There was nothing to write.
@@ -41,19 +45,19 @@ pub(super) enum Grown {
 
 /// Writes what notes lack.
 #[derive(Clone, Copy)]
-pub(super) struct Grower<'a> {
-    pub(super) vault: &'a Vault,
-    pub(super) state: &'a State,
-    pub(super) now: Timestamp,
-    pub(super) reading: Reading<'a>,
-    pub(super) rules: &'a Rules<'a>,
+pub(crate) struct Grower<'a> {
+    pub(crate) vault: &'a Vault,
+    pub(crate) state: &'a State,
+    pub(crate) now: Timestamp,
+    pub(crate) reading: Reading<'a>,
+    pub(crate) rules: &'a Rules<'a>,
     /// What it is, for `cru undo`.
-    pub(super) label: &'a str,
+    pub(crate) label: &'a str,
 }
 
 impl Grower<'_> {
     /// Brings one note up to its draft. `consumed` are the journals whose entries the draft holds.
-    pub(super) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
+    pub(crate) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
         let mut grown = Grown::Same;
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
             let made = self.plan(old, bundle, consumed, note, known);
@@ -66,7 +70,7 @@ impl Grower<'_> {
     }
 
     /// Keeps what was generated of a note that was just made of `draft`.
-    pub(super) fn remember(&self, draft: &Draft, path: &VaultPath) -> Result<()> {
+    pub(crate) fn remember(&self, draft: &Draft, path: &VaultPath) -> Result<()> {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let mut ids = Ids::default();
         ids.rules = self.reading.rules();
@@ -124,7 +128,7 @@ impl Grower<'_> {
         let mut ops = delta::notes(&base, &Note::parse(text.as_str()), Some(there_now));
         if !consumed.is_empty() {
             let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
-            standing::settle(&mut ops, &there, &new, || {
+            status::settle(&mut ops, &there, &new, || {
                 journals.into_iter().any(|(journal, from)| goes_on(&journal, from))
             });
         }

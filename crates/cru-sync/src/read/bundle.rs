@@ -3,47 +3,47 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::facts::HookFacts;
-use crate::session::event::{Event, EventKind, StreamKey};
-use crate::session::fold::{Draft, Fold, Options};
-use crate::session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
+use crate::read::hook_facts::HookFacts;
+use cru_session::event::{Event, EventKind, StreamKey};
+use cru_session::fold::{Draft, Fold, Options};
+use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle gave.
 #[derive(Debug, Default)]
-pub(super) struct Bundled {
+pub(crate) struct Bundled {
     /// One for each stream, by key.
-    pub(super) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<Draft>,
     /// One for each file, in the order they were read.
-    pub(super) accounts: Vec<Read>,
+    pub(crate) accounts: Vec<Read>,
 }
 
 /// One file, read.
 #[derive(Debug, Default)]
-pub(super) struct Read {
-    pub(super) path: PathBuf,
-    pub(super) account: Account,
+pub(crate) struct Read {
+    pub(crate) path: PathBuf,
+    pub(crate) account: Account,
     /// The streams that its records belong to.
-    pub(super) streams: BTreeSet<StreamKey>,
+    pub(crate) streams: BTreeSet<StreamKey>,
     /// Why it could not be read, to its end or at all.
-    pub(super) error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 /// What is known before a bundle is read.
 #[derive(Clone, Copy)]
-pub(super) struct Before<'a> {
+pub(crate) struct Before<'a> {
     /// How much of a stream is wanted.
-    pub(super) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
+    pub(crate) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
     /// What hooks saw of the calls.
-    pub(super) facts: Option<&'a HookFacts>,
+    pub(crate) facts: Option<&'a HookFacts>,
     /// The one stream that is wanted, where it is not all.
-    pub(super) only: Option<&'a StreamKey>,
+    pub(crate) only: Option<&'a StreamKey>,
 }
 
 /// How a stream becomes a note.
-pub(super) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
+pub(crate) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 
 /// Reads a bundle and folds its streams.
-pub(super) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: Before<'_>) -> Bundled {
+pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: Before<'_>) -> Bundled {
     let mut collector = Collector {
         host: importer.host(),
         options,

@@ -6,31 +6,31 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::{self, Before, Bundled};
-use super::existing::Existing;
-use super::facts::HookFacts;
-use crate::session::Status;
-use crate::session::detail::Detail;
-use crate::session::event::StreamKey;
-use crate::session::fold::{Draft, Options};
-use crate::session::mask;
-use crate::session::source::{Bounds, Bundle, Importer};
-use crate::vault::Head;
+use crate::plan::existing::Existing;
+use crate::read::bundle::{self, Before, Bundled};
+use crate::read::hook_facts::HookFacts;
+use cru_session::Status;
+use cru_session::detail::Detail;
+use cru_session::event::StreamKey;
+use cru_session::fold::{Draft, Options};
+use cru_session::mask;
+use cru_session::source::{Bounds, Bundle, Importer};
+use cru_vault::Head;
 
 /// How bundles are read.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'a> {
-    pub(super) importer: &'a Importer,
-    pub(super) fold: Options,
-    pub(super) existing: &'a Existing<'a>,
-    pub(super) facts: Option<&'a HookFacts>,
+pub(crate) struct Reading<'a> {
+    pub(crate) importer: &'a Importer,
+    pub(crate) fold: Options,
+    pub(crate) existing: &'a Existing<'a>,
+    pub(crate) facts: Option<&'a HookFacts>,
 }
 
 impl Reading<'_> {
     /// Reads a bundle; `runs` says of a draft whether its session still runs.
-    pub(super) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
+    pub(crate) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
         let mark = |key: &StreamKey| self.existing.mark(key);
-        let mut bundled = collect::read(
+        let mut bundled = bundle::read(
             self.importer,
             bundle,
             &|key| self.asked(key),
@@ -52,7 +52,7 @@ impl Reading<'_> {
                 Bounds { until, mark }
             };
             let before = Before { bounds: &bounds, facts: self.facts, only: None };
-            bundled = collect::read(self.importer, bundle, &|key| self.asked(key), before);
+            bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         }
         self.defer(&mut bundled.drafts, &running);
         for draft in bundled.drafts.iter_mut().filter(|draft| running.contains(&draft.key)) {
@@ -83,15 +83,15 @@ impl Reading<'_> {
     }
 
     /// The rules by which secrets are taken out; none where they stay.
-    pub(super) fn rules(&self) -> Option<u32> {
+    pub(crate) fn rules(&self) -> Option<u32> {
         (!self.fold.no_redact).then_some(mask::VERSION)
     }
 
     /// The draft of `key` as its note last told it: of the records up to the notes' cursors.
-    pub(super) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
+    pub(crate) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
         let bounds = |key: &StreamKey| Bounds { until: self.existing.mark(key).mark, mark: None };
         let before = Before { bounds: &bounds, facts: None, only: Some(key) };
-        let bundled = collect::read(self.importer, bundle, &|key| self.asked(key), before);
+        let bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }
 }

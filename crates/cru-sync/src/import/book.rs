@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::ingest::{Machine, Options};
-use super::report::{Outcome, SessionReport};
-use crate::base::Result;
-use crate::base::files::{self, Fingerprint};
-use crate::session::event::StreamKey;
-use crate::session::mask;
-use crate::session::source::{Bundle, Importer};
-use crate::vault::{Vault, VaultPath};
+use crate::import::report::{Outcome, SessionReport};
+use crate::import::{Machine, Options};
+use cru_base::Result;
+use cru_base::files::{self, Fingerprint};
+use cru_session::event::StreamKey;
+use cru_session::mask;
+use cru_session::source::{Bundle, Importer};
+use cru_vault::{Vault, VaultPath};
 
 /// Raised when the book is written otherwise.
 const VERSION: u32 = 1;
@@ -61,7 +61,7 @@ struct Seen {
 
 /// The book of one importer.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(crate) struct Book {
     path: PathBuf,
     pages: Pages,
     /// Bundle of each file.
@@ -73,23 +73,23 @@ pub(super) struct Book {
 
 /// What is told of bundles that are not read.
 #[derive(Debug, Default)]
-pub(super) struct Unread {
-    pub(super) files: u64,
-    pub(super) sessions: Vec<SessionReport>,
-    pub(super) strangers: Vec<(PathBuf, &'static str)>,
+pub(crate) struct Unread {
+    pub(crate) files: u64,
+    pub(crate) sessions: Vec<SessionReport>,
+    pub(crate) strangers: Vec<(PathBuf, &'static str)>,
 }
 
 /// What is known of a bundle that was read.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// Whether nothing but a change of files can change what its notes should say.
-    pub(super) settled: bool,
-    pub(super) rows: Vec<usize>,
+    pub(crate) settled: bool,
+    pub(crate) rows: Vec<usize>,
 }
 
 impl Book {
     /// The book of an importer, where reading it makes sense.
-    pub(super) fn open(vault: &Vault, importer: &Importer, options: &Options, machine: &Machine) -> Option<Self> {
+    pub(crate) fn open(vault: &Vault, importer: &Importer, options: &Options, machine: &Machine) -> Option<Self> {
         if options.restore || !options.choice.is_all() {
             return None;
         }
@@ -117,7 +117,7 @@ impl Book {
     }
 
     /// What is told of `files` where none of them needs to be read; `None` where one does.
-    pub(super) fn covers(&self, vault: &Vault, files: &BTreeSet<PathBuf>) -> Option<Unread> {
+    pub(crate) fn covers(&self, vault: &Vault, files: &BTreeSet<PathBuf>) -> Option<Unread> {
         let mut bundles = BTreeSet::new();
         let mut strangers = Vec::new();
         for path in files {
@@ -143,7 +143,7 @@ impl Book {
     }
 
     /// Takes the bundles out of `bundles` that need not be read, each with what is told of it.
-    pub(super) fn take(&self, vault: &Vault, bundles: &mut Vec<Bundle>) -> Vec<(Bundle, Vec<SessionReport>)> {
+    pub(crate) fn take(&self, vault: &Vault, bundles: &mut Vec<Bundle>) -> Vec<(Bundle, Vec<SessionReport>)> {
         let all = std::mem::take(bundles);
         let known: Vec<Option<&Known>> = all.par_iter().map(|bundle| self.of(bundle, vault)).collect();
         let mut taken = Vec::new();
@@ -173,13 +173,13 @@ impl Book {
     }
 
     /// The fingerprints of a bundle's files, to be taken before they are read.
-    pub(super) fn fingerprints(bundle: &Bundle) -> Vec<(PathBuf, Fingerprint)> {
+    pub(crate) fn fingerprints(bundle: &Bundle) -> Vec<(PathBuf, Fingerprint)> {
         let of = |path: &PathBuf| Some((path.clone(), files::fingerprint(path).ok()?));
         bundle.files.iter().filter_map(of).collect()
     }
 
     /// Enters a bundle that was read, or strikes it out.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         vault: &Vault,
         files: Vec<(PathBuf, Fingerprint)>,
@@ -224,7 +224,7 @@ impl Book {
     }
 
     /// Enters files that are no transcripts.
-    pub(super) fn strangers(&mut self, strangers: &[(PathBuf, &'static str)]) {
+    pub(crate) fn strangers(&mut self, strangers: &[(PathBuf, &'static str)]) {
         for (path, why) in strangers {
             let at = REASONS.iter().position(|reason| reason == why).unwrap_or(0);
             let Ok(fingerprint) = files::fingerprint(path) else { continue };
@@ -237,7 +237,7 @@ impl Book {
     }
 
     /// Writes it where something changed.
-    pub(super) fn close(mut self) -> Result<()> {
+    pub(crate) fn close(mut self) -> Result<()> {
         if !self.changed {
             return Ok(());
         }

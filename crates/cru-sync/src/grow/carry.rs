@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use crate::session::{Agent, FileRef, Item, Phase, Session, Step, Subagent};
+use cru_session::{Agent, FileRef, Item, Phase, Session, Step, Subagent};
 
 /// Keeps what `old` knows and `new` does not.
-pub(super) fn carry(old: &Session, new: &mut Session) {
+pub(crate) fn carry(old: &Session, new: &mut Session) {
     for (before, after) in old.phases.iter().zip(&mut new.phases) {
         if before.agent.is_some() && !gains_version(before.agent.as_ref(), after.agent.as_ref()) {
             after.agent.clone_from(&before.agent);

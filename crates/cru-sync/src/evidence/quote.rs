@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::transcript::{Pointer, Transcripts, readable};
-use crate::import::lines::{Line, Lines};
-use crate::index::SessionRow;
+use crate::evidence::transcripts::{Pointer, Transcripts, readable};
+use cru_agents::lines::{Line, Lines};
+use cru_index::SessionRow;
 
 /// Longer records are not looked at.
 const LONGEST: usize = 32 << 20;
@@ -19,7 +19,7 @@ const MOST: usize = 1 << 20;
 impl Transcripts {
     /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are left
     /// out, and those behind `left` bytes, which become less by what was read.
-    pub(in crate::commands) fn quotes(
+    pub fn quotes(
         &self,
         row: &SessionRow,
         source: Option<&str>,

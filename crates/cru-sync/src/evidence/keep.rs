@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use super::collect::Read;
-use super::existing::Existing;
-use super::kept::{Owner, Store, Sum};
-use super::report::SessionReport;
-use crate::base::Result;
-use crate::session::event::StreamKey;
-use crate::session::source::{Bundle, Importer};
+use crate::evidence::store::{Owner, Store, Sum};
+use crate::import::report::SessionReport;
+use crate::plan::existing::Existing;
+use crate::read::bundle::Read;
+use cru_base::Result;
+use cru_session::event::StreamKey;
+use cru_session::source::{Bundle, Importer};
 
 /// Keeps every file that some note tells of. Files that are not on the disk are copies already.
-pub(super) fn all(
+pub(crate) fn all(
     store: &Store,
     importer: &Importer,
     existing: &Existing<'_>,
@@ -29,7 +29,7 @@ pub(super) fn all(
     for read in read {
         let Some(order) = places.get(read.path.as_path()) else { continue };
         for (key, row) in read.streams.iter().filter_map(|key| Some((key, notes.get(key)?))) {
-            let known = existing.of_stream(key).map(crate::vault::Head::id);
+            let known = existing.of_stream(key).map(cru_vault::Head::id);
             let stem = || {
                 let name = row.note.as_deref()?.rsplit('/').next()?;
                 Some(name.strip_suffix(".md").unwrap_or(name).to_owned())

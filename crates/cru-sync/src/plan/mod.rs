@@ -1,62 +1,66 @@
 //! Which drafts become notes, under which names, and how parents and children point at each other.
 
+pub(crate) mod choice;
+pub(crate) mod existing;
+pub(crate) mod made;
+
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::existing::Existing;
-use super::made::MadeNotes;
-use super::report::{Outcome, SessionReport};
-use crate::session::cursor::Cursor;
-use crate::session::event::StreamKey;
-use crate::session::fold::{Draft, Linked};
-use crate::session::{Agent, Meta};
-use crate::vault::config::{Globs, ImportConfig};
-use crate::vault::naming::{Names, child_name, session_name};
-use crate::vault::{Head, Vault, VaultPath};
+use crate::import::report::{Outcome, SessionReport};
+use crate::plan::existing::Existing;
+use crate::plan::made::MadeNotes;
+use cru_session::cursor::Cursor;
+use cru_session::event::StreamKey;
+use cru_session::fold::{Draft, Linked};
+use cru_session::{Agent, Meta};
+use cru_vault::config::{Globs, ImportConfig};
+use cru_vault::naming::{Names, child_name, session_name};
+use cru_vault::{Head, Vault, VaultPath};
 
 /// What will be done.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Drafts to write with the row of the report they belong to, named and linked, in the order of their names' making.
-    pub(super) drafts: Vec<(usize, Draft)>,
+    pub(crate) drafts: Vec<(usize, Draft)>,
     /// Drafts whose notes are there and must be looked at.
-    pub(super) olds: Vec<Old>,
+    pub(crate) olds: Vec<Old>,
     /// Every stream, in order of start, then host id.
-    pub(super) sessions: Vec<SessionReport>,
+    pub(crate) sessions: Vec<SessionReport>,
 }
 
 /// A draft whose note is there.
 #[derive(Debug)]
-pub(super) struct Old {
+pub(crate) struct Old {
     /// Row of the report.
-    pub(super) row: usize,
+    pub(crate) row: usize,
     /// The note as it was found.
-    pub(super) head: Head,
+    pub(crate) head: Head,
     /// Named and linked.
-    pub(super) draft: Draft,
+    pub(crate) draft: Draft,
     /// How many records are new.
-    pub(super) records: u64,
+    pub(crate) records: u64,
 }
 
 /// What is known of the vault.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
-    pub(super) vault: &'a Vault,
-    pub(super) existing: &'a Existing<'a>,
-    pub(super) made: &'a MadeNotes,
-    pub(super) rules: &'a Rules<'a>,
+pub(crate) struct Ground<'a> {
+    pub(crate) vault: &'a Vault,
+    pub(crate) existing: &'a Existing<'a>,
+    pub(crate) made: &'a MadeNotes,
+    pub(crate) rules: &'a Rules<'a>,
     /// Streams that filters leave out.
-    pub(super) left: &'a HashMap<StreamKey, Outcome>,
+    pub(crate) left: &'a HashMap<StreamKey, Outcome>,
     /// Make notes again that a person deleted.
-    pub(super) restore: bool,
+    pub(crate) restore: bool,
     /// Whether notes can grow: only where the machine state is at hand.
-    pub(super) can_grow: bool,
+    pub(crate) can_grow: bool,
     /// Whether every note is looked at, also where the records are the same.
-    pub(super) all: bool,
+    pub(crate) all: bool,
 }
 
 impl Plan {
     /// Decides about every draft. `names` is asked for only where a note is to be made.
-    pub(super) fn make(ground: &Ground<'_>, names: impl FnOnce() -> Names, mut drafts: Vec<Draft>) -> Self {
+    pub(crate) fn make(ground: &Ground<'_>, names: impl FnOnce() -> Names, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
         let Ground { vault, existing, rules, .. } = *ground;
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
@@ -145,10 +149,10 @@ fn compare(old: &Meta, draft: &Draft, can_grow: bool) -> (Outcome, Option<String
     };
     let more = new.records.saturating_sub(cursor.records);
     if continues && can_grow {
-        return (Outcome::Updated, Some(crate::base::text::plural(more, "new record")));
+        return (Outcome::Updated, Some(cru_base::text::plural(more, "new record")));
     }
     if new.records > cursor.records && draft.consumed.marked.as_deref().is_none_or(|hash| cursor.is_of(hash)) {
-        return (Outcome::Grown, Some(crate::base::text::plural(more, "new record")));
+        return (Outcome::Grown, Some(cru_base::text::plural(more, "new record")));
     }
     (Outcome::Grown, Some(ANOTHER.to_owned()))
 }
@@ -230,7 +234,7 @@ fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
 }
 
 /// What `[import]` of the configuration says.
-pub(super) struct Rules<'a> {
+pub(crate) struct Rules<'a> {
     ids: Vec<&'a str>,
     projects: Vec<Globs>,
     agent: Option<Agent>,
@@ -240,7 +244,7 @@ pub(super) struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn of(config: &'a ImportConfig, fallback: Option<&'a str>) -> Self {
+    pub(crate) fn of(config: &'a ImportConfig, fallback: Option<&'a str>) -> Self {
         Self {
             ids: config.exclude.iter().map(String::as_str).collect(),
             // What is no glob can still be an id.
@@ -259,7 +263,7 @@ impl<'a> Rules<'a> {
             || project.is_some_and(|path| self.projects.iter().any(|globs| globs.matches(std::path::Path::new(path))))
     }
 
-    pub(super) fn apply(&self, draft: &mut Draft) {
+    pub(crate) fn apply(&self, draft: &mut Draft) {
         if let (Some(agent), None) = (&self.agent, &draft.agent) {
             draft.set_agent(agent);
         }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::cursor::Cursor;
-use crate::session::event::StreamKey;
-use crate::session::fold::Linked;
-use crate::session::source::Bounds;
-use crate::vault::Head;
+use cru_session::cursor::Cursor;
+use cru_session::event::StreamKey;
+use cru_session::fold::Linked;
+use cru_session::source::Bounds;
+use cru_vault::Head;
 
 /// The notes of one host.
-pub(super) struct Existing<'a> {
+pub(crate) struct Existing<'a> {
     by_host: BTreeMap<&'a str, Vec<&'a Head>>,
 }
 
 impl<'a> Existing<'a> {
     /// Of the notes whose frontmatter was read.
-    pub(super) fn of(heads: &'a [Head], host: &str) -> Self {
+    pub(crate) fn of(heads: &'a [Head], host: &str) -> Self {
         let mut by_host: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
         let of_host = |head: &&Head| head.meta.host.as_deref().is_none_or(|name| name == host);
         for head in heads.iter().filter(of_host) {
@@ -27,7 +27,7 @@ impl<'a> Existing<'a> {
     }
 
     /// The note of a host session; of several, the one that holds the same records.
-    pub(super) fn find(&self, host: &str, cursor: Option<&str>) -> Option<&'a Head> {
+    pub(crate) fn find(&self, host: &str, cursor: Option<&str>) -> Option<&'a Head> {
         let heads = self.by_host.get(host)?;
         let wanted = cursor.and_then(Cursor::parse);
         let same = heads.iter().find(|head| {
@@ -38,18 +38,18 @@ impl<'a> Existing<'a> {
     }
 
     /// The note of a stream.
-    pub(super) fn of_stream(&self, key: &StreamKey) -> Option<&'a Head> {
+    pub(crate) fn of_stream(&self, key: &StreamKey) -> Option<&'a Head> {
         self.find(&key.to_string(), None)
     }
 
     /// How far that note has come: of these records the hash is wanted.
-    pub(super) fn mark(&self, key: &StreamKey) -> Bounds {
+    pub(crate) fn mark(&self, key: &StreamKey) -> Bounds {
         let cursor = self.of_stream(key).and_then(|head| head.meta.cursor.as_deref()).and_then(Cursor::parse);
         Bounds { until: None, mark: cursor.map(|cursor| cursor.records) }
     }
 
     /// A note that is there, as the child of another.
-    pub(super) fn linked(&self, key: &StreamKey) -> Option<Linked> {
+    pub(crate) fn linked(&self, key: &StreamKey) -> Option<Linked> {
         let head = self.of_stream(key)?;
         let (meta, note) = (&head.meta, head.path.stem().into_owned());
         let agent = meta.participants.first().cloned();
@@ -57,7 +57,7 @@ impl<'a> Existing<'a> {
     }
 
     /// The name of a stream's note, as links say it.
-    pub(super) fn stem(&self, key: &StreamKey) -> Option<String> {
+    pub(crate) fn stem(&self, key: &StreamKey) -> Option<String> {
         self.of_stream(key).map(|head| head.path.stem().into_owned())
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use jiff::Timestamp;
 
-use crate::note::Note;
-use crate::session::{Item, Link, Session, Step};
+use cru_note::Note;
+use cru_session::{Item, Link, Session, Step};
 
 /// What the line that is kept begins with.
 const HEAD: &str = "ids:";
@@ -19,15 +19,15 @@ const RULES: &str = "mask";
 
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     changed: BTreeMap<String, String>,
     /// By which rules the text that is kept was freed of secrets; none where it was not.
-    pub(super) rules: Option<u32>,
+    pub(crate) rules: Option<u32>,
 }
 
 impl Ids {
     /// From a text that was kept, with the rest of it.
-    pub(super) fn unpack(text: &str) -> (Self, &str) {
+    pub(crate) fn unpack(text: &str) -> (Self, &str) {
         let Some((line, rest)) = text.strip_prefix(HEAD).and_then(|text| text.split_once('\n')) else {
             return (Self::default(), text);
         };
@@ -38,7 +38,7 @@ impl Ids {
     }
 
     /// A text to be kept.
-    pub(super) fn pack(&self, text: String) -> String {
+    pub(crate) fn pack(&self, text: String) -> String {
         if self.changed.is_empty() && self.rules.is_none() {
             return text;
         }
@@ -49,7 +49,7 @@ impl Ids {
     }
 
     /// What was changed in the note `there`, which tells `account` among other things.
-    pub(super) fn found(account: &Session, there: &Session) -> Self {
+    pub(crate) fn found(account: &Session, there: &Session) -> Self {
         let mut ids = Self::default();
         let mut steps: HashMap<Said<'_>, VecDeque<&str>> = HashMap::new();
         for (said, id) in steps_of(there) {
@@ -84,13 +84,13 @@ impl Ids {
     }
 
     /// The id that a step of the account has in the note.
-    pub(super) fn now<'a>(&'a self, id: &'a str) -> &'a str {
+    pub(crate) fn now<'a>(&'a self, id: &'a str) -> &'a str {
         self.changed.get(id).map_or(id, String::as_str)
     }
 
     /// Gives what is new in `account` ids that nothing else has: neither a block of `note` nor one of `given`. `last` is
     /// what was generated last.
-    pub(super) fn avoid<'a>(
+    pub(crate) fn avoid<'a>(
         &mut self,
         account: &Session,
         last: &Session,
@@ -131,7 +131,7 @@ impl Ids {
     }
 
     /// Gives an account its ids, and its links theirs.
-    pub(super) fn apply(&self, account: &mut Session) {
+    pub(crate) fn apply(&self, account: &mut Session) {
         if self.changed.is_empty() {
             return;
         }
@@ -215,7 +215,7 @@ fn numbered(id: &str) -> Option<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Phase, read, render};
+    use cru_session::{Phase, read, render};
 
     /// An account of steps by seconds, in phases of two.
     fn account(steps: i64) -> Session {

@@ -6,20 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ingest::{Machine, Options, Unwatched, ingest};
-use super::report::{Outcome, Report, SessionReport};
-use crate::base::{Error, Result, files};
-use crate::session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
-use crate::session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
-use crate::vault::{State, Vault};
+use crate::import::report::{Outcome, Report, SessionReport};
+use crate::import::{Machine, Options, Unwatched, ingest};
+use cru_base::{Error, Result, files};
+use cru_session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+use cru_vault::{State, Vault};
 
-/// First line `session <id> [<agent id> <agent type>]`, then `day|P|R|C|O|S|junk text`.
+/// An importer in the place of the example, whose row in the table of agents it uses. First line `session <id> [<agent id> <agent type>]`, then `day|P|R|C|O|S|junk text`.
 const INVENTED: Importer = Importer {
-    id: "invented",
-    title: "Invented",
-    host: "invented",
-    places: &[],
-    names: &[".jsonl"],
+    id: "parrot",
     recognise: |_, head| head.starts_with(b"session "),
     bundle: |mut files| {
         files.sort();

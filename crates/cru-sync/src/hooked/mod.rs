@@ -4,6 +4,9 @@
 //! transcript cannot be read, what the hooks told takes its place; a later flush completes the note from the transcript.
 //! Looks at the notes of this session alone: the vault is walked only when a note is to be made or was moved.
 
+mod entries;
+mod handover;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,25 +14,23 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::existing::Existing;
-use super::facts::HookFacts;
-use super::grow::{Grower, Grown};
-use super::handover;
-use super::ingest::{Machine, Unwatched, write};
-use super::made::MadeNotes;
-use super::plan::{Ground, Plan, Rules};
-use super::reading::Reading;
-use super::report::{Outcome, SessionReport};
-use crate::base::{Env, Error, Result};
-use crate::import;
-use crate::live::hook::{Entry, HOSTS};
-use crate::live::turn::Turn;
-use crate::session::source::{Bundle, Hook, Importer};
-use crate::session::{Meta, fold};
-use crate::vault::journal::Mark;
-use crate::vault::naming::Names;
-use crate::vault::state::key;
-use crate::vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
+use crate::grow::{Grower, Grown};
+use crate::import::report::{Outcome, SessionReport};
+use crate::import::{Machine, Unwatched, write};
+use crate::plan::existing::Existing;
+use crate::plan::made::MadeNotes;
+use crate::plan::{Ground, Plan, Rules};
+use crate::read::hook_facts::HookFacts;
+use crate::read::reading::Reading;
+use cru_base::{Env, Error, Result};
+use cru_live::hook::{Entry, HOSTS};
+use cru_live::turn::Turn;
+use cru_session::source::{Bundle, Hook, Importer};
+use cru_session::{Meta, fold};
+use cru_vault::journal::Mark;
+use cru_vault::naming::Names;
+use cru_vault::state::key;
+use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
 /// How often a note is read again that somebody else wrote meanwhile.
 const ROUNDS: usize = 4;
@@ -199,7 +200,7 @@ fn is_consumed(vault: &Vault, state: &State, hooked: &Hooked) -> Result<bool> {
 
 /// Brings one session into its notes.
 pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Result<Synced> {
-    let importer = import::of_host(&hooked.host)
+    let importer = cru_agents::of_host(&hooked.host)
         .ok_or_else(|| Error::usage(format!("no importer reads what `{}` writes", hooked.host)))?;
     for round in 1.. {
         let (synced, stale) = once(vault, state, env, importer, hooked)?;
@@ -291,7 +292,7 @@ fn bundle(state: &State, importer: &Importer, hooked: &Hooked) -> Result<(Bundle
         return Ok((own.unwrap_or_else(|| Bundle::of(vec![path.to_owned()])), true));
     }
     let Some(convert) = importer.hooked else { return Ok((Bundle::default(), false)) };
-    let told = super::evidence::keep(state, &Hooked::key(&hooked.host, &hooked.session), &hooked.told)?;
+    let told = entries::keep(state, &Hooked::key(&hooked.host, &hooked.session), &hooked.told)?;
     let hooks: Vec<Hook<'_>> = told
         .iter()
         .map(|told| Hook { id: &told.id, time: told.time, event: &told.entry.event, input: &told.entry.input })

@@ -6,31 +6,31 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Error, Result, files};
-use crate::vault::State;
+use cru_base::{Error, Result, files};
+use cru_vault::State;
 
 /// A note that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(crate) struct Made {
     /// Which program ran the session.
-    pub(super) host: String,
+    pub(crate) host: String,
     /// Its id there, as in the frontmatter.
-    pub(super) host_session: String,
+    pub(crate) host_session: String,
     /// The note's `session_id`.
-    pub(super) session: String,
+    pub(crate) session: String,
     /// Where it was made, as a path of the vault.
-    pub(super) note: String,
+    pub(crate) note: String,
 }
 
 /// The notes of one host that were made, by host session.
 #[derive(Debug, Default)]
-pub(super) struct MadeNotes {
+pub(crate) struct MadeNotes {
     by_host: HashMap<String, Made>,
 }
 
 impl MadeNotes {
     /// Those of `host`. A line that cannot be read is passed over.
-    pub(super) fn read(state: &State, host: &str) -> Result<Self> {
+    pub(crate) fn read(state: &State, host: &str) -> Result<Self> {
         let path = path(state);
         let bytes = match files::read(&path) {
             Err(_) if !path.exists() => return Ok(Self::default()),
@@ -42,17 +42,17 @@ impl MadeNotes {
     }
 
     /// The note that was made of a host session.
-    pub(super) fn of(&self, host_session: &str) -> Option<&Made> {
+    pub(crate) fn of(&self, host_session: &str) -> Option<&Made> {
         self.by_host.get(host_session)
     }
 
     /// The host session whose note has this `session_id`.
-    pub(super) fn host_session(&self, session: &str) -> Option<&str> {
+    pub(crate) fn host_session(&self, session: &str) -> Option<&str> {
         self.by_host.values().find(|made| made.session == session).map(|made| made.host_session.as_str())
     }
 
     /// All that were made of one session of the host and its sub-agents.
-    pub(super) fn family<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Made> {
+    pub(crate) fn family<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Made> {
         let is_of = move |made: &&Made| {
             made.host_session.strip_prefix(session).is_some_and(|rest| rest.is_empty() || rest.starts_with("/agent-"))
         };
@@ -61,7 +61,7 @@ impl MadeNotes {
 }
 
 /// Remembers notes that were just made.
-pub(super) fn remember(state: &State, made: &[Made]) -> Result<()> {
+pub(crate) fn remember(state: &State, made: &[Made]) -> Result<()> {
     if made.is_empty() {
         return Ok(());
     }

@@ -1,0 +1,5 @@
+//! One bundle of files read: the drafts of its streams and the account of its records.
+
+pub(crate) mod bundle;
+pub mod hook_facts;
+pub(crate) mod reading;
