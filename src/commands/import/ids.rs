@@ -1,15 +1,19 @@
-//! Ids of steps and phases, where one that the account of a transcript gives is taken in the note by something else.
+//! Ids of steps, phases and a person's inputs, where one that the account of a transcript gives is taken in the note by something else.
 //!
 //! The account numbers from one whatever else stands in the note, so a step that was logged beside it may have the
 //! number that the next one gets. That one gets the next free number then, and keeps it: what was changed is kept with
 //! what was generated last, and is found again by what the steps say where that is gone.
+//!
+//! An input keeps its id as long as its words stay: where a record that was passed over before comes between two known
+//! ones, it gets a new number and they keep theirs. An input that a note holds without an id, because an older version
+//! wrote it, stays without one; `cru check --fix` gives it one.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use jiff::Timestamp;
 
 use crate::note::Note;
-use crate::session::{Item, Link, Session, Step};
+use crate::session::{Item, Link, Session, Step, User};
 
 /// What the line that is kept begins with.
 const HEAD: &str = "ids:";
@@ -20,6 +24,7 @@ const RULES: &str = "mask";
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ids {
+    /// The id in the note by that in the account; empty where the block has none in the note.
     changed: BTreeMap<String, String>,
     /// By which rules the text that is kept was freed of secrets; none where it was not.
     pub(super) rules: Option<u32>,
@@ -80,7 +85,49 @@ impl Ids {
                 ids.changed.insert(phase.id.clone(), known.to_owned());
             }
         }
+        ids.keep_inputs(account, there, there);
         ids
+    }
+
+    /// Gives the inputs of `account` the ids that they had in `last`, what was generated last, by their words. Where an
+    /// older version generated it without ids, they have those that the note `there` gives the same words, or none.
+    pub(super) fn keep_inputs(&mut self, account: &Session, last: &Session, there: &Session) {
+        let own: HashSet<&str> = inputs_of(last).filter_map(|(_, id)| id).collect();
+        let mut later: HashMap<&str, VecDeque<&str>> = HashMap::new();
+        for (words, id) in inputs_of(there) {
+            if let Some(id) = id.filter(|id| !own.contains(id)) {
+                later.entry(words).or_default().push_back(id);
+            }
+        }
+        let mut known: HashMap<&str, VecDeque<&str>> = HashMap::new();
+        for (words, id) in inputs_of(last) {
+            let given = || later.get_mut(words).and_then(VecDeque::pop_front).unwrap_or_default();
+            let id = id.unwrap_or_else(given);
+            known.entry(words).or_default().push_back(id);
+        }
+        let mut others = Vec::new();
+        for (words, id) in inputs_of(account).filter_map(|(words, id)| Some((words, id?))) {
+            let Some(ids) = known.get_mut(words) else { continue };
+            match ids.iter().position(|known| *known == self.now(id)) {
+                Some(at) => drop(ids.remove(at)),
+                None => others.push((words, id)),
+            }
+        }
+        let mut moved = BTreeMap::new();
+        for (words, id) in others {
+            if let Some(now) = known.get_mut(words).and_then(VecDeque::pop_front) {
+                moved.insert(id.to_owned(), now.to_owned());
+            }
+        }
+        let claimed: HashSet<&String> = moved.values().filter(|now| !now.is_empty()).collect();
+        self.changed.retain(|_, now| !claimed.contains(now));
+        for (id, now) in moved {
+            if id == now {
+                self.changed.remove(&id);
+            } else {
+                self.changed.insert(id, now);
+            }
+        }
     }
 
     /// The id that a step of the account has in the note.
@@ -112,7 +159,9 @@ impl Ids {
             let next = next.entry(prefix).or_default();
             *next = (*next).max(number.saturating_add(1));
         }
-        for id in ids_of(account).filter(|id| !known.contains(*id)) {
+        let nameless = |id: &str| self.changed.get(id).is_some_and(String::is_empty);
+        let fresh: Vec<&str> = ids_of(account).filter(|id| !known.contains(*id) && !nameless(id)).collect();
+        for id in fresh {
             let Some((prefix, number)) = numbered(id) else { continue };
             let digits = id.len() - prefix.len();
             let mut number = number.max(next.get(prefix).copied().unwrap_or(0));
@@ -151,6 +200,10 @@ impl Ids {
                 step.after.iter_mut().chain(&mut step.replays).for_each(|link| self.link(link));
             }
             Item::Decision(it) => it.rests_on.iter_mut().for_each(|link| self.link(link)),
+            Item::User(it) => {
+                it.callout.id.iter_mut().for_each(|id| self.id(id));
+                it.callout.id = it.callout.id.take().filter(|id| !id.is_empty());
+            }
             Item::Error(it) => {
                 it.steps.iter_mut().chain(&mut it.resolved_by).for_each(|link| self.link(link));
                 if let Some(text) = &mut it.resolution {
@@ -200,10 +253,20 @@ fn steps_of(session: &Session) -> impl Iterator<Item = (Said<'_>, &str)> {
     steps.filter_map(move |step| Some(((step.tool.as_str(), step.args.as_str(), said(step)), step.id.as_deref()?)))
 }
 
-/// The ids of phases and steps, each kind in its order on the page.
+/// A person's inputs in the order of the page: the words, and the id where they have one.
+fn inputs_of(session: &Session) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let items = session.preface.iter().chain(session.phases.iter().flat_map(|phase| &phase.items));
+    let inputs = items.filter_map(|item| match item {
+        Item::User(user) => Some(user),
+        _ => None,
+    });
+    inputs.map(|User { words, callout, .. }| (words.trim(), callout.id.as_deref()))
+}
+
+/// The ids of phases, steps and inputs, each kind in its order on the page.
 fn ids_of(session: &Session) -> impl Iterator<Item = &str> {
     let phases = session.phases.iter().map(|phase| phase.id.as_str());
-    phases.chain(steps_of(session).map(|(_, id)| id))
+    phases.chain(steps_of(session).map(|(_, id)| id)).chain(inputs_of(session).filter_map(|(_, id)| id))
 }
 
 /// `n-` and `14` of `n-014`.
