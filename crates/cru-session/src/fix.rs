@@ -254,6 +254,42 @@ mod tests {
     }
 
     #[test]
+    fn words_of_a_person_get_ids() {
+        let (text, done) = fixed(
+            "---\ntype: session\nsession_id: a\n---\n\n## Draft @x\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"go\"\n\nYes.\n\n> [!user]\n> \"stop\"\n\n^u-01\n\n> [!subagent] @b\n> mode: inline\n>\n> > [!user]\n> > \"inner\"\n",
+        );
+        insta::assert_snapshot!(text, @r#"
+        ---
+        type: session
+        session_id: a
+        ---
+
+        ## Draft @x
+
+        *2026-11-20T09:00:00Z* ^p-01
+
+        > [!user]
+        > "go"
+
+        ^u-02
+
+        Yes.
+
+        > [!user]
+        > "stop"
+
+        ^u-01
+
+        > [!subagent] @b
+        > mode: inline
+        >
+        > > [!user]
+        > > "inner"
+        "#);
+        assert_eq!(done, ["gave the user's words the id `u-02`"]);
+    }
+
+    #[test]
     fn values_are_quoted_and_repeated_ids_renamed() {
         let (text, done) = fixed(
             "---\ntype: session\nsession_id: a\ntitle: Fix: the bug\nagent: @me\n---\n## A @x\n\n*2026-11-20T09:00:00Z*\n\n- `a` → 1 ^n-001\n- `b` → 2 ^n-001\n",

@@ -116,8 +116,8 @@ impl Grower<'_> {
         let base = Note::parse(base);
         let (last, _) = read::session(&base);
         let mut new = old.draft.session.clone();
-        ids.keep_inputs(&new, &last, &there);
-        ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
+        let kept = ids.keep_inputs(&new, &last, &there);
+        ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
         carry(&last, &mut new);
         let text = render::note(&new);

@@ -15,7 +15,6 @@ mod file;
 mod file_type;
 mod kind;
 mod outcome;
-mod path;
 mod phrase;
 mod place;
 mod program;
@@ -35,6 +34,7 @@ use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use super::text;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span, threads};
+use cru_graph::FinalPath;
 use cru_session::{Link, Session, Status};
 
 /// Tasks listed as goals at most.
@@ -50,7 +50,7 @@ pub struct Options {
 /// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
-    let path = path::path(session);
+    let path = FinalPath::of(session);
     let deeds = deed::of_phases(session, &path);
     let many = deed::are_many(&deeds);
     let chapters = chapter::chapters(session, &path, &deeds, many);
@@ -162,7 +162,7 @@ fn clean(text: &str) -> String {
     fold_whitespace(&sanitise(text))
 }
 
-fn remarks(session: &Session, path: &path::Path, steps: usize, warnings: &mut Vec<Diagnostic>) {
+fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec<Diagnostic>) {
     let mut warn = |code, message: String| warnings.push(Diagnostic::warning(code, Span::default(), message));
     match steps {
         0 => warn("codify-empty", "the session has no phase with a step or decision; the workflow is empty".into()),
