@@ -122,13 +122,7 @@ mod tests {
                     - `Read a.rs` → ok ^n-005\n    - reads: `a.rs`\n";
         assert_eq!(
             told(body),
-            [
-                "p-02 Written p-01",
-                "n-003 Written n-001",
-                "n-003 Written n-002",
-                "n-004 Data n-001",
-                "n-005 Data n-004",
-            ]
+            ["p-02 Written p-01", "n-003 Written n-001", "n-003 Written n-002", "n-004 Data n-001", "n-005 Data n-004",]
         );
     }
 

@@ -252,10 +252,7 @@ mod tests {
                     *Interrupted by the user.*\n\n\
                     ## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!user]\n> \"Now the docs.\"\n\n^u-04\n\n\
                     **Tool calls:**\n- `Edit c` → ok ^n-003\n\n> [!usage] 10 tokens\n> | a |\n";
-        assert_eq!(
-            told(body),
-            ["u-01 [n-001] Fixed. Corrects", "u-03 [n-002] - Stopped", "u-04 [n-003] - Last"]
-        );
+        assert_eq!(told(body), ["u-01 [n-001] Fixed. Corrects", "u-03 [n-002] - Stopped", "u-04 [n-003] - Last"]);
     }
 
     #[test]

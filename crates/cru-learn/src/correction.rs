@@ -249,8 +249,7 @@ fn shows_fault(round: &Round<'_>, from: usize) -> bool {
 /// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do
 /// more than announce a check.
 fn is_deed(round: &Round<'_>, at: usize) -> bool {
-    let checks =
-        |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(attempt(step), Attempt::Check(_)));
+    let checks = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(attempt(step), Attempt::Check(_)));
     let after = &round.beats[at + 1..];
     match round.beats[at].item {
         Item::Prose(_) => after.is_empty() || !after.iter().all(checks),

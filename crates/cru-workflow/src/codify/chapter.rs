@@ -72,7 +72,12 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(session: &'a Session, path: &FinalPath, deeds: &[Vec<Deed<'a>>], many: bool) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(
+    session: &'a Session,
+    path: &FinalPath,
+    deeds: &[Vec<Deed<'a>>],
+    many: bool,
+) -> Vec<Chapter<'a>> {
     let children = children(session);
     let mut digests: Vec<Digest<'_>> =
         threads::map(many, &path.tops, |&index| digest(session, path, index, &children[index], deeds));
