@@ -16,8 +16,8 @@ use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
+use crate::graph::segment;
 use crate::session::boundary::{GAP, Kind};
-use crate::session::segment;
 use crate::session::{Item, Session, Status};
 use crate::vault::{Catalog, Head, Vault};
 

@@ -1,13 +1,13 @@
 //! Where sessions broke, as edges between phases.
 //!
-//! The rules are [`cru_session::segment`]'s; here their phases get nodes, and a fork the end of the session that it is a
+//! The rules are [`super::segment`]'s; here their phases get nodes, and a fork the end of the session that it is a
 //! copy of. An edge is named after the first kind of its boundary; [`super::Graph::break_before`] has all that is known.
 
 use std::collections::{HashMap, HashSet};
 
 use super::draft::Draft;
 use super::node::{Body, NodeId};
-use cru_session::segment::{self, Break};
+use super::segment::{self, Break};
 
 /// A boundary in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

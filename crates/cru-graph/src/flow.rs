@@ -31,10 +31,16 @@ type Timeline<'a> = Vec<(Timestamp, Write<'a>)>;
 
 /// The `after` edges that follow from `accesses`, which stand in the order of the page, session by session.
 pub(super) fn edges(accesses: &[Access<'_>], nodes: &[Node<'_>], sessions: &[Loaded]) -> Vec<Edge> {
-    let times = times(accesses, nodes, sessions);
+    let pairs = pairs(accesses, &times(accesses, nodes, sessions));
+    pairs.into_iter().map(|(from, to)| Edge { from, kind: EdgeKind::After, to, written: None }).collect()
+}
+
+/// Which step depends on which, `(reader, writer)`: the one rule, for a vault and for a session alone. `times` are those
+/// of the accesses and never go back within a session.
+pub(super) fn pairs(accesses: &[Access<'_>], times: &[Option<Timestamp>]) -> Vec<(NodeId, NodeId)> {
     let mut by_file: HashMap<NodeId, Timeline<'_>> = HashMap::new();
     let mut by_content: HashMap<(NodeId, &str), Timeline<'_>> = HashMap::new();
-    for (access, &time) in accesses.iter().zip(&times).filter(|(access, _)| access.write) {
+    for (access, &time) in accesses.iter().zip(times).filter(|(access, _)| access.write) {
         let Some(at) = time else { continue };
         let write = Write { time, step: access.step, session: access.session, hash: access.hash };
         by_file.entry(access.file).or_default().push((at, write));
@@ -46,11 +52,11 @@ pub(super) fn edges(accesses: &[Access<'_>], nodes: &[Node<'_>], sessions: &[Loa
         timeline.sort_by_key(|(at, write)| (*at, write.step));
     }
 
-    let mut edges = Vec::new();
+    let mut pairs = Vec::new();
     // The newest write of each file in the session at hand.
     let mut own: HashMap<NodeId, Write<'_>> = HashMap::new();
     let mut session = None;
-    for (access, &time) in accesses.iter().zip(&times) {
+    for (access, &time) in accesses.iter().zip(times) {
         if session.replace(access.session) != Some(access.session) {
             own.clear();
         }
@@ -75,10 +81,10 @@ pub(super) fn edges(accesses: &[Access<'_>], nodes: &[Node<'_>], sessions: &[Loa
                 }),
         };
         if let Some(writer) = writer.filter(|writer| writer.step != access.step) {
-            edges.push(Edge { from: access.step, kind: EdgeKind::After, to: writer.step, written: None });
+            pairs.push((access.step, writer.step));
         }
     }
-    edges
+    pairs
 }
 
 /// The last write strictly before a time.

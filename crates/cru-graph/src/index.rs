@@ -136,7 +136,7 @@ pub(super) struct World<'w, 'a> {
     pub(super) nodes: &'w [Node<'a>],
 }
 
-fn key(id: &str) -> Cow<'_, str> {
+pub(super) fn key(id: &str) -> Cow<'_, str> {
     let id = id.trim_start_matches('^');
     // Nearly all ids are written as they are compared.
     if id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) {

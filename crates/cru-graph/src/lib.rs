@@ -7,14 +7,21 @@
 pub mod boundary;
 pub mod build;
 pub mod component;
+pub mod dependency;
 pub mod edge;
 pub mod export;
 pub mod file;
 pub mod flow;
 pub mod node;
+pub mod path;
 pub mod picture;
+pub mod place;
+pub mod plan;
 pub mod reach;
+pub mod recovery;
 pub mod relation;
+pub mod segment;
+pub mod turn;
 
 mod check;
 mod draft;
@@ -23,7 +30,14 @@ mod index;
 pub(crate) mod tests;
 
 pub use build::Graph;
+pub use dependency::{Dependency, Reason, dependencies};
 pub use edge::{Edge, EdgeKind};
 pub use node::{Body, Node, NodeId, NodeKind};
+pub use path::FinalPath;
 pub use picture::{Arrow, Depth, Picture};
+pub use place::Place;
+pub use plan::{Plan, plan};
 pub use reach::{Order, Reached};
+pub use recovery::{Recovery, recoveries};
+pub use segment::{breaks, segments};
+pub use turn::{Taken, Turn, turns};

@@ -3,11 +3,15 @@
 //! Every row has every column, and a column is one plain value (lists are joined), so that each table is one uniform
 //! table in TOON and in CSV. Times are UTC, durations milliseconds, lines count from 1.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::public::{public, titled};
 use cru_base::{Lines, Span};
+use cru_graph::dependencies;
+use cru_graph::place::{self, Place};
 use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
@@ -100,6 +104,8 @@ pub struct PhaseRow {
     pub steps: u64,
     /// Those that failed.
     pub failed_steps: u64,
+    /// Ids of what it depends on, as written: `p-01`.
+    pub after: Option<String>,
     /// Line of its heading.
     pub line: u64,
 }
@@ -125,6 +131,8 @@ pub struct StepRow {
     pub exit: Option<i64>,
     /// How long.
     pub duration_ms: Option<u64>,
+    /// Ids of what it depends on, written or by the files it read: `n-001, n-004`.
+    pub after: Option<String>,
     /// Its line.
     pub line: u64,
 }
@@ -319,12 +327,25 @@ impl Table {
     }
 }
 
+/// Ids of what each step and phase of a session depends on.
+fn after(session: &Session) -> HashMap<Place, String> {
+    let mut after: HashMap<Place, String> = HashMap::new();
+    for it in dependencies(session) {
+        let Some(id) = it.on.id_in(session) else { continue };
+        let ids = after.entry(it.of).or_default();
+        ids.push_str(if ids.is_empty() { "" } else { ", " });
+        ids.push_str(id);
+    }
+    after
+}
+
 impl Record {
     /// The record of a session that was read from the note at `path`.
     pub fn of(path: &VaultPath, session: &Session, lines: &Lines) -> Self {
         let mut record = Self { session: row(path, session), ..Self::default() };
         let line = |span: Span| lines.line(span.start) as u64;
-        for phase in &session.phases {
+        let mut after = after(session);
+        for (index, phase) in session.phases.iter().enumerate() {
             record.phases.push(PhaseRow {
                 id: phase.id.clone(),
                 title: public(&phase.title, false).into_owned(),
@@ -333,11 +354,16 @@ impl Record {
                 started: phase.started,
                 steps: phase.items.iter().filter(|item| matches!(item, Item::Step(_))).count() as u64,
                 failed_steps: phase.items.iter().filter(|item| is_failed(item)).count() as u64,
+                after: after.remove(&Place { phase: Some(index), item: None }),
                 line: line(phase.heading_span),
             });
         }
-        for (phase, item) in session.items() {
+        for (place, item) in place::items(session) {
+            let phase = place.phase.and_then(|index| session.phases.get(index));
             record.item(phase.map(|phase| phase.id.clone()), item, session, line(item.span()));
+            if let (Some(after), Item::Step(_), Some(step)) = (after.remove(&place), item, record.steps.last_mut()) {
+                step.after = Some(after);
+            }
         }
         for task in session.tasks() {
             record.tasks.push(TaskRow {
@@ -379,6 +405,7 @@ impl Record {
                     time: step.time,
                     exit: step.exit.map(i64::from),
                     duration_ms: step.duration_ms,
+                    after: None,
                     line,
                 });
             }

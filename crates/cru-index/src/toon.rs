@@ -45,7 +45,10 @@ mod tests {
         let text = || Some("a, b: \"c\"\n- d".to_owned());
         let time = || "2026-11-20T10:00:00Z".parse().ok();
         Record {
-            phases: vec![PhaseRow { agent: text(), started: time(), ..PhaseRow::default() }, PhaseRow::default()],
+            phases: vec![
+                PhaseRow { agent: text(), started: time(), after: text(), ..PhaseRow::default() },
+                PhaseRow::default(),
+            ],
             steps: vec![
                 StepRow {
                     id: text(),
@@ -53,6 +56,7 @@ mod tests {
                     time: time(),
                     exit: Some(-1),
                     duration_ms: Some(7),
+                    after: text(),
                     ..StepRow::default()
                 },
                 StepRow::default(),

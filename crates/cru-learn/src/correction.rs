@@ -11,6 +11,7 @@ use super::reply::{is_command, is_no, is_numbered, offers, only_points};
 use super::trail::{self, Beat, Round, Trail};
 use super::{ending, reply, slip};
 use cru_base::Span;
+use cru_graph::recovery::attempt;
 use cru_session::attempt::Attempt;
 use cru_session::{Item, StepStatus, User, correction};
 
@@ -172,7 +173,7 @@ pub(super) fn refused(beat: &Beat<'_>) -> bool {
 /// Whether a file was changed.
 fn changes(beat: &Beat<'_>) -> bool {
     matches!(beat.item, Item::Step(step) if step.status == StepStatus::Complete
-        && (!step.writes.is_empty() || slip::attempt(step) == Attempt::Edit))
+        && (!step.writes.is_empty() || attempt(step) == Attempt::Edit))
 }
 
 /// What was done upon a correction, and how many things more. A call at its end that a person refused is no part of what
@@ -203,7 +204,7 @@ fn response(round: &Round<'_>) -> (Vec<Entry>, usize) {
 /// Whether the last check of what was done failed.
 fn fails(beats: &[Beat<'_>]) -> bool {
     let mut checks = beats.iter().filter_map(|beat| match beat.item {
-        Item::Step(step) if matches!(slip::attempt(step), Attempt::Check(_)) => Some(step),
+        Item::Step(step) if matches!(attempt(step), Attempt::Check(_)) => Some(step),
         _ => None,
     });
     checks.next_back().is_some_and(|step| step.status == StepStatus::Failed)
@@ -239,7 +240,7 @@ fn behaviour(round: &Round<'_>, stopped: bool) -> (usize, Vec<Entry>) {
 /// Whether what was done from `from` on may be what was wrong: a call that was refused, a deed, or words that are the whole
 /// answer. A look, or the last words after deeds that are told before, is what nobody would take back.
 fn shows_fault(round: &Round<'_>, from: usize) -> bool {
-    let acts = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if slip::attempt(step) != Attempt::Look);
+    let acts = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if attempt(step) != Attempt::Look);
     let (before, last) = round.beats.split_at(from.min(round.beats.len()));
     last.iter().any(|beat| acts(beat) || refused(beat))
         || (last.last().is_some_and(|beat| matches!(beat.item, Item::Prose(_))) && !before.iter().any(acts))
@@ -248,12 +249,11 @@ fn shows_fault(round: &Round<'_>, from: usize) -> bool {
 /// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do
 /// more than announce a check.
 fn is_deed(round: &Round<'_>, at: usize) -> bool {
-    let checks =
-        |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(slip::attempt(step), Attempt::Check(_)));
+    let checks = |beat: &Beat<'_>| matches!(beat.item, Item::Step(step) if matches!(attempt(step), Attempt::Check(_)));
     let after = &round.beats[at + 1..];
     match round.beats[at].item {
         Item::Prose(_) => after.is_empty() || !after.iter().all(checks),
-        Item::Step(step) => !matches!(slip::attempt(step), Attempt::Look | Attempt::Check(_)),
+        Item::Step(step) => !matches!(attempt(step), Attempt::Look | Attempt::Check(_)),
         _ => false,
     }
 }

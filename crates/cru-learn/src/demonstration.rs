@@ -9,8 +9,9 @@ use super::case::{Demonstration, Turn};
 use super::entry;
 use super::puzzle::one_line;
 use super::trail::{self, Round, Trail};
-use super::{correction, proof, recovery, reply, slip};
+use super::{correction, proof, recovery, reply};
 use cru_base::Span;
+use cru_graph::recovery::attempt;
 use cru_session::attempt::Attempt;
 use cru_session::{Item, Step, StepStatus};
 
@@ -106,7 +107,7 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     let done = || steps.iter().map(|(at, step)| (*step, &round.beats[*at].entry));
     let mut proven = false;
     for (at, step) in &steps {
-        let Attempt::Check(key) = slip::attempt(step) else { continue };
+        let Attempt::Check(key) = attempt(step) else { continue };
         failing.retain(|known| *known != key);
         if passed(step) {
             proven |= *at > first && !proof::is_weak(&key, &words, done());
@@ -160,7 +161,7 @@ fn finds_its_files(round: &Round<'_>, words: &str) -> bool {
         if files.peek().is_some() {
             return files.any(|name| parts_of_name(name).any(|part| words.contains(&part)));
         }
-        if matches!(slip::attempt(step), Attempt::Look | Attempt::Check(_)) {
+        if matches!(attempt(step), Attempt::Look | Attempt::Check(_)) {
             return true;
         }
     }
@@ -183,7 +184,7 @@ fn parts_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
 
 /// Whether a step changed a file.
 fn changes(step: &Step) -> bool {
-    step.status == StepStatus::Complete && (!step.writes.is_empty() || slip::attempt(step) == Attempt::Edit)
+    step.status == StepStatus::Complete && (!step.writes.is_empty() || attempt(step) == Attempt::Edit)
 }
 
 /// Whether a check passed: a command line may end well although the check in it did not.

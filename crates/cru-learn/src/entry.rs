@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::slip;
 use super::whole::{Call, Calls};
+use cru_graph::turn;
 use cru_session::attempt::Attempt;
 use cru_session::correction::INTERRUPTED;
 use cru_session::{Item, Step};
@@ -235,13 +236,13 @@ pub(super) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
         Item::Prose(it) => {
             let text = clean(&it.text);
             let text = text.trim();
-            let marked = text.lines().any(is_mark);
+            let marked = text.lines().any(turn::is_mark);
             let text: Cow<'_, str> = if marked {
-                text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n").trim().to_owned().into()
+                text.lines().filter(|line| !turn::is_mark(line)).collect::<Vec<_>>().join("\n").trim().to_owned().into()
             } else {
                 text.into()
             };
-            (!text.is_empty() && !is_label(&text)).then(|| Told::Prose(text.into_owned()))
+            (!text.is_empty() && !turn::is_label(&text)).then(|| Told::Prose(text.into_owned()))
         }
         Item::User(_) | Item::Tasks(_) => None,
     };
@@ -290,19 +291,6 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
         result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     Entry { block: step.id.clone(), told: Told::Step { call, result, failed, whole: None } }
-}
-
-/// What `cru` writes in the place of a picture or for a pull request: no words of the agent.
-fn is_mark(line: &str) -> bool {
-    let line = line.trim();
-    let picture = line.strip_prefix("*[").and_then(|rest| rest.strip_suffix("]*"));
-    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*'))
-        || (line.starts_with("Pull request [#") && line.ends_with(')'))
-}
-
-/// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.
-fn is_label(text: &str) -> bool {
-    text.strip_prefix("**").and_then(|rest| rest.strip_suffix(":**")).is_some_and(|label| !label.contains(['*', '\n']))
 }
 
 fn field(name: &str, value: Option<&str>, clean: &dyn Fn(&str) -> String) -> String {
@@ -384,9 +372,9 @@ mod tests {
 
     #[test]
     fn labels_of_lists_are_no_prose() {
-        assert!(is_label("**Tool calls:**"));
-        assert!(!is_label("**Note:** two things"));
-        assert!(!is_label("**a:** and **b:**"));
+        assert!(turn::is_label("**Tool calls:**"));
+        assert!(!turn::is_label("**Note:** two things"));
+        assert!(!turn::is_label("**a:** and **b:**"));
     }
 
     #[test]

@@ -1,33 +1,22 @@
 //! Where a failed step succeeded later, within the turn in which it failed.
 //!
-//! Something must have been done in between: a look that found nothing, a mistyped call and a failure that went away by
-//! itself teach nothing. What a person said meanwhile ends the search, since then the words may have been the help.
+//! The rule is [`cru_graph::recovery`]'s. What a person said meanwhile ends the search, since then the words may have been
+//! the help.
 
 use super::slip;
 use super::trail::Beat;
-use cru_session::{Item, Step, StepStatus};
+use cru_graph::recovery;
+use cru_session::{Item, Step};
 
 /// How far behind the failure a success is looked for, in things done.
 const REACH: usize = 40;
 
-/// The index of the step by which the failed step at `failed` succeeded.
+/// The index of the step by which the failed step at `failed` succeeded, where it did not fail again before.
 pub(super) fn of(beats: &[Beat<'_>], failed: usize) -> Option<usize> {
-    let step = step_at(beats, failed).filter(|step| step.status == StepStatus::Failed)?;
-    let key = slip::key(step)?;
-    let mut acted = false;
-    for at in failed + 1..beats.len().min(failed + 1 + REACH) {
-        let Some(later) = step_at(beats, at) else { continue };
-        if slip::key(later).as_ref() == Some(&key) {
-            match later.status {
-                // The next failure of the same thing stands nearer to what helped.
-                StepStatus::Failed => return None,
-                StepStatus::Complete if acted => return Some(at),
-                _ => {}
-            }
-        }
-        acted |= later.status == StepStatus::Complete && slip::acts(later);
-    }
-    None
+    let steps = (failed..beats.len().min(failed + 1 + REACH)).filter_map(|at| Some((at, step_at(beats, at)?)));
+    let outcomes = recovery::outcomes(steps, slip::acts);
+    let own = |it: &&cru_session::recovery::Recovery| (it.failure.first, it.failure.last) == (failed, failed);
+    outcomes.recovered.iter().find(own).map(|it| it.success)
 }
 
 /// The step at `index`.
@@ -42,6 +31,7 @@ pub(super) fn step_at<'a>(beats: &[Beat<'a>], index: usize) -> Option<&'a Step> 
 mod tests {
     use super::*;
     use crate::entry;
+    use cru_session::StepStatus;
 
     fn recovered(steps: &[(&str, &str, bool)]) -> Option<usize> {
         let items: Vec<Item> = steps

@@ -4,7 +4,8 @@
 //! say what was wrong: a refused call, a call without an answer and a bare exit code do not.
 
 use super::deed;
-use cru_session::attempt::{Attempt, is_shell};
+use cru_graph::recovery::attempt;
+use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
 
 /// What a person did to a call, as results say it, in lower case.
@@ -128,19 +129,6 @@ const SIGNS: &[&str] = &[
 pub(super) fn has_sign(text: &str) -> bool {
     let text = text.to_lowercase();
     SIGNS.iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
-}
-
-/// What a step tried.
-pub(super) fn attempt(step: &Step) -> Attempt {
-    let text = step.command.as_deref().unwrap_or(&step.args);
-    let attempt = Attempt::of(&step.tool, text);
-    // A hand-written step may be the command itself, without the tool that ran it.
-    match attempt {
-        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(&step.tool) => {
-            Attempt::of("Bash", &format!("{} {text}", step.tool))
-        }
-        other => other,
-    }
 }
 
 /// The name of what a step tried, where its failure can matter. It becomes part of a case, so comments are out of it.

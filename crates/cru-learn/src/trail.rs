@@ -1,7 +1,6 @@
 //! A session as one line of talk: what was asked, and what was done upon it, turn by turn.
 //!
-//! Follows the final path: phases that a later one went back behind are left out, and so are bookkeeping and what tells
-//! nothing. A turn begins with words of a person or with a phase.
+//! The turns are [`cru_graph::turn`]'s, with what each item tells; bookkeeping and what tells nothing is left out.
 
 use std::collections::HashMap;
 
@@ -9,7 +8,8 @@ use super::budget;
 use super::case::Turn;
 use super::entry::{self, Entry};
 use super::record::{Cleaner, Note};
-use cru_session::{Callout, Item, Link, Session, User, correction};
+use cru_graph::turn;
+use cru_session::{Callout, Item, Link, User, correction};
 
 /// One thing done, with the item it was read from.
 #[derive(Debug)]
@@ -56,56 +56,22 @@ impl<'a> Trail<'a> {
     pub(super) fn of(note: Note<'a>) -> Self {
         let session = note.session;
         let cleaner = Cleaner::new(note);
-        let mut rounds: Vec<Round<'a>> = Vec::new();
-        let mut add = |top: Option<usize>, items: &'a [Item], opens: bool| {
-            if opens && rounds.last().is_none_or(|last| !last.is_empty() || last.phase != top) {
-                rounds.push(Round { phase: top, ..Round::default() });
-            }
-            for item in items {
-                if let Item::User(user) = item {
-                    match rounds.last_mut() {
-                        Some(last) if last.beats.is_empty() && last.phase == top => last.users.push(user),
-                        _ => rounds.push(Round { phase: top, users: vec![user], ..Round::default() }),
-                    }
-                    continue;
-                }
-                if let (Item::Callout(callout), Some(last)) = (item, rounds.last_mut())
-                    && last.is_empty()
-                    && is_task(callout)
-                {
-                    last.task = Some(callout);
-                    continue;
-                }
-                let clean = |words: &str| cleaner.text(item.span(), words);
-                let stop = matches!(item, Item::Prose(prose) if says_stopped(&prose.text));
-                let entry = entry::of_item(item, &clean)
-                    .and_then(|entry| if stop { entry.without_stop() } else { Some(entry) });
-                if let Some(last) = rounds.last_mut() {
-                    last.interrupted |= stop;
-                    // What a tool showed stands behind its step.
-                    last.picture |= last.beats.is_empty() && is_picture(item);
-                }
-                let Some(mut entry) = entry else { continue };
-                entry.complete(note.calls);
-                if let Some(last) = rounds.last_mut().filter(|last| last.beats.is_empty() && is_own(item, last)) {
-                    last.own.push(entry);
-                    continue;
-                }
-                let beat = Beat { item, entry };
-                match rounds.last_mut() {
-                    Some(last) => last.beats.push(beat),
-                    None => rounds.push(Round { phase: top, beats: vec![beat], ..Round::default() }),
-                }
-            }
+        let entry = |item: &'a Item| {
+            let entry = entry::of_item(item, &|words: &str| cleaner.text(item.span(), words))?;
+            let mut entry = if says_stopped(item) { entry.without_stop()? } else { entry };
+            entry.complete(note.calls);
+            Some(entry)
         };
-        add(None, &session.preface, false);
-        let abandoned = abandoned(session);
-        for (index, phase) in session.phases.iter().enumerate() {
-            if !abandoned[index] {
-                let top = if phase.level > 2 { phase.parent.or(Some(index)) } else { Some(index) };
-                add(top, &phase.items, phase.level <= 2);
-            }
-        }
+        let round = |turn: turn::Turn<'a>| Round {
+            phase: turn.phase,
+            own: turn.own.iter().filter_map(|it| entry(it.item)).collect(),
+            beats: turn.work.iter().filter_map(|it| Some(Beat { item: it.item, entry: entry(it.item)? })).collect(),
+            users: turn.requests,
+            task: turn.task,
+            interrupted: turn.interrupted,
+            picture: turn.picture,
+        };
+        let mut rounds: Vec<Round<'a>> = turn::turns(session).into_iter().map(round).collect();
         rounds.retain(|round| !round.is_empty());
         let mut places = HashMap::new();
         for (index, round) in rounds.iter().enumerate() {
@@ -225,58 +191,15 @@ impl Round<'_> {
     }
 }
 
-/// Whether a step is a command that the person typed behind an exclamation mark.
-fn is_own(item: &Item, round: &Round<'_>) -> bool {
-    let Item::Step(step) = item else { return false };
-    let command = step.command.as_deref().unwrap_or(&step.args).trim();
-    let typed = |words: &str| {
-        words.lines().filter_map(|line| line.trim().strip_prefix('!')).any(|typed| typed.trim() == command)
-    };
-    step.tool == "Shell" && !command.is_empty() && round.users.iter().any(|user| typed(&user.words))
-}
-
-/// Whether a line of prose says that a person stopped the agent.
-fn says_stopped(text: &str) -> bool {
-    text.lines().any(|line| line.trim() == correction::INTERRUPTED)
-}
-
-/// Whether an item says that a picture stood in its place.
-fn is_picture(item: &Item) -> bool {
-    let marks = |line: &str| line.trim().starts_with("*[image") && line.trim().ends_with("]*");
-    matches!(item, Item::Prose(prose) if prose.text.lines().any(marks))
-}
-
-/// Whether a callout says what a parent agent asked for.
-fn is_task(callout: &Callout) -> bool {
-    callout.kind == "context" && callout.title.trim().eq_ignore_ascii_case("task")
-}
-
-/// Which phases a later one went back behind.
-fn abandoned(session: &Session) -> Vec<bool> {
-    let phases = &session.phases;
-    let mut abandoned = vec![false; phases.len()];
-    let place: std::collections::HashMap<&str, usize> =
-        phases.iter().enumerate().map(|(index, phase)| (phase.id.as_str(), index)).collect();
-    // From the end: a branch that was itself abandoned takes nothing with it, and each phase is marked once.
-    let mut index = phases.len();
-    while index > 0 {
-        index -= 1;
-        let from = phases[index].from.as_ref().filter(|link| link.target.is_empty());
-        let origin = from.and_then(|link| link.block.as_deref()).and_then(|id| place.get(id)).copied();
-        let Some(origin) = origin.filter(|&origin| origin < index) else { continue };
-        for between in origin + 1..index {
-            // Sub-phases of the phase it goes on from stay.
-            abandoned[between] = phases[between].parent != Some(origin);
-        }
-        index = origin + 1;
-    }
-    abandoned
+/// Whether an item holds a line that says that a person stopped the agent.
+fn says_stopped(item: &Item) -> bool {
+    matches!(item, Item::Prose(prose) if prose.text.lines().any(|line| line.trim() == correction::INTERRUPTED))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cru_session::{Phase, Prose};
+    use cru_session::{Phase, Prose, Session};
 
     fn phase(id: &str, from: Option<&str>, items: Vec<Item>) -> Phase {
         let from = from.map(Link::to_block);

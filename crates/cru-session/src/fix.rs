@@ -96,7 +96,7 @@ fn repeated_ids(note: &Note, _: &str) -> Vec<Fix> {
     fixes
 }
 
-/// Steps and phases without id get one.
+/// Steps, phases and a person's inputs without id get one.
 fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
     let (session, _) = read::session(note);
     if !session.meta.is_session() {
@@ -105,14 +105,22 @@ fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
     let mut names = Names::of(note, &ids(note));
     let mut fixes = phase_ids(note, &session, &mut names);
     for (_, item) in session.items() {
-        let Item::Step(step) = item else { continue };
-        if step.id.is_some() {
-            continue;
-        }
-        let Some(block) = find(note.blocks(), step.span.start) else { continue };
-        let new = names.next("n-");
-        if let Ok(patch) = add_id(note, block, &new) {
-            fixes.push(Fix { what: format!("gave the step `{}` the id `{new}`", step.tool), patch });
+        match item {
+            Item::Step(step) if step.id.is_none() => {
+                let Some(block) = find(note.blocks(), step.span.start) else { continue };
+                let new = names.next("n-");
+                if let Ok(patch) = add_id(note, block, &new) {
+                    fixes.push(Fix { what: format!("gave the step `{}` the id `{new}`", step.tool), patch });
+                }
+            }
+            Item::User(user) if user.callout.id.is_none() => {
+                let Some(block) = top(note, user.callout.span.start) else { continue };
+                let new = names.next("u-");
+                if let Ok(patch) = add_id(note, block, &new) {
+                    fixes.push(Fix { what: format!("gave the user's words the id `{new}`"), patch });
+                }
+            }
+            _ => {}
         }
     }
     fixes
@@ -139,6 +147,11 @@ fn phase_ids(note: &Note, session: &Session, names: &mut Names) -> Vec<Fix> {
         }
     }
     fixes
+}
+
+/// The block at top level that starts at `start`.
+fn top(note: &Note, start: usize) -> Option<&Block> {
+    note.blocks().binary_search_by_key(&start, |block| block.content.start).ok().map(|at| &note.blocks()[at])
 }
 
 /// The list item that starts at `start`.
@@ -191,7 +204,7 @@ impl Names {
         loop {
             *last = last.saturating_add(1);
             let id = match prefix {
-                "p-" => format!("p-{last:02}"),
+                "p-" | "u-" => format!("{prefix}{last:02}"),
                 prefix if prefix.ends_with('-') => format!("{prefix}{last:03}"),
                 prefix => format!("{prefix}-{last}"),
             };
@@ -238,6 +251,42 @@ mod tests {
         mine
         ");
         assert_eq!(done.len(), 3, "{done:?}");
+    }
+
+    #[test]
+    fn words_of_a_person_get_ids() {
+        let (text, done) = fixed(
+            "---\ntype: session\nsession_id: a\n---\n\n## Draft @x\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"go\"\n\nYes.\n\n> [!user]\n> \"stop\"\n\n^u-01\n\n> [!subagent] @b\n> mode: inline\n>\n> > [!user]\n> > \"inner\"\n",
+        );
+        insta::assert_snapshot!(text, @r#"
+        ---
+        type: session
+        session_id: a
+        ---
+
+        ## Draft @x
+
+        *2026-11-20T09:00:00Z* ^p-01
+
+        > [!user]
+        > "go"
+
+        ^u-02
+
+        Yes.
+
+        > [!user]
+        > "stop"
+
+        ^u-01
+
+        > [!subagent] @b
+        > mode: inline
+        >
+        > > [!user]
+        > > "inner"
+        "#);
+        assert_eq!(done, ["gave the user's words the id `u-02`"]);
     }
 
     #[test]

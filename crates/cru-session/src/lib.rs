@@ -18,10 +18,10 @@ pub mod mask;
 pub mod model;
 pub mod op;
 pub mod read;
+pub mod recovery;
 pub mod render;
 #[cfg(test)]
 mod round_trip;
-pub mod segment;
 pub mod source;
 pub mod step_line;
 pub mod time;

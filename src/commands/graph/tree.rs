@@ -17,9 +17,9 @@ use crate::commands::output::duration;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{amount, minute};
 use crate::graph::export::mark;
+use crate::graph::segment::Break;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use crate::session::boundary::Kind;
-use crate::session::segment::Break;
 use crate::session::{Status, StepStatus};
 
 /// How many files the list at the end names.

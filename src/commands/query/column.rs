@@ -87,12 +87,12 @@ pub(super) const SUBAGENT: Column =
 
 /// Of phases.
 pub(super) const PHASE: &[Column] =
-    own![Phase: id Text, title Text, started Time, steps Int, failed_steps Int, line Int];
+    own![Phase: id Text, title Text, started Time, steps Int, failed_steps Int, after Text, line Int];
 
 /// Of steps.
 pub(super) const STEP: &[Column] = own![
     Step: id Text, phase Text, tool Text, args Text, result Text, status Text, time Time, exit Int, duration_ms Int,
-    line Int
+    after Text, line Int
 ];
 
 /// Of decisions.

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::boundary::Placed;
+use crate::segment::{self, Break};
 use crate::{Body, Depth, EdgeKind, Graph, NodeKind, Picture};
 use cru_base::Span;
 use cru_session::boundary::Kind;
-use cru_session::segment::{self, Break};
 use cru_session::{Status, StepStatus};
 use cru_vault::{Finding, VaultPath};
 

@@ -54,9 +54,9 @@ pub(super) fn error(it: &entry::Error, id: &str) -> Item {
     Item::Error(Error { callout, text, resolution, resolved_by, steps })
 }
 
-pub(super) fn user(it: &entry::User) -> Item {
+pub(super) fn user(it: &entry::User, id: &str) -> Item {
     let title = if it.correction { "Correction" } else { "" };
-    let callout = callout("user", title.to_owned(), it.at);
+    let callout = Callout { id: Some(id.to_owned()), ..callout("user", title.to_owned(), it.at) };
     let words = sanitise(&it.words).trim().to_owned();
     let interpretation = it.action.as_deref().map(|text| fold_whitespace(&sanitise(text)));
     let interpretation = interpretation.filter(|text| !text.is_empty());

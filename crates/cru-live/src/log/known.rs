@@ -20,7 +20,7 @@ pub(super) struct Place {
 /// The tables.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The highest number of each kind of id: `n`, `p`, `e`, `q`.
+    /// The highest number of each kind of id: `n`, `p`, `u`, `e`, `q`.
     numbers: HashMap<&'static str, u64>,
     ids: HashSet<String>,
     pub(super) places: HashMap<String, Place>,
@@ -107,7 +107,7 @@ impl Known {
     /// An id is used.
     pub(super) fn take(&mut self, id: &str) {
         let id = id.to_lowercase();
-        for prefix in ["n", "p", "e", "q"] {
+        for prefix in ["n", "p", "u", "e", "q"] {
             let number = id.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
             if let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number <= LARGEST) {
                 let highest = self.numbers.entry(prefix).or_default();

@@ -119,7 +119,11 @@ impl<'a> Page<'a> {
                 Some(id)
             }
             Entry::Resolve(it) => self.resolve(it, at),
-            Entry::User(it) => self.place(item::user(it), it.after.as_deref()),
+            Entry::User(it) => {
+                let id = self.known.next("u", 2);
+                self.place(item::user(it, &id), it.after.as_deref());
+                Some(id)
+            }
             Entry::Subagent(it) => self.subagent(it),
             Entry::SubagentDone(it) => self.subagent_done(it),
             Entry::Task(it) => {

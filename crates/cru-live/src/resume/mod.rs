@@ -5,6 +5,7 @@
 //! work goes on; [`host`] which program goes on with it. Nothing here starts a program or writes a file.
 
 pub mod activate;
+mod after;
 mod decision;
 pub mod host;
 mod missing;

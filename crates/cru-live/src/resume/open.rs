@@ -6,6 +6,7 @@ use super::pack::Entry;
 use super::phase::{self, Detail, Place};
 use super::point::Point;
 use super::{text, token};
+use cru_graph::plan::{is_begun, is_open};
 use cru_session::{Callout, Item, Session, StepStatus, Task};
 
 /// Kind of a host's own summary, which stands where it compacted its context.
@@ -74,14 +75,6 @@ fn questions(point: &Point<'_>, entries: &mut Vec<Entry>) {
             entries.push(Entry::new(words.as_str(), format!("- {kind}: {words}")));
         }
     }
-}
-
-fn is_open(task: &Task) -> bool {
-    !matches!(task.status.trim().to_lowercase().as_str(), "completed" | "complete" | "done" | "cancelled" | "canceled")
-}
-
-fn is_begun(task: &Task) -> bool {
-    matches!(task.status.trim().to_lowercase().as_str(), "in_progress" | "in-progress" | "active" | "started")
 }
 
 /// `- [ ] TASK-008 Rotate signing keys (in_progress, high, progress 50)`.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use head::heads;
 
+use super::after::After;
 use super::decision::{self, Made};
 use super::phase::{self, Above, Usual};
 use super::point::Point;
@@ -350,11 +351,17 @@ impl Pack {
         let stood = said.len();
         above.words = said.iter().map(|(place, _)| *place).collect();
         let mut left = left - spent;
-        let usual = Usual::of(&session.meta);
-        let lines: Vec<Entry> =
-            point.before().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
+        let after = After::of(session);
+        let usual = Usual::of(&session.meta, &after);
+        let lines: Vec<Entry> = point
+            .before()
+            .iter()
+            .enumerate()
+            .map(|(at, it)| Entry::new(phase::name(it), phase::line(it, at, usual)))
+            .collect();
+        let behind = (point.end..).zip(point.behind());
         let behind: Vec<Entry> =
-            point.behind().iter().map(|it| Entry::new(phase::name(it), phase::line(it, usual))).collect();
+            behind.map(|(at, it)| Entry::new(phase::name(it), phase::line(it, at, usual))).collect();
         let cost = |lines: &[Entry]| lines.iter().map(|it| it.tokens).sum::<u64>();
         let reserve = (cost(&lines) + cost(&behind)).min(left / 4);
         let (recent, from) = window::recent(point, usual, &above, left - reserve);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
+use super::after::After;
 use super::{decision, text, token};
 use cru_base::text::plural;
 use cru_session::{Agent, Callout, Item, Meta, Phase, Step, StepStatus, Subagent, User};
@@ -37,13 +38,14 @@ impl Detail {
 pub(super) struct Usual<'a> {
     agent: Option<&'a Agent>,
     channel: Option<&'a str>,
+    after: &'a After,
 }
 
 impl<'a> Usual<'a> {
-    /// The only participant and the session's channel.
-    pub(super) fn of(meta: &'a Meta) -> Self {
+    /// The only participant and the session's channel; and what comes after what.
+    pub(super) fn of(meta: &'a Meta, after: &'a After) -> Self {
         let agent = Some(&meta.participants).filter(|all| all.len() == 1).and_then(|all| all.first());
-        Self { agent, channel: meta.channel.as_deref() }
+        Self { agent, channel: meta.channel.as_deref(), after }
     }
 }
 
@@ -89,7 +91,7 @@ pub(super) struct Drawn {
 /// Draws the phase at `index`.
 pub(super) fn draw(phase: &Phase, index: usize, usual: Usual<'_>, above: &Above, detail: Detail) -> Drawn {
     let heading = format!("### {}", name(phase));
-    let facts = facts(phase, usual);
+    let facts = facts(phase, index, usual);
     let head = Block::new(if facts.is_empty() { heading } else { format!("{heading}\n\n{facts}") });
     let mut blocks = Vec::new();
     let mut asked = 0;
@@ -98,7 +100,7 @@ pub(super) fn draw(phase: &Phase, index: usize, usual: Usual<'_>, above: &Above,
         if matches!(item, Item::User(_)) && asked == blocks.len() {
             asked += 1;
         }
-        blocks.extend(block(item, place, phase.agent.is_some(), above, detail));
+        blocks.extend(block(item, place, phase.agent.is_some(), usual.after, above, detail));
     }
     Drawn { head, asked: asked.min(blocks.len()), blocks }
 }
@@ -189,8 +191,8 @@ fn join<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
 }
 
 /// One line: what the phase was, who did it, how much, when.
-pub(super) fn line(phase: &Phase, usual: Usual<'_>) -> String {
-    let facts = facts(phase, usual);
+pub(super) fn line(phase: &Phase, index: usize, usual: Usual<'_>) -> String {
+    let facts = facts(phase, index, usual);
     format!("- {}{}{facts}", name(phase), if facts.is_empty() { "" } else { ": " })
 }
 
@@ -201,7 +203,7 @@ pub(super) fn name(phase: &Phase) -> String {
 }
 
 /// Agent, time, steps.
-fn facts(phase: &Phase, usual: Usual<'_>) -> String {
+fn facts(phase: &Phase, index: usize, usual: Usual<'_>) -> String {
     let mut facts = Vec::new();
     let agent = phase.agent.as_ref().filter(|agent| usual.agent != Some(*agent));
     let agent = agent.map(|agent| format!("@{}", text::short(&agent.to_string(), 40)));
@@ -229,6 +231,7 @@ fn facts(phase: &Phase, usual: Usual<'_>) -> String {
     if let Some(from) = phase.from.as_ref().and_then(|link| link.block.as_deref()) {
         facts.push(format!("goes on from {}", text::short(from, 20)));
     }
+    facts.extend(usual.after.phase(index).map(str::to_owned));
     facts.join(", ")
 }
 
@@ -253,9 +256,9 @@ fn lasted(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-fn block(item: &Item, place: Place, of_agent: bool, above: &Above, detail: Detail) -> Option<Block> {
+fn block(item: &Item, place: Place, of_agent: bool, after: &After, above: &Above, detail: Detail) -> Option<Block> {
     match item {
-        Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, detail)) }),
+        Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, after.step(place), detail)) }),
         Item::User(it) => Some(Block { words: true, ..Block::new(user(it, above.words.contains(&place), detail)) }),
         Item::Decision(it) => Some(Block::new(format!("Decided: **{}** (above)", decision::title(it)))),
         Item::Error(it) => {
@@ -329,8 +332,8 @@ fn subagent(it: &Subagent, detail: Detail) -> String {
     remark(&format!("{agent}{link}{inner}:"), &body, Detail::Full)
 }
 
-/// `` - ✗ `Bash make` → error (exit 2, n-001) ``, the whole of a long command below it.
-fn step(step: &Step, detail: Detail) -> String {
+/// `` - ✗ `Bash make` → error (exit 2, n-002, after n-001) ``, the whole of a long command below it.
+fn step(step: &Step, after: Option<&str>, detail: Detail) -> String {
     let mark = match step.status {
         StepStatus::Complete => "",
         StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => "✗ ",
@@ -345,7 +348,7 @@ fn step(step: &Step, detail: Detail) -> String {
     }
     let exit = step.exit.filter(|code| *code != 0).map(|code| format!("exit {code}"));
     let id = step.id.as_deref().map(|id| text::short(id, 20));
-    let facts: Vec<String> = [exit, id].into_iter().flatten().collect();
+    let facts: Vec<String> = [exit, id, after.map(str::to_owned)].into_iter().flatten().collect();
     if !facts.is_empty() {
         line.push_str(&format!(" ({})", facts.join(", ")));
     }

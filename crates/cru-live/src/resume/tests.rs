@@ -269,6 +269,16 @@ fn questions_are_open_until_they_are_answered() {
 }
 
 #[test]
+fn what_somebody_wrote_to_come_after_is_told() {
+    let note = "---\ntype: session\nsession_id: s\n---\n## A @a\n\n*2026-11-20T09:00:00Z* ^p-01\n\n- `Bash make` → ok ^n-001\n\n\
+                ## B @a\n\n*2026-11-20T10:00:00Z* after: [[#^p-01]] ^p-02\n\n\
+                - `Bash ship` → ok (10:00:01, exit 0) ^n-002\n    - after: [[#^n-001]], [[#^p-01]], [[other#^n-009]]\n";
+    let text = pack(note, 4_000).markdown();
+    assert!(text.contains("1 step, after p-01"), "{text}");
+    assert!(text.contains("`Bash ship` → ok (n-002, after p-01, n-001)"), "{text}");
+}
+
+#[test]
 fn a_brief_is_short() {
     let words = "many words about one thing or another. ".repeat(200);
     let note = format!("---\ntype: session\nsession_id: s\n---\n## A @a\n\n{words}\n\n## B @b\n\n{words}\n");

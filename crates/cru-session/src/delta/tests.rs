@@ -2,6 +2,7 @@
 //! what the whole one says, and what a person wrote in between is still there.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::collection::vec;
@@ -217,10 +218,19 @@ fn steps(session: &Session) -> Vec<String> {
 
 fn users(session: &Session) -> Vec<String> {
     let words = session.items().filter_map(|(_, item)| match item {
-        Item::User(user) => Some(user.words.clone()),
+        Item::User(user) => Some(format!("{:?} {}", user.callout.id, user.words)),
         _ => None,
     });
     words.collect()
+}
+
+/// The ids of a person's inputs, with the words that they name.
+fn user_ids(session: &Session) -> Vec<(String, String)> {
+    let inputs = session.items().filter_map(|(_, item)| match item {
+        Item::User(user) => Some((user.callout.id.clone().unwrap_or_default(), user.words.clone())),
+        _ => None,
+    });
+    inputs.collect()
 }
 
 proptest! {
@@ -232,6 +242,10 @@ proptest! {
         let ops = delta(&old, &new);
         let grown = apply(&before, &ops);
         prop_assert_eq!(comparable(&grown), comparable(&after), "{}\n=====\n{}\n=====\n{:#?}", before, grown, ops);
+        let (ids, part) = (user_ids(&new), user_ids(&old));
+        prop_assert!(part.iter().all(|id| ids.contains(id)), "{:?} {:?}", part, ids);
+        let names: HashSet<&str> = ids.iter().map(|(id, _)| id.as_str()).collect();
+        prop_assert!(names.len() == ids.len() && !names.contains(""), "each has one of its own: {:?}", ids);
         let after_note = Note::parse(after.as_str());
         prop_assert_eq!(notes(&after_note, &after_note, None), Vec::new());
     }

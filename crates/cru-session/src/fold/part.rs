@@ -23,11 +23,12 @@ pub(super) fn prose(text: impl Into<String>) -> Item {
     Item::Prose(Prose { text: text.into(), ..Prose::default() })
 }
 
-/// A person's exact words.
-pub(super) fn user(words: &str, correction: bool) -> Item {
+/// A person's exact words. `number` counts the inputs of the session from one, in order of the record.
+pub(super) fn user(words: &str, correction: bool, number: usize) -> Item {
     let folded = (words.chars().count() > LONG).then_some(true);
     let title = if correction { "Correction" } else { "" };
-    let callout = callout("user", title, format!("\"{words}\""), folded);
+    let id = Some(format!("u-{number:02}"));
+    let callout = Callout { id, ..callout("user", title, format!("\"{words}\""), folded) };
     Item::User(User { callout, words: words.to_owned(), interpretation: None, correction })
 }
 

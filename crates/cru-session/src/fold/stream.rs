@@ -59,6 +59,8 @@ pub struct Fold {
     phases: Vec<(u64, String)>,
     /// Commands of a person and approved plans that no phase holds yet: they stand in the next one, below its prompt.
     waiting: Vec<Entry>,
+    /// Inputs of a person so far: each has its number as its block id.
+    inputs: usize,
     /// A boundary was passed and the phase behind it not yet begun.
     boundary: Option<Boundary>,
     talk: Talk,
@@ -137,6 +139,7 @@ impl Fold {
             steps: Steps::new(host, options.level == Level::Full),
             phases: Vec::new(),
             waiting: Vec::new(),
+            inputs: 0,
             boundary: None,
             talk: Talk::default(),
             names: Names::default(),
@@ -252,7 +255,9 @@ impl Fold {
                 PromptOrigin::Shell if !words.starts_with('!') => format!("!{words}"),
                 _ => words.to_owned(),
             };
-            part::user(&shown, !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin))
+            let corrects = !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin);
+            self.inputs += 1;
+            part::user(&shown, corrects, self.inputs)
         };
         let pictures = part::attachments(&prompt.attachments);
         if verdict == Verdict::Aside {

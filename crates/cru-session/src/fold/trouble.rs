@@ -4,7 +4,7 @@
 //! that failed, after which something was done and the same thing worked; and a check that nothing later shows to pass.
 //! Misses of tools that look or edit, refusals and calls without a result are none.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::part;
@@ -13,60 +13,40 @@ use super::title;
 use cru_action::Verdict;
 
 use crate::attempt::Attempt;
+use crate::recovery::{self, Recovery, Tried};
 use crate::{Item, Link, StepStatus};
 
 /// Edits that a resolution names.
 const EDITS_NAMED: usize = 3;
 
-/// A failure that nothing mended yet.
-struct Open {
-    first: usize,
-    last: usize,
-    count: usize,
-}
-
 /// The errors, by the index of the step that each stands at.
 pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
     let mut found = BTreeMap::new();
-    let mut open: HashMap<&str, Open> = HashMap::new();
-    let mut edits: Vec<usize> = Vec::new();
-    let mut last_done: Option<usize> = None;
-    let mut last_passed: Option<usize> = None;
-    for (index, draft) in steps.iter().enumerate().filter(|(_, draft)| draft.answered && !draft.denied) {
-        // A check is judged by its verdict, which a pipe does not hide; a call that was refused, stopped or never
-        // answered is no failure.
-        let worked = match (draft.step.status, draft.step.check) {
-            (StepStatus::Complete, check) => check != Some(Verdict::Failed),
-            (StepStatus::Failed, _) => false,
-            _ => continue,
-        };
-        if let Some(key) = draft.attempt.key() {
-            if !worked {
-                let entry = open.entry(key).or_insert(Open { first: index, last: index, count: 0 });
-                (entry.last, entry.count) = (index, entry.count + 1);
-                continue;
-            }
-            if let Some(failure) = open.remove(key)
-                && last_done.is_some_and(|done| done > failure.last)
-            {
-                let between = edits.partition_point(|&edit| edit < failure.first);
-                let resolution = resolution(&edits[between..], index, &draft.attempt);
-                found.insert(failure.first, error(steps, failure.first, failure.count, Some(resolution)));
-            }
-            if matches!(draft.attempt, Attempt::Check(_)) {
-                last_passed = Some(index);
-            }
-        }
-        if worked && draft.attempt != Attempt::Look {
-            last_done = Some(index);
-            if draft.attempt == Attempt::Edit || !draft.step.writes.is_empty() {
-                edits.push(index);
-            }
-        }
+    // A call that was refused, stopped or never answered is no failure.
+    let ended = |draft: &Draft| matches!(draft.step.status, StepStatus::Complete | StepStatus::Failed);
+    let told = || steps.iter().enumerate().filter(move |(_, draft)| draft.answered && ended(draft));
+    // A check is judged by its verdict, which a pipe does not hide.
+    let worked = |draft: &Draft| {
+        draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed)
+    };
+    let outcomes = recovery::outcomes(told().map(|(index, draft)| {
+        let acts = draft.attempt != Attempt::Look;
+        (index, Tried { key: draft.attempt.key(), worked: worked(draft), acts })
+    }));
+    let is_edit = |draft: &Draft| draft.attempt == Attempt::Edit || !draft.step.writes.is_empty();
+    let edits = told().filter(|(_, draft)| worked(draft) && draft.attempt != Attempt::Look && is_edit(draft));
+    let edits: Vec<usize> = edits.map(|(index, _)| index).collect();
+    for Recovery { failure, success } in outcomes.recovered {
+        let Some(draft) = steps.get(success) else { continue };
+        let from = edits.partition_point(|&edit| edit < failure.first);
+        let until = edits.partition_point(|&edit| edit < success);
+        let resolution = resolution(&edits[from..until], success, &draft.attempt);
+        found.insert(failure.first, error(steps, failure.first, failure.count, Some(resolution)));
     }
-    for failure in open.into_values() {
-        let is_check = steps.get(failure.last).is_some_and(|draft| matches!(draft.attempt, Attempt::Check(_)));
-        if is_check && last_passed.is_none_or(|passed| passed < failure.last) {
+    let is_check = |draft: &Draft| matches!(draft.attempt, Attempt::Check(_));
+    let last_passed = told().filter(|(_, draft)| worked(draft) && is_check(draft)).map(|(index, _)| index).last();
+    for failure in outcomes.open {
+        if steps.get(failure.last).is_some_and(is_check) && last_passed.is_none_or(|passed| passed < failure.last) {
             found.insert(failure.last, error(steps, failure.last, failure.count, None));
         }
     }

@@ -1,15 +1,19 @@
-//! Ids of steps and phases, where one that the account of a transcript gives is taken in the note by something else.
+//! Ids of steps, phases and a person's inputs, where one that the account of a transcript gives is taken in the note by something else.
 //!
 //! The account numbers from one whatever else stands in the note, so a step that was logged beside it may have the
 //! number that the next one gets. That one gets the next free number then, and keeps it: what was changed is kept with
 //! what was generated last, and is found again by what the steps say where that is gone.
+//!
+//! An input keeps its id as long as its words stay: where a record that was passed over before comes between two known
+//! ones, it gets a new number and they keep theirs. An input that a note holds without an id, because an older version
+//! wrote it, stays without one; `cru check --fix` gives it one.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use jiff::Timestamp;
 
 use cru_note::Note;
-use cru_session::{Item, Link, Session, Step};
+use cru_session::{Item, Link, Session, Step, User};
 
 /// What the line that is kept begins with.
 const HEAD: &str = "ids:";
@@ -20,6 +24,7 @@ const RULES: &str = "mask";
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ids {
+    /// The id in the note by that in the account; empty where the block has none in the note.
     changed: BTreeMap<String, String>,
     /// By which rules the text that is kept was freed of secrets; none where it was not.
     pub(crate) rules: Option<u32>,
@@ -80,7 +85,56 @@ impl Ids {
                 ids.changed.insert(phase.id.clone(), known.to_owned());
             }
         }
+        ids.keep_inputs(account, there, there);
         ids
+    }
+
+    /// Gives the inputs of `account` the ids that they had in `last`, what was generated last, by their words. Where an
+    /// older version generated it without ids, they have those that the note `there` gives the same words, or none. The ids
+    /// in `account` of those that were found.
+    pub(crate) fn keep_inputs(&mut self, account: &Session, last: &Session, there: &Session) -> HashSet<String> {
+        let own: HashSet<&str> = inputs_of(last).filter_map(|(_, id)| id).collect();
+        let mut later: HashMap<&str, VecDeque<&str>> = HashMap::new();
+        for (words, id) in inputs_of(there) {
+            if let Some(id) = id.filter(|id| !own.contains(id)) {
+                later.entry(words).or_default().push_back(id);
+            }
+        }
+        let mut known: HashMap<&str, VecDeque<&str>> = HashMap::new();
+        for (words, id) in inputs_of(last) {
+            let given = || later.get_mut(words).and_then(VecDeque::pop_front).unwrap_or_default();
+            let id = id.unwrap_or_else(given);
+            known.entry(words).or_default().push_back(id);
+        }
+        let mut kept = HashSet::new();
+        let mut others = Vec::new();
+        for (words, id) in inputs_of(account).filter_map(|(words, id)| Some((words, id?))) {
+            let Some(ids) = known.get_mut(words) else { continue };
+            match ids.iter().position(|known| *known == self.now(id)) {
+                Some(at) => {
+                    ids.remove(at);
+                    kept.insert(id.to_owned());
+                }
+                None => others.push((words, id)),
+            }
+        }
+        let mut moved = BTreeMap::new();
+        for (words, id) in others {
+            if let Some(now) = known.get_mut(words).and_then(VecDeque::pop_front) {
+                moved.insert(id.to_owned(), now.to_owned());
+            }
+        }
+        let claimed: HashSet<&String> = moved.values().filter(|now| !now.is_empty()).collect();
+        self.changed.retain(|_, now| !claimed.contains(now));
+        for (id, now) in moved {
+            kept.insert(id.clone());
+            if id == now {
+                self.changed.remove(&id);
+            } else {
+                self.changed.insert(id, now);
+            }
+        }
+        kept
     }
 
     /// The id that a step of the account has in the note.
@@ -89,11 +143,12 @@ impl Ids {
     }
 
     /// Gives what is new in `account` ids that nothing else has: neither a block of `note` nor one of `given`. `last` is
-    /// what was generated last.
+    /// what was generated last, `kept` are the inputs that were found in it.
     pub(crate) fn avoid<'a>(
         &mut self,
         account: &Session,
         last: &Session,
+        kept: &HashSet<String>,
         note: &'a Note,
         given: impl Iterator<Item = &'a str>,
     ) {
@@ -112,7 +167,7 @@ impl Ids {
             let next = next.entry(prefix).or_default();
             *next = (*next).max(number.saturating_add(1));
         }
-        for id in ids_of(account).filter(|id| !known.contains(*id)) {
+        for id in ids_of(account).filter(|id| !known.contains(*id) && !kept.contains(*id)) {
             let Some((prefix, number)) = numbered(id) else { continue };
             let digits = id.len() - prefix.len();
             let mut number = number.max(next.get(prefix).copied().unwrap_or(0));
@@ -151,6 +206,10 @@ impl Ids {
                 step.after.iter_mut().chain(&mut step.replays).for_each(|link| self.link(link));
             }
             Item::Decision(it) => it.rests_on.iter_mut().for_each(|link| self.link(link)),
+            Item::User(it) => {
+                it.callout.id.iter_mut().for_each(|id| self.id(id));
+                it.callout.id = it.callout.id.take().filter(|id| !id.is_empty());
+            }
             Item::Error(it) => {
                 it.steps.iter_mut().chain(&mut it.resolved_by).for_each(|link| self.link(link));
                 if let Some(text) = &mut it.resolution {
@@ -200,10 +259,20 @@ fn steps_of(session: &Session) -> impl Iterator<Item = (Said<'_>, &str)> {
     steps.filter_map(move |step| Some(((step.tool.as_str(), step.args.as_str(), said(step)), step.id.as_deref()?)))
 }
 
-/// The ids of phases and steps, each kind in its order on the page.
+/// A person's inputs in the order of the page: the words, and the id where they have one.
+fn inputs_of(session: &Session) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let items = session.preface.iter().chain(session.phases.iter().flat_map(|phase| &phase.items));
+    let inputs = items.filter_map(|item| match item {
+        Item::User(user) => Some(user),
+        _ => None,
+    });
+    inputs.map(|User { words, callout, .. }| (words.trim(), callout.id.as_deref()))
+}
+
+/// The ids of phases, steps and inputs, each kind in its order on the page.
 fn ids_of(session: &Session) -> impl Iterator<Item = &str> {
     let phases = session.phases.iter().map(|phase| phase.id.as_str());
-    phases.chain(steps_of(session).map(|(_, id)| id))
+    phases.chain(steps_of(session).map(|(_, id)| id)).chain(inputs_of(session).filter_map(|(_, id)| id))
 }
 
 /// `n-` and `14` of `n-014`.
@@ -215,7 +284,7 @@ fn numbered(id: &str) -> Option<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cru_session::{Phase, read, render};
+    use cru_session::{Callout, Phase, read, render};
 
     /// An account of steps by seconds, in phases of two.
     fn account(steps: i64) -> Session {
@@ -257,7 +326,7 @@ mod tests {
         let note =
             Note::parse(format!("{}\n- `Bench both` → fine ^n-003\n\n## Mine\n\nx ^p-02\n", render::note(&last)));
         let mut it = Ids::default();
-        it.avoid(&new, &last, &note, ["n-005"].into_iter());
+        it.avoid(&new, &last, &HashSet::new(), &note, ["n-005"].into_iter());
         it.apply(&mut new);
         assert_eq!(ids(&new), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007");
         assert_eq!(links(&new), ["[[#^n-001]]", "[[#^n-002]]", "[[#^n-004]]", "[[#^n-006]]"]);
@@ -268,7 +337,7 @@ mod tests {
         assert_eq!(Ids::unpack(text), (Ids::default(), text));
         let (last, _) = read::session(&Note::parse(text));
         let mut more = account(6);
-        it.avoid(&more, &last, &Note::parse(text), std::iter::empty());
+        it.avoid(&more, &last, &HashSet::new(), &Note::parse(text), std::iter::empty());
         it.apply(&mut more);
         assert_eq!(ids(&more), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007 n-008");
         assert_eq!(known, Ids::found(&account(5), &last), "the steps say which they are");
@@ -278,7 +347,7 @@ mod tests {
     fn nothing_changes_where_nothing_is_taken() {
         let (last, new) = (account(3), account(9));
         let mut it = Ids::default();
-        it.avoid(&new, &last, &Note::parse(render::note(&last)), ["n-002", "e-001"].into_iter());
+        it.avoid(&new, &last, &HashSet::new(), &Note::parse(render::note(&last)), ["n-002", "e-001"].into_iter());
         assert_eq!(it, Ids::default());
         assert_eq!(it.links_in("fixed by [[#^n-002]], see [[#^"), "fixed by [[#^n-002]], see [[#^");
         it.changed.insert("n-002".to_owned(), "n-012".to_owned());
@@ -286,6 +355,59 @@ mod tests {
             it.links_in("[[#^n-002]] [[#^n-0021]] [[x#^n-002]] [[#^n-002|é"),
             "[[#^n-012]] [[#^n-0021]] [[x#^n-002]] [[#^n-012|é"
         );
+    }
+
+    /// An account of inputs; `None`: without an id.
+    fn inputs(of: &[(&str, Option<&str>)]) -> Session {
+        let item = |(words, id): &(&str, Option<&str>)| {
+            let callout = Callout { id: id.map(str::to_owned), ..Callout::default() };
+            Item::User(User { words: (*words).to_owned(), callout, ..User::default() })
+        };
+        let phase = Phase { id: "p-01".to_owned(), items: of.iter().map(item).collect(), ..Phase::default() };
+        Session { phases: vec![phase], ..Session::default() }
+    }
+
+    fn input_ids(session: &Session) -> Vec<&str> {
+        inputs_of(session).map(|(_, id)| id.unwrap_or("-")).collect()
+    }
+
+    fn grown(account: &[(&str, Option<&str>)], last: &Session, there: &Session, note: &str) -> (Ids, Session) {
+        let (mut it, mut new) = (Ids::default(), inputs(account));
+        let kept = it.keep_inputs(&new, last, there);
+        it.avoid(&new, last, &kept, &Note::parse(note), std::iter::empty());
+        it.apply(&mut new);
+        (it, new)
+    }
+
+    #[test]
+    fn an_input_keeps_its_id_where_another_comes_before_it() {
+        let last = inputs(&[("go", Some("u-01")), ("yes", Some("u-02"))]);
+        let account = [("go", Some("u-01")), ("wait", Some("u-02")), ("yes", Some("u-03")), ("yes", Some("u-04"))];
+        let (it, new) = grown(&account, &last, &last, "x ^u-03\n");
+        assert_eq!(input_ids(&new), ["u-01", "u-04", "u-02", "u-05"]);
+        // The next time it is known.
+        let mut again = inputs(&account);
+        let packed = it.pack("text".to_owned());
+        let (mut known, _) = Ids::unpack(&packed);
+        let kept = known.keep_inputs(&again, &new, &new);
+        known.avoid(&again, &new, &kept, &Note::parse("x ^u-03\n"), std::iter::empty());
+        known.apply(&mut again);
+        assert_eq!(input_ids(&again), input_ids(&new));
+    }
+
+    #[test]
+    fn a_note_of_an_older_version_keeps_its_inputs_as_they_stand() {
+        let account = [("go", Some("u-01")), ("yes", Some("u-02")), ("yes", Some("u-03"))];
+        // Generated without ids; since then a person gave one of them an id.
+        let last = inputs(&[("go", None), ("yes", None)]);
+        let there = inputs(&[("go", None), ("yes", Some("u-01"))]);
+        let (it, new) = grown(&account, &last, &there, "x ^u-01\n");
+        assert_eq!(input_ids(&new), ["-", "u-01", "u-03"]);
+        let packed = it.pack(String::new());
+        assert_eq!(Ids::unpack(&packed).0, it);
+        let mut again = inputs(&account);
+        it.apply(&mut again);
+        assert_eq!(input_ids(&again), input_ids(&new));
     }
 
     #[test]

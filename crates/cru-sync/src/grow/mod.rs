@@ -120,7 +120,8 @@ impl Grower<'_> {
         let base = Note::parse(base);
         let (last, _) = read::session(&base);
         let mut new = old.draft.session.clone();
-        ids.avoid(&new, &last, note, known.made.values().map(String::as_str));
+        let kept = ids.keep_inputs(&new, &last, &there);
+        ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
         carry(&last, &mut new);
         let text = render::note(&new);
@@ -182,7 +183,13 @@ impl Grower<'_> {
         session.meta.parent.clone_from(&there.meta.parent);
         session.meta.status.clone_from(&there.meta.status);
         session.meta.ended = there.meta.ended;
-        let ids = ids.unwrap_or_else(|| Ids::found(&session, there));
+        let ids = match ids {
+            Some(mut ids) => {
+                ids.keep_inputs(&session, there, there);
+                ids
+            }
+            None => Ids::found(&session, there),
+        };
         ids.apply(&mut session);
         carry(there, &mut session);
         Ok((ids, session))

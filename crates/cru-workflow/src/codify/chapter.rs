@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use super::deed::Deed;
 use super::kind::Kind;
-use super::path::{self, Path};
 use super::request;
 use cru_base::threads;
+use cru_graph::FinalPath;
 use cru_session::{Item, Phase, Session, User};
 
 /// How many chapters a workflow has at most, declared ones aside.
@@ -72,7 +72,12 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(session: &'a Session, path: &Path, deeds: &[Vec<Deed<'a>>], many: bool) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(
+    session: &'a Session,
+    path: &FinalPath,
+    deeds: &[Vec<Deed<'a>>],
+    many: bool,
+) -> Vec<Chapter<'a>> {
     let children = children(session);
     let mut digests: Vec<Digest<'_>> =
         threads::map(many, &path.tops, |&index| digest(session, path, index, &children[index], deeds));
@@ -174,7 +179,7 @@ pub(super) fn children(session: &Session) -> Vec<Vec<usize>> {
 
 fn digest<'a>(
     session: &'a Session,
-    path: &Path,
+    path: &FinalPath,
     index: usize,
     children: &[usize],
     deeds: &[Vec<Deed<'a>>],
@@ -193,7 +198,7 @@ fn digest<'a>(
         phase,
     };
     for &part in std::iter::once(&index).chain(children) {
-        let items = path::items(session, path, part);
+        let items = path.items(session, part);
         for deed in deeds.get(part).map_or(&[][..], Vec::as_slice) {
             digest.looked = true;
             digest.weight += weight(deed);
@@ -293,7 +298,7 @@ mod tests {
 
     fn sizes(phases: Vec<Phase>) -> Vec<usize> {
         let session = Session { phases, ..Session::default() };
-        let path = path::path(&session);
+        let path = FinalPath::of(&session);
         let deeds = crate::codify::deed::of_phases(&session, &path);
         chapters(&session, &path, &deeds, false).iter().map(|chapter| chapter.phases.len()).collect()
     }

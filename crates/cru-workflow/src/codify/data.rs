@@ -118,6 +118,7 @@ impl Data {
 }
 
 impl<'a> Names<'a> {
+    /// A name that nothing has yet.
     fn fresh(&mut self, base: &str) -> String {
         let count = self.states.entry(base.to_owned()).or_insert(0);
         *count += 1;

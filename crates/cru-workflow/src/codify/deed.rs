@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::core;
 use super::kind::{self, Kind};
-use super::path::{self, Path};
 use super::place::relative;
 use super::shell;
 use super::verdict::{self, Ended};
+use cru_graph::FinalPath;
 use cru_session::{Item, Session, Step};
 
 /// From how many on they are read side by side.
@@ -119,9 +119,9 @@ pub(super) fn are_many(parts: &[Vec<Deed<'_>>]) -> bool {
 
 /// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,
 /// on all cores where there are many.
-pub(super) fn of_phases<'a>(session: &'a Session, path: &Path) -> Vec<Vec<Deed<'a>>> {
+pub(super) fn of_phases<'a>(session: &'a Session, path: &FinalPath) -> Vec<Vec<Deed<'a>>> {
     let project = session.meta.project.as_deref();
-    let own = |index: usize| deeds(path::items(session, path, index), project);
+    let own = |index: usize| deeds(path.items(session, index), project);
     let phases = session.phases.len();
     let many = session.phases.iter().map(|phase| phase.items.len()).sum::<usize>() >= MANY;
     if many { (0..phases).into_par_iter().map(own).collect() } else { (0..phases).map(own).collect() }

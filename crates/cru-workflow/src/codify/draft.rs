@@ -5,12 +5,12 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use super::chapter::{self, Chapter};
 use super::data::{self, Data, Names, Touched};
 use super::deed::{Deed, deeds};
-use super::path::{self, Path};
 use super::{Options, clean, request, title};
 use crate::heading::{is_agent, is_channel};
 use crate::model::{Operand, Step};
 use cru_base::text::truncate;
 use cru_base::threads;
+use cru_graph::{FinalPath, plan};
 use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 
 /// A step to be.
@@ -61,7 +61,7 @@ pub(super) struct Draft<'a> {
 /// The drafts in document order.
 pub(super) fn drafts<'a>(
     session: &'a Session,
-    path: &Path,
+    path: &FinalPath,
     chapters: &[Chapter<'a>],
     mut deeds: Vec<Vec<Deed<'a>>>,
 ) -> Vec<Draft<'a>> {
@@ -95,7 +95,7 @@ pub(super) fn drafts<'a>(
         let any_works = chapter.phases.iter().any(works);
         for digest in &chapter.phases {
             draft.take(session, path, digest.index, of(digest.index), &mut below);
-            let items = path::items(session, path, digest.index);
+            let items = path.items(session, digest.index);
             let counts = works(digest) || !any_works;
             if counts {
                 draft.closing = closing(items).or(draft.closing);
@@ -112,7 +112,7 @@ pub(super) fn drafts<'a>(
                 nested.requests = chapter::prompt(phase).into_iter().collect();
                 let mut deeper = Vec::new();
                 nested.take(session, path, child, of(child), &mut deeper);
-                let items = path::items(session, path, child);
+                let items = path.items(session, child);
                 nested.closing = closing(items);
                 nested.asked = items.iter().filter_map(request_in).collect();
                 nested.lead = Some((phase, true));
@@ -161,13 +161,13 @@ impl<'a> Draft<'a> {
     fn take(
         &mut self,
         session: &'a Session,
-        path: &Path,
+        path: &FinalPath,
         index: usize,
         deeds: Vec<Deed<'a>>,
         below: &mut Vec<Draft<'a>>,
     ) {
         let Some(phase) = session.phases.get(index) else { return };
-        let items = path::items(session, path, index);
+        let items = path.items(session, index);
         self.phases.push(phase);
         if self.deeds.is_empty() {
             self.deeds = deeds;
@@ -197,7 +197,7 @@ impl<'a> Draft<'a> {
                         self.corrections.push(user);
                     }
                 }
-                Item::Decision(decision) if is_approval(decision) => {
+                Item::Decision(decision) if plan::is_approval(decision) => {
                     self.gates.push((&decision.callout.title, &decision.text));
                 }
                 Item::Decision(decision) => self.decisions.push(decision),
@@ -272,13 +272,6 @@ fn request_in(item: &Item) -> Option<&User> {
         Item::User(user) if !user.correction && !request::is_talk(&user.words) => Some(user),
         _ => None,
     }
-}
-
-/// Whether a decision is somebody's yes to a plan.
-fn is_approval(decision: &Decision) -> bool {
-    let title = decision.callout.title.to_lowercase();
-    let agreed = ["approved", "accepted", "agreed"].iter().any(|word| title.contains(word)) && !title.contains("not ");
-    title.starts_with("plan:") || (title.contains("plan") && agreed)
 }
 
 /// The title that a session has of its own, if it says what was done: a step that is all of it goes by that.

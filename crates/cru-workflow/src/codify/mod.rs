@@ -10,12 +10,12 @@ mod commands;
 mod core;
 mod data;
 mod deed;
+mod dependency;
 mod draft;
 mod file;
 mod file_type;
 mod kind;
 mod outcome;
-mod path;
 mod phrase;
 mod place;
 mod program;
@@ -35,6 +35,7 @@ use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use super::text;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span, threads};
+use cru_graph::{FinalPath, plan};
 use cru_session::{Link, Session, Status};
 
 /// Tasks listed as goals at most.
@@ -50,7 +51,7 @@ pub struct Options {
 /// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
-    let path = path::path(session);
+    let path = FinalPath::of(session);
     let deeds = deed::of_phases(session, &path);
     let many = deed::are_many(&deeds);
     let chapters = chapter::chapters(session, &path, &deeds, many);
@@ -58,6 +59,7 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     // What files and values they touch does not depend on what they are called.
     let (titles, flows) =
         threads::join_if(many, || draft::titles(session, &chapters, &drafts, many), || draft::flows(&drafts, many));
+    let flows = dependency::joined(session, &drafts, flows);
     for (draft, title) in drafts.iter_mut().zip(titles) {
         draft.title = title;
     }
@@ -162,7 +164,7 @@ fn clean(text: &str) -> String {
     fold_whitespace(&sanitise(text))
 }
 
-fn remarks(session: &Session, path: &path::Path, steps: usize, warnings: &mut Vec<Diagnostic>) {
+fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec<Diagnostic>) {
     let mut warn = |code, message: String| warnings.push(Diagnostic::warning(code, Span::default(), message));
     match steps {
         0 => warn("codify-empty", "the session has no phase with a step or decision; the workflow is empty".into()),
@@ -192,7 +194,7 @@ fn remarks(session: &Session, path: &path::Path, steps: usize, warnings: &mut Ve
 
 fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     let tasks = session.tasks();
-    let open = tasks.iter().filter(|task| matches!(task.status.as_str(), "pending" | "in_progress")).count();
+    let open = tasks.iter().filter(|task| plan::is_open(task)).count();
     if open > 0 {
         let message = format!("{} of {} tasks were not finished in the session", open, tasks.len());
         warnings.push(Diagnostic::info("codify-open-tasks", Span::default(), message));

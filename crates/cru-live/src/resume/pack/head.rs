@@ -1,6 +1,7 @@
 //! What a pack begins with: the session's facts, and where work goes on.
 
 use super::{Entry, Kind, Options, Part};
+use crate::resume::after::After;
 use crate::resume::phase::{self, Usual};
 use crate::resume::point::Point;
 use crate::resume::text;
@@ -18,7 +19,8 @@ fn heading(session: &Session) -> String {
 /// The first parts of a pack, the richest first: all facts and the resume point, the most needed of them, the title.
 pub(super) fn heads(session: &Session, options: &Options, point: &Point<'_>) -> Vec<Vec<Part>> {
     let full = head(session, options);
-    let place = place(point, Usual::of(&session.meta));
+    let after = After::of(session);
+    let place = place(point, Usual::of(&session.meta, &after));
     let id = session.meta.session_id.as_deref().map(|id| text::code(id, 120));
     let facts = [id, session.meta.project.as_deref().map(text::inline)];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
@@ -72,7 +74,7 @@ fn head(session: &Session, options: &Options) -> Part {
 /// Where work goes on.
 fn place(point: &Point<'_>, usual: Usual<'_>) -> Option<Part> {
     let phase = point.phase()?;
-    let mut words = phase::line(phase, usual);
+    let mut words = phase::line(phase, point.phase.unwrap_or_default(), usual);
     if let Some(step) = point.last_step() {
         let args = if step.args.is_empty() { step.command.as_deref().unwrap_or_default() } else { &step.args };
         let command = text::code(format!("{} {args}", step.tool).trim(), 120);

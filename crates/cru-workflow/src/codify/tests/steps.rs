@@ -96,3 +96,36 @@ fn an_idle_end_names_nothing() {
     session.phases.swap(0, 1);
     assert_eq!(codify(&session, &Options::default()).0.title, "Reorder the lists");
 }
+
+/// What a person wrote as `after:` of a phase or a step joins the steps that are made of them.
+#[test]
+fn after_is_a_dependency() {
+    let mut last = ran("./ship.sh", "ok");
+    if let Item::Step(step) = &mut last {
+        step.after = vec![Link::to_block("n-001")];
+    }
+    let mut first = ran("./measure.sh", "ok");
+    if let Item::Step(step) = &mut first {
+        step.id = Some("n-001".into());
+    }
+    let phases = |after: &[&str]| {
+        let mut phases = vec![
+            phase("Measure the pump", "coder", vec![first.clone()]),
+            phase("Paint the house", "coder", vec![ran("./paint.sh", "ok")]),
+            phase("Ship the pump", "coder", vec![last.clone()]),
+        ];
+        phases[1].after = after.iter().map(|id| Link::to_block(*id)).collect();
+        phases
+    };
+    let arrows = |phases: Vec<Phase>| -> Vec<(usize, usize)> {
+        let workflow = codify(&session("x", "Y", phases), &Options::default()).0;
+        let graph = validate::Graph::of(&workflow);
+        (0..workflow.steps.len())
+            .flat_map(|from| graph.after(from).map(move |to| (from, to)).collect::<Vec<_>>())
+            .collect()
+    };
+    assert_eq!(arrows(phases(&[])), [(0, 2)]);
+    assert_eq!(arrows(phases(&["p-01"])), [(0, 1), (0, 2)]);
+    // What comes later, is in no step, or is in another note joins nothing.
+    assert_eq!(arrows(phases(&["p-03", "p-09", "p-02"])), [(0, 2)]);
+}

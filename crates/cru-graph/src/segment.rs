@@ -1,7 +1,7 @@
 //! Where a session broke, and the segments between: read from the note, whoever wrote it.
 //!
 //! A segment is a run of phases with no boundary inside; it is an overlay, computed and never stored. What the importers
-//! see in a transcript ([`super::boundary`]) stands in the note as a phase that begins: with a line `from:` where the
+//! see in a transcript ([`cru_session::boundary`]) stands in the note as a phase that begins: with a line `from:` where the
 //! session went back, with a `[!summary]` where the context was compacted or a branch was left, after a pause, or with
 //! the request to hand over. A pause is measured from the last time that the note tells, so a long answer without a step
 //! counts to it.
@@ -11,8 +11,8 @@ use std::ops::Range;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::boundary::{GAP, Kind, asks_to_hand_over};
-use super::{Callout, Item, Phase, Session};
+use cru_session::boundary::{GAP, Kind, asks_to_hand_over};
+use cru_session::{Callout, Item, Phase, Session};
 
 /// A boundary before a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -178,7 +178,7 @@ mod tests {
 
     fn session(body: &str) -> Session {
         let text = format!("---\ntype: session\nhost_session: s1\n---\n# T\n\n{body}");
-        crate::read::session(&cru_note::Note::parse(text)).0
+        cru_session::read::session(&cru_note::Note::parse(text)).0
     }
 
     /// Boundaries as `<phase>: <kinds> <previous> <gap> <tokens>`, then segments as `<first>..<end> <steps> <kinds>`.

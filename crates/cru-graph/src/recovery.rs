@@ -1,0 +1,108 @@
+//! Failed steps that worked later, read from a note.
+//!
+//! The rule is [`cru_session::recovery`]'s, by which an import also writes its `[!error]` callouts.
+
+use cru_action::Verdict;
+use cru_session::attempt::{Attempt, is_shell};
+use cru_session::recovery::{self, Tried};
+use cru_session::{Item, Session, Step, StepStatus};
+
+use super::place::{self, Place};
+
+pub use cru_session::recovery::{Failure, Outcomes};
+
+/// A failed step, and the later success of the same command or check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The first failure.
+    pub failed: Place,
+    /// The last failure before the success.
+    pub again: Place,
+    /// How often it failed.
+    pub count: usize,
+    /// The steps between the last failure and the success that changed something.
+    pub between: Vec<Place>,
+    /// The success.
+    pub worked: Place,
+}
+
+/// The recoveries of a session's own steps, in the order of the successes. Linear in the steps, but for `between`.
+pub fn recoveries(session: &Session) -> Vec<Recovery> {
+    let steps: Vec<(Place, &Step)> = place::items(session)
+        .filter_map(|(place, item)| match item {
+            Item::Step(step) => Some((place, step)),
+            _ => None,
+        })
+        .collect();
+    let found = outcomes(steps.iter().map(|(_, step)| *step).enumerate(), acts);
+    let changes = |at: &usize| steps[*at].1.status == StepStatus::Complete && acts(steps[*at].1);
+    let recovered = found.recovered.into_iter().map(|it| Recovery {
+        failed: steps[it.failure.first].0,
+        again: steps[it.failure.last].0,
+        count: it.failure.count,
+        between: (it.failure.last + 1..it.success).filter(changes).map(|at| steps[at].0).collect(),
+        worked: steps[it.success].0,
+    });
+    recovered.collect()
+}
+
+/// Whether a step did what it should: a check by its verdict, anything else by its status.
+fn worked(step: &Step) -> bool {
+    step.status == StepStatus::Complete && step.check != Some(Verdict::Failed)
+}
+
+/// What became of the failures among `steps`, each with its number. `acts` says which steps change something.
+pub fn outcomes<'a>(steps: impl Iterator<Item = (usize, &'a Step)>, acts: impl Fn(&Step) -> bool) -> Outcomes {
+    let tried: Vec<(usize, Attempt, bool, bool)> = steps
+        .filter(|(_, step)| matches!(step.status, StepStatus::Complete | StepStatus::Failed))
+        .map(|(index, step)| (index, attempt(step), worked(step), acts(step)))
+        .collect();
+    let tried = tried.iter().map(|(index, attempt, worked, acts)| {
+        let tried = Tried { key: attempt.key(), worked: *worked, acts: *acts };
+        (*index, tried)
+    });
+    recovery::outcomes(tried)
+}
+
+/// What a step of a note tried.
+pub fn attempt(step: &Step) -> Attempt {
+    let text = step.command.as_deref().unwrap_or(&step.args);
+    let attempt = Attempt::of(&step.tool, text);
+    // A hand-written step may be the command itself, without the tool that ran it.
+    match attempt {
+        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(&step.tool) => {
+            Attempt::of("Bash", &format!("{} {text}", step.tool))
+        }
+        other => other,
+    }
+}
+
+/// Whether a step changed something, as far as its tool and its files tell.
+fn acts(step: &Step) -> bool {
+    !step.writes.is_empty() || attempt(step) != Attempt::Look
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_note::Note;
+
+    #[test]
+    fn recoveries_of_a_note() {
+        let text = "---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+                    - `Bash cargo test -p auth` → ✗ 2 failed ^n-001\n- `Bash cargo test` → ✗ 1 failed ^n-002\n\
+                    - `Read a.rs` → ok ^n-003\n- `Edit a.rs` → ok ^n-004\n\n\
+                    ## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n\
+                    - `cargo test -p auth` → ok ^n-005\n- `Bash make` → ✗ no rule ^n-006\n- `Bash make` → ok ^n-007\n";
+        let (session, _) = cru_session::read::session(&Note::parse(text));
+        let id = |place: Place| place.id_in(&session).unwrap_or("?").to_owned();
+        let told: Vec<String> = recoveries(&session)
+            .iter()
+            .map(|it| {
+                let between: Vec<String> = it.between.iter().map(|at| id(*at)).collect();
+                format!("{}…{} {}: {} → {}", id(it.failed), id(it.again), it.count, between.join(","), id(it.worked))
+            })
+            .collect();
+        assert_eq!(told, ["n-001…n-002 2: n-004 → n-005"]);
+    }
+}

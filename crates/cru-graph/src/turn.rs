@@ -1,0 +1,275 @@
+//! The turns of a session: what a person asked, the work upon it, what the agent concluded, and how the person's next
+//! words took that.
+//!
+//! Follows the final path ([`FinalPath`]). A turn begins with words of a person or with a phase; words between which
+//! nothing was done belong to one turn. Only what the structure of the note shows is said of how a conclusion was taken;
+//! no words are judged.
+
+use cru_session::{Callout, Item, Prose, Session, Step, StepStatus, User, correction};
+
+use super::path::FinalPath;
+use super::place::Place;
+
+/// An item with its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed<'a> {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub item: &'a Item,
+}
+
+/// How the person's next words took the conclusion of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Taken {
+    /// There are no later words.
+    #[default]
+    Last,
+    /// The next words are titled a correction.
+    Corrects,
+    /// The person stopped the agent, or refused its last call, before it came to a conclusion.
+    Stopped,
+    /// The structure does not show it.
+    Unknown,
+}
+
+/// A turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turn<'a> {
+    /// The level-2 phase it stands in; `None` before the first.
+    pub phase: Option<usize>,
+    /// What the person said; several when nothing was done between them, none when a phase opens without.
+    pub requests: Vec<&'a User>,
+    /// What a parent agent asked, where the session is a sub-agent's: `[!context] Task`.
+    pub task: Option<&'a Callout>,
+    /// Commands that the person ran with the words (`!ls`): theirs, and none of the agent's.
+    pub own: Vec<Placed<'a>>,
+    /// Everything else, in the order of the page, bookkeeping included.
+    pub work: Vec<Placed<'a>>,
+    /// Whether a person stopped it.
+    pub interrupted: bool,
+    /// Whether a picture came with the words, which the record does not hold.
+    pub picture: bool,
+    /// How the next words took it.
+    pub taken: Taken,
+    /// Whether [`Turn::work`] holds more than bookkeeping.
+    worked: bool,
+}
+
+impl<'a> Turn<'a> {
+    /// The block id of the words that open it, without `^`.
+    pub fn id(&self) -> Option<&'a str> {
+        self.requests.iter().find_map(|user| user.callout.id.as_deref())
+    }
+
+    /// The steps of the agent.
+    pub fn steps(&self) -> impl DoubleEndedIterator<Item = (Place, &'a Step)> {
+        self.work.iter().filter_map(|it| match it.item {
+            Item::Step(step) => Some((it.place, step)),
+            _ => None,
+        })
+    }
+
+    /// The agent's closing words: prose behind its last step. `None` for a turn that was stopped.
+    pub fn conclusion(&self) -> Option<&'a Prose> {
+        let behind = self.work.iter().rev().take_while(|it| !matches!(it.item, Item::Step(_)));
+        let mut prose = behind.filter_map(|it| match it.item {
+            Item::Prose(prose) if says_something(&prose.text) => Some(prose),
+            _ => None,
+        });
+        prose.next().filter(|_| !self.interrupted)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.task.is_none() && !self.worked
+    }
+
+    /// Whether its last step was refused by a person.
+    fn ends_refused(&self) -> bool {
+        let step = self.steps().next_back().map(|(_, step)| step);
+        step.is_some_and(|step| step.status == StepStatus::Failed && step.result.as_deref().is_some_and(is_denial))
+    }
+}
+
+/// The turns of a session, in order. Linear in its items.
+pub fn turns(session: &Session) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    add(&mut turns, None, None, &session.preface, false);
+    let path = FinalPath::of(session);
+    for (index, phase) in session.phases.iter().enumerate().filter(|(index, _)| path.has(*index)) {
+        let top = if phase.level > 2 { phase.parent.or(Some(index)) } else { Some(index) };
+        add(&mut turns, top, Some(index), path.items(session, index), phase.level <= 2);
+    }
+    turns.retain(|turn| !turn.is_empty());
+    let mut next: Option<bool> = None;
+    for turn in turns.iter_mut().rev() {
+        turn.taken = match next {
+            None => Taken::Last,
+            Some(true) => Taken::Corrects,
+            Some(false) if turn.interrupted || turn.ends_refused() => Taken::Stopped,
+            Some(false) => Taken::Unknown,
+        };
+        if !turn.requests.is_empty() {
+            next = Some(turn.requests.iter().any(|user| is_titled(user)));
+        }
+    }
+    turns
+}
+
+/// Adds the items of a phase; `opens` says whether a turn begins with it.
+fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, items: &'a [Item], opens: bool) {
+    if opens && turns.last().is_none_or(|last| !last.is_empty() || last.phase != top) {
+        turns.push(Turn { phase: top, ..Turn::default() });
+    }
+    for (at, item) in items.iter().enumerate() {
+        if let Item::User(user) = item {
+            match turns.last_mut() {
+                Some(last) if !last.worked && last.phase == top => last.requests.push(user),
+                _ => turns.push(Turn { phase: top, requests: vec![user], ..Turn::default() }),
+            }
+            continue;
+        }
+        let placed = Placed { place: Place { phase, item: Some(at) }, item };
+        let Some(last) = turns.last_mut() else {
+            let worked = is_work(item);
+            turns.push(Turn { phase: top, work: vec![placed], worked, ..Turn::default() });
+            continue;
+        };
+        match item {
+            Item::Callout(callout) if last.is_empty() && is_task(callout) => {
+                last.task = Some(callout);
+                continue;
+            }
+            Item::Step(step) if !last.worked && is_own(step, last) => {
+                last.own.push(placed);
+                continue;
+            }
+            Item::Prose(prose) => {
+                last.interrupted |= prose.text.lines().any(|line| line.trim() == correction::INTERRUPTED);
+                // What a tool showed stands behind its step.
+                last.picture |= !last.worked && prose.text.lines().any(is_picture);
+            }
+            _ => {}
+        }
+        last.worked |= is_work(item);
+        last.work.push(placed);
+    }
+}
+
+/// Callouts that belong to the account of the work. The others are bookkeeping (usage, checkpoint, segment), somebody's
+/// later reading, or the agent's private thought.
+pub const ACCOUNT: &[&str] = &["lesson", "quirk", "deviation", "gate"];
+
+/// Whether an item tells of work: more than bookkeeping and marks that `cru` writes.
+fn is_work(item: &Item) -> bool {
+    match item {
+        Item::Step(_) | Item::Error(_) => true,
+        Item::Decision(it) => !(it.callout.title.trim().is_empty() && it.callout.body.trim().is_empty()),
+        Item::Subagent(it) => it.agent.is_some() || it.task.is_some() || it.summary.is_some(),
+        Item::Callout(it) => {
+            ACCOUNT.contains(&it.kind.as_str()) && !(it.title.trim().is_empty() && it.body.trim().is_empty())
+        }
+        Item::Prose(it) => says_something(&it.text),
+        Item::User(_) | Item::Tasks(_) => false,
+    }
+}
+
+/// Whether prose holds words beside what `cru` itself writes there.
+fn says_something(text: &str) -> bool {
+    let own = |line: &str| is_mark(line) || line.trim() == correction::INTERRUPTED;
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !own(line)).peekable();
+    let Some(first) = lines.next() else { return false };
+    lines.peek().is_some() || !is_label(first.trim())
+}
+
+/// What `cru` writes in the place of a picture or for a pull request: no words of the agent.
+pub fn is_mark(line: &str) -> bool {
+    let line = line.trim();
+    let picture = line.strip_prefix("*[").and_then(|rest| rest.strip_suffix("]*"));
+    picture.is_some_and(|inside| inside.contains('/') && !inside.contains('*'))
+        || (line.starts_with("Pull request [#") && line.ends_with(')'))
+}
+
+/// `**Tool calls:**` and its like: what `cru` writes over a list of steps says nothing by itself.
+pub fn is_label(text: &str) -> bool {
+    text.strip_prefix("**").and_then(|rest| rest.strip_suffix(":**")).is_some_and(|label| !label.contains(['*', '\n']))
+}
+
+/// Whether a line says that a picture stood in its place.
+fn is_picture(line: &str) -> bool {
+    line.trim().starts_with("*[image") && line.trim().ends_with("]*")
+}
+
+/// Whether a callout says what a parent agent asked for.
+fn is_task(callout: &Callout) -> bool {
+    callout.kind == "context" && callout.title.trim().eq_ignore_ascii_case("task")
+}
+
+/// Whether a step is a command that the person typed behind an exclamation mark.
+fn is_own(step: &Step, turn: &Turn<'_>) -> bool {
+    let command = step.command.as_deref().unwrap_or(&step.args).trim();
+    let typed = |words: &str| {
+        words.lines().filter_map(|line| line.trim().strip_prefix('!')).any(|typed| typed.trim() == command)
+    };
+    step.tool == "Shell" && !command.is_empty() && turn.requests.iter().any(|user| typed(&user.words))
+}
+
+/// Whether a person's callout says by its title that it is a correction.
+fn is_titled(user: &User) -> bool {
+    user.correction && !user.callout.title.trim().is_empty()
+}
+
+/// Whether a result is the one that an import writes for a call that a person refused.
+fn is_denial(result: &str) -> bool {
+    result.starts_with("denied")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_note::Note;
+
+    fn session(body: &str) -> Session {
+        let text = format!("---\ntype: session\nsession_id: s\n---\n# T\n\n{body}");
+        cru_session::read::session(&Note::parse(text)).0
+    }
+
+    fn told(body: &str) -> Vec<String> {
+        let session = session(body);
+        let row = |turn: &Turn<'_>| {
+            let steps: Vec<&str> = turn.steps().filter_map(|(place, _)| place.id_in(&session)).collect();
+            let conclusion = turn.conclusion().map(|prose| prose.text.trim()).unwrap_or("-");
+            format!("{} [{}] {conclusion} {:?}", turn.id().unwrap_or("-"), steps.join(" "), turn.taken)
+        };
+        turns(&session).iter().map(row).collect()
+    }
+
+    #[test]
+    fn request_work_conclusion_and_how_it_was_taken() {
+        let body = "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Fix it.\"\n\n^u-01\n\n\
+                    > [!user]\n> \"Soon.\"\n\n^u-02\n\nI look.\n\n**Tool calls:**\n- `Edit a` → ok ^n-001\n\nFixed.\n\n\
+                    > [!user] Correction\n> \"Not there.\"\n\n^u-03\n\n**Tool calls:**\n- `Edit b` → ok ^n-002\n\n\
+                    *Interrupted by the user.*\n\n\
+                    ## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!user]\n> \"Now the docs.\"\n\n^u-04\n\n\
+                    **Tool calls:**\n- `Edit c` → ok ^n-003\n\n> [!usage] 10 tokens\n> | a |\n";
+        assert_eq!(told(body), ["u-01 [n-001] Fixed. Corrects", "u-03 [n-002] - Stopped", "u-04 [n-003] - Last"]);
+    }
+
+    #[test]
+    fn abandoned_work_is_in_no_turn() {
+        let body = "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n- `A` → ok ^n-001\n- `B` → ok ^n-002\n\n\
+                    ## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n- `C` → ok ^n-003\n\n\
+                    ## Three @a #dev\n\n*2026-11-20T11:00:00Z* from: [[#^p-01]] ^p-03\n\n- `D` → ok ^n-004\n";
+        assert_eq!(told(body), ["- [n-001 n-002] - Last", "- [n-004] - Last"]);
+    }
+
+    #[test]
+    fn what_the_person_ran_is_theirs() {
+        let body = "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"!ls\"\n\n^u-01\n\n\
+                    **Tool calls:**\n- `Shell ls` → a ^n-001\n\n> [!user]\n> \"what is a?\"\n\n^u-02\n\nA file.\n";
+        let session = session(body);
+        let turns = turns(&session);
+        assert_eq!((turns.len(), turns[0].own.len(), turns[0].requests.len()), (1, 1, 2));
+        assert_eq!(turns[0].conclusion().map(|it| it.text.trim()), Some("A file."));
+    }
+}

@@ -1,0 +1,104 @@
+//! What failed and worked later: the one rule, for steps on their way into a note and for steps read from one.
+//!
+//! A failure is recovered when the same thing works later and something was done in between. A failure that went away by
+//! itself, or after looking around only, is none that was recovered. Failures of the same thing without a success between
+//! them are one failure.
+
+use std::collections::HashMap;
+
+/// One step, as far as the rule asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Tried<'a> {
+    /// The name by which the same thing is known again; `None` where its failure matters to nobody.
+    pub key: Option<&'a str>,
+    /// Whether it worked.
+    pub worked: bool,
+    /// Whether it changed something: looking around mends nothing.
+    pub acts: bool,
+}
+
+/// Failures of one thing, by the numbers of their steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The first.
+    pub first: usize,
+    /// The last.
+    pub last: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// A failure that was recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// What failed.
+    pub failure: Failure,
+    /// The step by which it worked.
+    pub success: usize,
+}
+
+/// What became of the failures of some steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Those that were recovered, in the order of the successes.
+    pub recovered: Vec<Recovery>,
+    /// Those behind which the same thing did not work again, by their last failure.
+    pub open: Vec<Failure>,
+}
+
+/// Follows steps, each with its number, in their order.
+pub fn outcomes<'a>(tried: impl IntoIterator<Item = (usize, Tried<'a>)>) -> Outcomes {
+    let mut found = Outcomes::default();
+    let mut open: HashMap<&str, Failure> = HashMap::new();
+    let mut done: Option<usize> = None;
+    for (index, step) in tried {
+        if let Some(key) = step.key {
+            if !step.worked {
+                let failure = open.entry(key).or_insert(Failure { first: index, last: index, count: 0 });
+                (failure.last, failure.count) = (index, failure.count + 1);
+                continue;
+            }
+            if let Some(failure) = open.remove(key).filter(|failure| done.is_some_and(|done| done > failure.last)) {
+                found.recovered.push(Recovery { failure, success: index });
+            }
+        }
+        if step.worked && step.acts {
+            done = Some(index);
+        }
+    }
+    found.open = open.into_values().collect();
+    found.open.sort_unstable_by_key(|failure| failure.last);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `t-` failed, `t+` worked, `_` changed something, `.` looked.
+    fn told(steps: &str) -> String {
+        let tried = steps.split(' ').enumerate().map(|(index, step)| {
+            let key = step.strip_suffix(['+', '-']);
+            (index, Tried { key, worked: !step.ends_with('-'), acts: step != "." })
+        });
+        let found = outcomes(tried);
+        let recovered = found.recovered.iter().map(|it| {
+            let Recovery { failure: Failure { first, last, count }, success } = it;
+            format!("{first}..{last}*{count}→{success}")
+        });
+        let open = found.open.iter().map(|it| format!("{}..{}*{} open", it.first, it.last, it.count));
+        recovered.chain(open).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn table_of_outcomes() {
+        assert_eq!(told("t- _ t+"), "0..0*1→2");
+        assert_eq!(told("t- _ t- _ t+"), "0..2*2→4");
+        assert_eq!(told("t- t+"), "", "it went away by itself");
+        assert_eq!(told("t- . t+"), "", "looking around mends nothing");
+        assert_eq!(told("t- t+ _ t+"), "", "it worked before anything was done");
+        assert_eq!(told("t- _ u+"), "0..0*1 open");
+        assert_eq!(told("t- u- _ u+ t+"), "1..1*1→3 0..0*1→4");
+        assert_eq!(told("t- _"), "0..0*1 open");
+    }
+}
