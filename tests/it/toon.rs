@@ -142,9 +142,9 @@ prop_compose! {
 fn step() -> impl Strategy<Value = StepRow> {
     (
         (of(text()), of(text()), text(), text(), of(text())),
-        (text(), of(time()), of(any::<i64>()), of(any::<u64>()), any::<u64>()),
+        (text(), of(time()), of(any::<i64>()), of(any::<u64>()), of(text()), any::<u64>()),
     )
-        .prop_map(|((id, phase, tool, args, result), (status, time, exit, duration_ms, line))| StepRow {
+        .prop_map(|((id, phase, tool, args, result), (status, time, exit, duration_ms, after, line))| StepRow {
             id,
             phase,
             tool,
@@ -154,6 +154,7 @@ fn step() -> impl Strategy<Value = StepRow> {
             time,
             exit,
             duration_ms,
+            after,
             line,
         })
 }
