@@ -269,7 +269,7 @@ mod tests {
         let session = session(body);
         let row = |turn: &Turn<'_>| {
             let steps: Vec<&str> = turn.steps().filter_map(|(place, _)| place.id_in(&session)).collect();
-            let conclusion = turn.conclusion().map(|prose| prose.text.trim()).unwrap_or("-");
+            let conclusion = turn.conclusion().map_or("-", |prose| prose.text.trim());
             format!("{} [{}] {conclusion} {:?}", turn.id().unwrap_or("-"), steps.join(" "), turn.taken)
         };
         turns(&session).iter().map(row).collect()
