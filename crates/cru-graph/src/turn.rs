@@ -308,4 +308,53 @@ mod tests {
         assert_eq!(conclusion(items.iter()).map(|it| it.text.trim()), Some("Made."));
         assert_eq!(conclusion(items[..1].iter()), None);
     }
+
+    const PIECES: &[&str] = &[
+        "## One @a #dev\n\n*2026-11-20T09:00:00Z*\n",
+        "## Two @a #dev\n\n*2026-11-20T10:00:00Z* from: [[#^p-01]] after: [[#^n-001]]\n",
+        "### Part @a\n\nfrom: [[#^n-002]]\n",
+        "## Notes\n",
+        "> [!user]\n> \"do it\"\n",
+        "> [!user] Correction\n> \"!ls\"\n",
+        "- `Bash make` → ✗ denied by user ^n-001\n    - after: [[#^n-002]]\n    - writes: `a`\n",
+        "- `Shell ls` → ok ^n-002\n    - reads: `a`, `../b`\n",
+        "- `Edit a` → ok\n    - reads: `a`\n    - writes: `a`\n",
+        "Done.\n",
+        "*Interrupted by the user.*\n",
+        "*[image/png, 3 kB]*\n",
+        "> [!context] Task\n> Do.\n",
+        "> [!usage] 3 tokens\n> none\n",
+        "> [!decision] Plan: a\n",
+        "> [!subagent] @b\n> mode: inline\n>\n> - `Bash x` → ok\n",
+    ];
+
+    proptest::proptest! {
+        /// Every item of the final path stands in one turn, in the order of the page, and nothing else does.
+        #[test]
+        fn turns_hold_the_final_path(pieces in proptest::collection::vec(0..PIECES.len(), 0..30)) {
+            let body: Vec<&str> = pieces.iter().map(|&at| PIECES[at]).collect();
+            let session = session(&body.join("\n"));
+            let path = FinalPath::of(&session);
+            let phases = (0..session.phases.len()).filter(|&index| path.has(index));
+            let on = phases.flat_map(|index| path.items(&session, index)).chain(&session.preface);
+            let steps = on.filter(|item| matches!(item, Item::Step(_))).count();
+            let turns = turns(&session);
+            let places: Vec<Place> = turns.iter().flat_map(|turn| turn.own.iter().chain(&turn.work)).map(|it| it.place).collect();
+            let held = places.iter().filter(|place| place.step_in(&session).is_some()).count();
+            proptest::prop_assert_eq!(held, steps);
+            for turn in &turns {
+                proptest::prop_assert!(turn.work.is_sorted_by(|a, b| a.place < b.place));
+                proptest::prop_assert!(turn.conclusion().is_none() || !turn.interrupted);
+            }
+            proptest::prop_assert!(turns.iter().rev().take(1).all(|turn| turn.taken == Taken::Last));
+            // The others are total, and what they name is there.
+            for it in crate::dependencies(&session) {
+                proptest::prop_assert!(it.of != it.on && it.of.id_in(&session).is_some() | it.of.step_in(&session).is_some());
+            }
+            for it in crate::recoveries(&session) {
+                proptest::prop_assert!(it.failed <= it.again && it.again < it.worked);
+            }
+            let _ = crate::plan(&session);
+        }
+    }
 }
