@@ -78,7 +78,7 @@ fn apply(text: &str, edit: &Edit, number: usize, wanted: &mut Wanted) -> String 
                 return text.to_owned();
             }
             let place = places[at % places.len()];
-            let remark = format!("Remark {number} of mine.");
+            let remark = format!("Remark {number:03} of mine.");
             lines.splice(place..place, [remark.clone(), String::new()]);
             wanted.kept.push(remark);
         }
@@ -92,7 +92,7 @@ fn apply(text: &str, edit: &Edit, number: usize, wanted: &mut Wanted) -> String 
         }
         Edit::Annotate(at) => {
             let Some((at, _)) = chosen(at) else { return text.to_owned() };
-            let mark = format!("seen by me {number}");
+            let mark = format!("seen by me {number:03}");
             let end = end(&lines, at);
             lines.insert(end, format!("  - note: {mark}"));
             wanted.kept.push(mark);
@@ -115,7 +115,7 @@ fn apply(text: &str, edit: &Edit, number: usize, wanted: &mut Wanted) -> String 
             if places.is_empty() {
                 return text.to_owned();
             }
-            let mark = format!("So I say {number}.");
+            let mark = format!("So I say {number:03}.");
             let line = &mut lines[places[at % places.len()]];
             line.push(' ');
             line.push_str(&mark);

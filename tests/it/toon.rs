@@ -134,10 +134,10 @@ prop_compose! {
 
 fn step() -> impl Strategy<Value = StepRow> {
     (
-        (of(text()), of(text()), text(), text(), of(text()), of(text())),
-        (text(), of(time()), of(any::<i64>()), of(any::<u64>()), any::<u64>()),
+        (of(text()), of(text()), text(), text(), of(text())),
+        (text(), of(time()), of(any::<i64>()), of(any::<u64>()), of(text()), any::<u64>()),
     )
-        .prop_map(|((id, phase, tool, args, result, after), (status, time, exit, duration_ms, line))| StepRow {
+        .prop_map(|((id, phase, tool, args, result), (status, time, exit, duration_ms, after, line))| StepRow {
             id,
             phase,
             tool,

@@ -45,8 +45,9 @@ impl FinalPath {
                 }
                 // The parts of the phase it goes back to stay where the whole phase is named.
                 let whole = phase == top && items.is_none();
-                for between in phase + 1..index {
-                    path.left[between] = !(whole && phases[between].parent == Some(top));
+                let between = path.left.iter_mut().zip(phases).take(index).skip(phase + 1);
+                for (left, phase) in between {
+                    *left = !(whole && phase.parent == Some(top));
                 }
             }
         }

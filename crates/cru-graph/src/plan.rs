@@ -92,9 +92,7 @@ pub fn is_approval(decision: &Decision) -> bool {
 /// Words as a plan: with two headings at least, since one alone is a title.
 fn outline(place: Place, user: &User) -> Option<Outline<'_>> {
     const HEADINGS: usize = 2;
-    if user.words.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1).is_none() {
-        return None;
-    }
+    user.words.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1)?;
     // A text of its own: what looks like frontmatter is none.
     let note = Note::parse(format!("\n{}\n", user.words));
     let mut sections: Vec<(usize, Section)> = Vec::new();
@@ -102,13 +100,13 @@ fn outline(place: Place, user: &User) -> Option<Outline<'_>> {
     for block in note.blocks() {
         let BlockKind::Heading { level, text: title } = block.kind else { continue };
         if let Some((from, last)) = sections.last_mut() {
-            last.text = text.get(*from..block.content.start).unwrap_or_default().trim().to_owned();
+            text.get(*from..block.content.start).unwrap_or_default().trim().clone_into(&mut last.text);
         }
         let section = Section { level, title: title.of(text).trim().to_owned(), text: String::new() };
         sections.push((block.content.end, section));
     }
     if let Some((from, last)) = sections.last_mut() {
-        last.text = text.get(*from..).unwrap_or_default().trim().to_owned();
+        text.get(*from..).unwrap_or_default().trim().clone_into(&mut last.text);
     }
     let sections: Vec<Section> = sections.into_iter().map(|(_, section)| section).collect();
     (sections.len() >= HEADINGS).then(|| Outline { place, request: user, sections, files: files(&user.words) })

@@ -5,6 +5,8 @@
 //! nothing was done belong to one turn. Only what the structure of the note shows is said of how a conclusion was taken;
 //! no words are judged.
 
+use std::collections::HashSet;
+
 use cru_session::{Callout, Item, Prose, Session, Step, StepStatus, User, correction};
 
 use super::path::FinalPath;
@@ -54,6 +56,8 @@ pub struct Turn<'a> {
     pub taken: Taken,
     /// Whether [`Turn::work`] holds more than bookkeeping.
     worked: bool,
+    /// Commands that the person typed.
+    typed: HashSet<&'a str>,
 }
 
 impl<'a> Turn<'a> {
@@ -72,12 +76,7 @@ impl<'a> Turn<'a> {
 
     /// The agent's closing words: prose behind its last step. `None` for a turn that was stopped.
     pub fn conclusion(&self) -> Option<&'a Prose> {
-        let behind = self.work.iter().rev().take_while(|it| !matches!(it.item, Item::Step(_)));
-        let mut prose = behind.filter_map(|it| match it.item {
-            Item::Prose(prose) if says_something(&prose.text) => Some(prose),
-            _ => None,
-        });
-        prose.next().filter(|_| !self.interrupted)
+        conclusion(self.work.iter().map(|it| it.item)).filter(|_| !self.interrupted)
     }
 
     fn is_empty(&self) -> bool {
@@ -89,6 +88,27 @@ impl<'a> Turn<'a> {
         let step = self.steps().next_back().map(|(_, step)| step);
         step.is_some_and(|step| step.status == StepStatus::Failed && step.result.as_deref().is_some_and(is_denial))
     }
+}
+
+/// The closing words of the agent among `items`: the last prose behind its last step. Commands that a person ran are
+/// none of its steps.
+pub fn conclusion<'a>(items: impl DoubleEndedIterator<Item = &'a Item> + Clone) -> Option<&'a Prose> {
+    let users = items.clone().filter_map(|item| if let Item::User(user) = item { Some(user) } else { None });
+    // Nearly nobody runs commands in the host.
+    let typed = std::cell::OnceCell::new();
+    let is_agents = |item: &Item| match item {
+        Item::Step(step) if step.tool == BY_PERSON => {
+            let typed = typed.get_or_init(|| users.clone().flat_map(commands).collect());
+            !is_own(step, typed)
+        }
+        Item::Step(_) => true,
+        _ => false,
+    };
+    let mut behind = items.rev().take_while(|item| !is_agents(item));
+    behind.find_map(|item| match item {
+        Item::Prose(prose) if says_something(&prose.text) => Some(prose),
+        _ => None,
+    })
 }
 
 /// The turns of a session, in order. Linear in its items.
@@ -124,8 +144,14 @@ fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, 
     for (at, item) in items.iter().enumerate() {
         if let Item::User(user) = item {
             match turns.last_mut() {
-                Some(last) if !last.worked && last.phase == top => last.requests.push(user),
-                _ => turns.push(Turn { phase: top, requests: vec![user], ..Turn::default() }),
+                Some(last) if !last.worked && last.phase == top => {
+                    last.requests.push(user);
+                    last.typed.extend(commands(user));
+                }
+                _ => {
+                    let typed = commands(user).collect();
+                    turns.push(Turn { phase: top, requests: vec![user], typed, ..Turn::default() });
+                }
             }
             continue;
         }
@@ -140,7 +166,7 @@ fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, 
                 last.task = Some(callout);
                 continue;
             }
-            Item::Step(step) if !last.worked && is_own(step, last) => {
+            Item::Step(step) if !last.worked && is_own(step, &last.typed) => {
                 last.own.push(placed);
                 continue;
             }
@@ -205,13 +231,18 @@ fn is_task(callout: &Callout) -> bool {
     callout.kind == "context" && callout.title.trim().eq_ignore_ascii_case("task")
 }
 
-/// Whether a step is a command that the person typed behind an exclamation mark.
-fn is_own(step: &Step, turn: &Turn<'_>) -> bool {
+/// Tool name of a command that a person ran in the host.
+const BY_PERSON: &str = "Shell";
+
+/// Commands that a person typed behind an exclamation mark.
+fn commands(user: &User) -> impl Iterator<Item = &str> {
+    user.words.lines().filter_map(|line| line.trim().strip_prefix('!')).map(str::trim)
+}
+
+/// Whether a step is one of the commands that a person typed.
+fn is_own(step: &Step, typed: &HashSet<&str>) -> bool {
     let command = step.command.as_deref().unwrap_or(&step.args).trim();
-    let typed = |words: &str| {
-        words.lines().filter_map(|line| line.trim().strip_prefix('!')).any(|typed| typed.trim() == command)
-    };
-    step.tool == "Shell" && !command.is_empty() && turn.requests.iter().any(|user| typed(&user.words))
+    step.tool == BY_PERSON && !command.is_empty() && typed.contains(command)
 }
 
 /// Whether a person's callout says by its title that it is a correction.
@@ -238,7 +269,7 @@ mod tests {
         let session = session(body);
         let row = |turn: &Turn<'_>| {
             let steps: Vec<&str> = turn.steps().filter_map(|(place, _)| place.id_in(&session)).collect();
-            let conclusion = turn.conclusion().map(|prose| prose.text.trim()).unwrap_or("-");
+            let conclusion = turn.conclusion().map_or("-", |prose| prose.text.trim());
             format!("{} [{}] {conclusion} {:?}", turn.id().unwrap_or("-"), steps.join(" "), turn.taken)
         };
         turns(&session).iter().map(row).collect()
@@ -271,5 +302,59 @@ mod tests {
         let turns = turns(&session);
         assert_eq!((turns.len(), turns[0].own.len(), turns[0].requests.len()), (1, 1, 2));
         assert_eq!(turns[0].conclusion().map(|it| it.text.trim()), Some("A file."));
+        let body = "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n- `Bash make` → ok ^n-001\n\nMade.\n\n\
+                    > [!user]\n> \"!ls\"\n\n^u-01\n\n**Tool calls:**\n- `Shell ls` → a ^n-002\n";
+        let items = self::session(body).phases.remove(0).items;
+        assert_eq!(conclusion(items.iter()).map(|it| it.text.trim()), Some("Made."));
+        assert_eq!(conclusion(items[..1].iter()), None);
+    }
+
+    const PIECES: &[&str] = &[
+        "## One @a #dev\n\n*2026-11-20T09:00:00Z*\n",
+        "## Two @a #dev\n\n*2026-11-20T10:00:00Z* from: [[#^p-01]] after: [[#^n-001]]\n",
+        "### Part @a\n\nfrom: [[#^n-002]]\n",
+        "## Notes\n",
+        "> [!user]\n> \"do it\"\n",
+        "> [!user] Correction\n> \"!ls\"\n",
+        "- `Bash make` → ✗ denied by user ^n-001\n    - after: [[#^n-002]]\n    - writes: `a`\n",
+        "- `Shell ls` → ok ^n-002\n    - reads: `a`, `../b`\n",
+        "- `Edit a` → ok\n    - reads: `a`\n    - writes: `a`\n",
+        "Done.\n",
+        "*Interrupted by the user.*\n",
+        "*[image/png, 3 kB]*\n",
+        "> [!context] Task\n> Do.\n",
+        "> [!usage] 3 tokens\n> none\n",
+        "> [!decision] Plan: a\n",
+        "> [!subagent] @b\n> mode: inline\n>\n> - `Bash x` → ok\n",
+    ];
+
+    proptest::proptest! {
+        /// Every item of the final path stands in one turn, in the order of the page, and nothing else does.
+        #[test]
+        fn turns_hold_the_final_path(pieces in proptest::collection::vec(0..PIECES.len(), 0..30)) {
+            let body: Vec<&str> = pieces.iter().map(|&at| PIECES[at]).collect();
+            let session = session(&body.join("\n"));
+            let path = FinalPath::of(&session);
+            let phases = (0..session.phases.len()).filter(|&index| path.has(index));
+            let on = phases.flat_map(|index| path.items(&session, index)).chain(&session.preface);
+            let steps = on.filter(|item| matches!(item, Item::Step(_))).count();
+            let turns = turns(&session);
+            let places: Vec<Place> = turns.iter().flat_map(|turn| turn.own.iter().chain(&turn.work)).map(|it| it.place).collect();
+            let held = places.iter().filter(|place| place.step_in(&session).is_some()).count();
+            proptest::prop_assert_eq!(held, steps);
+            for turn in &turns {
+                proptest::prop_assert!(turn.work.is_sorted_by(|a, b| a.place < b.place));
+                proptest::prop_assert!(turn.conclusion().is_none() || !turn.interrupted);
+            }
+            proptest::prop_assert!(turns.iter().rev().take(1).all(|turn| turn.taken == Taken::Last));
+            // The others are total, and what they name is there.
+            for it in crate::dependencies(&session) {
+                proptest::prop_assert!(it.of != it.on && it.of.id_in(&session).is_some() | it.of.step_in(&session).is_some());
+            }
+            for it in crate::recoveries(&session) {
+                proptest::prop_assert!(it.failed <= it.again && it.again < it.worked);
+            }
+            let _ = crate::plan(&session);
+        }
     }
 }

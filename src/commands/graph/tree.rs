@@ -224,7 +224,8 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
             Body::Error(_) => format!("{} {name}", paint(style::BAD, "✗ error")),
             Body::User(user) => {
                 label = format!("“{label}”");
-                paint(style::WARN, if user.correction { "▸ correction " } else { "▸ user " })
+                let head = if user.correction { "▸ correction" } else { "▸ user" };
+                format!("{} {name}", paint(style::WARN, head))
             }
             Body::Subagent(subagent) => {
                 if subagent.agent.is_some() {

@@ -96,7 +96,7 @@ const TABLE: [Table; 9] = [
         name: "user",
         one: "word of the user",
         own: column::USER,
-        shown: &["session", "at", "correction", "words"],
+        shown: &["session", "id", "at", "correction", "words"],
         tables: &[Rows::Phases, Rows::User],
         things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), Item::User(it)))),
     },

@@ -44,7 +44,7 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
         found.insert(failure.first, error(steps, failure.first, failure.count, Some(resolution)));
     }
     let is_check = |draft: &Draft| matches!(draft.attempt, Attempt::Check(_));
-    let last_passed = told().filter(|(_, draft)| worked(draft) && is_check(draft)).map(|(index, _)| index).last();
+    let last_passed = told().rfind(|(_, draft)| worked(draft) && is_check(draft)).map(|(index, _)| index);
     for failure in outcomes.open {
         if steps.get(failure.last).is_some_and(is_check) && last_passed.is_none_or(|passed| passed < failure.last) {
             found.insert(failure.last, error(steps, failure.last, failure.count, None));

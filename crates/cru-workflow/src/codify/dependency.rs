@@ -34,14 +34,10 @@ pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Dat
             let operands = flows.iter().flat_map(|data| data.inputs.iter().chain(&data.outputs));
             operands.map(|operand| operand.name.clone()).collect()
         });
-        let operand = match flows[on].outputs.first() {
-            Some(operand) => operand.clone(),
-            None => {
-                let operand = Operand { name: fresh("result", names), ..Operand::default() };
-                flows[on].outputs.push(operand.clone());
-                operand
-            }
-        };
+        if flows[on].outputs.is_empty() {
+            flows[on].outputs.push(Operand { name: fresh("result", names), ..Operand::default() });
+        }
+        let Some(operand) = flows[on].outputs.first().cloned() else { continue };
         let request = || Operand { name: "request".into(), ..Operand::default() };
         if flows[on].inputs.is_empty() {
             flows[on].inputs.push(request());

@@ -10,7 +10,7 @@ use crate::heading::{is_agent, is_channel};
 use crate::model::{Operand, Step};
 use cru_base::text::truncate;
 use cru_base::threads;
-use cru_graph::{FinalPath, plan};
+use cru_graph::{FinalPath, plan, turn};
 use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 
 /// A step to be.
@@ -259,11 +259,7 @@ impl<'a> Draft<'a> {
 
 /// The prose with which a phase ends, if it leads to nothing more.
 fn closing(items: &[Item]) -> Option<&str> {
-    let prose = items.iter().rev().find_map(|item| match item {
-        Item::Prose(prose) => Some(prose.text.trim_end()),
-        _ => None,
-    });
-    prose.filter(|text| !text.ends_with(':'))
+    turn::conclusion(items.iter()).map(|prose| prose.text.trim_end()).filter(|text| !text.ends_with(':'))
 }
 
 /// A person's words that ask for something and are no correction.
