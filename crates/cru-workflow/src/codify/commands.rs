@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cru_action::{Action, Class};
 use foldhash::{HashMap, HashSet};
 
 use super::body::Said;
@@ -100,8 +101,8 @@ fn did_nothing(deed: &Deed<'_>) -> bool {
 
 /// Whether it looks at what no file of the project holds: an issue, a log of a build, an address.
 fn looks_outside(deed: &Deed<'_>) -> bool {
-    const OUTSIDE: &[&str] = &["gh ", "glab ", "curl ", "wget ", "kubectl ", "docker logs ", "journalctl "];
-    deed.shell && deed.kind == Kind::Look && OUTSIDE.iter().any(|program| deed.core.starts_with(program))
+    let asks = |command: &cru_action::Command<'_>| command.reads_only && command.class == Class::Network;
+    deed.shell && deed.kind == Kind::Look && Action::of("Bash", &deed.core).commands.first().is_some_and(asks)
 }
 
 /// Whether a merge stopped at conflicts that were resolved after it: then it is the way, and no dead end.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cru_action::ToolKind;
 use rayon::prelude::*;
 
 use super::core;
@@ -62,41 +63,6 @@ impl<'a> Deed<'a> {
     }
 }
 
-#[rustfmt::skip]
-const SHELLS: &[&str] = &[
-    "bash", "shell", "sh", "zsh", "exec", "exec_command", "local_shell", "local_shell_call", "run_terminal_cmd",
-    "run_shell_command", "execute_command", "run_command", "powershell", "terminal",
-];
-
-#[rustfmt::skip]
-const EDITORS: &[&str] = &[
-    "edit", "multiedit", "write", "notebookedit", "apply_patch", "write_file", "edit_file", "replace",
-    "create_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "search_replace", "patch",
-    "create", "delete_file",
-];
-
-#[rustfmt::skip]
-const READERS: &[&str] = &[
-    "read", "read_file", "view", "view_file", "notebookread", "cat",
-];
-
-/// Tools that neither change nor prove anything worth repeating.
-#[rustfmt::skip]
-const QUIET: &[&str] = &[
-    "glob", "grep", "ls", "task", "agent", "todowrite", "todoread", "todo", "update_plan", "exitplanmode",
-    "enterplanmode", "exit_plan_mode", "askuserquestion", "taskcreate", "taskupdate", "tasklist", "taskget",
-    "taskoutput", "taskstop", "bashoutput", "killshell", "killbash", "skill", "toolsearch", "write_stdin", "question",
-    "ask_user", "report_intent", "sql", "rg",
-];
-
-/// Words in a tool's name that tell that it only looks.
-#[rustfmt::skip]
-const LOOKING: &[&str] = &[
-    "get", "list", "search", "read", "fetch", "find", "query", "view", "show", "snapshot", "screenshot",
-    "navigate", "glob", "grep", "websearch", "webfetch", "wait", "think", "browser", "resolve", "docs", "inspect",
-    "status", "describe", "count", "explain",
-];
-
 /// The deeds among `items`, in order. Inline work of sub-agents is not theirs.
 pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a>> {
     let own = |item: &'a Item| match item {
@@ -129,10 +95,10 @@ pub(super) fn of_phases<'a>(session: &'a Session, path: &FinalPath) -> Vec<Vec<D
 
 /// What a step did.
 pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
-    let tool = step.tool.to_lowercase();
+    let tool = ToolKind::of(&step.tool);
     let (mut reads, mut writes) = (paths(&step.reads, project), paths(&step.writes, project));
     let args = step.args.trim();
-    let shell = SHELLS.contains(&tool.as_str());
+    let shell = tool == ToolKind::Shell;
     let (kind, core) = if shell {
         let command = step.command.as_deref().unwrap_or(args);
         let (kind, mut core) = core::core(command, project);
@@ -144,15 +110,15 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
             core = format!("{core} | {}", filter.text);
         }
         (kind, relative(&core, project).into_owned())
-    } else if let ("commit", Some((_, message))) = (tool.as_str(), args.split_once(' ')) {
+    } else if let ("commit", Some((_, message))) = (step.tool.to_lowercase().as_str(), args.split_once(' ')) {
         // What a host committed by itself, told by hash and message.
         (Kind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
-    } else if EDITORS.contains(&tool.as_str()) {
+    } else if tool.writes_files() {
         if writes.is_empty() && is_path(args) {
             writes.push(Cow::Borrowed(args));
         }
         (Kind::Edit, String::new())
-    } else if READERS.contains(&tool.as_str()) {
+    } else if tool == ToolKind::Read {
         if reads.is_empty() && is_path(args) {
             reads.push(Cow::Borrowed(args));
         }
@@ -161,7 +127,8 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
         // A name alone says nothing to repeat.
         (if writes.is_empty() { Kind::Look } else { Kind::Edit }, String::new())
     } else {
-        (tool_kind(&tool, &writes), format!("{} {args}", step.tool))
+        let kind = if writes.is_empty() { Kind::of_tool(&step.tool, args) } else { Kind::Edit };
+        (kind, format!("{} {args}", step.tool))
     };
     let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
     if shell && writes.is_empty() && kind == Kind::Change {
@@ -169,15 +136,6 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
     }
     let ended = verdict::ended(step, kind, shell);
     Deed { step, kind, core, check, shell, ended, reads, writes }
-}
-
-fn tool_kind(tool: &str, writes: &[Cow<'_, str>]) -> Kind {
-    if !writes.is_empty() {
-        return Kind::Edit;
-    }
-    let last = tool.rsplit("__").next().unwrap_or(tool);
-    let looking = last.split(|c: char| !c.is_alphanumeric()).any(|word| LOOKING.contains(&word));
-    if QUIET.contains(&tool) || looking { Kind::Look } else { Kind::Run }
 }
 
 fn paths<'a>(files: &'a [cru_session::FileRef], project: Option<&str>) -> Vec<Cow<'a, str>> {

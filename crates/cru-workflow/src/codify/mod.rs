@@ -18,7 +18,6 @@ mod kind;
 mod outcome;
 mod phrase;
 mod place;
-mod program;
 mod request;
 mod shell;
 #[cfg(test)]

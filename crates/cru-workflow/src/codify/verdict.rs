@@ -27,12 +27,7 @@ const BEGINS: &[&str] = &[
     "fatal: ", "error: ", "Error: ", "npm ERR!", "npm error", "Traceback (most recent",
 ];
 /// What stands in an output that tells the same.
-const HOLDS: &[&str] = &[
-    "command not found",
-    "unknown flag",
-    "unknown option",
-    "is not mergeable",
-];
+const HOLDS: &[&str] = &["command not found", "unknown flag", "unknown option", "is not mergeable"];
 /// The same, made ready once.
 static HOLDING: LazyLock<Vec<Finder<'static>>> =
     LazyLock::new(|| HOLDS.iter().map(|words| Finder::new(words.as_bytes())).collect());
@@ -91,7 +86,14 @@ mod tests {
 
     fn of(command: &str, result: &str, exit: Option<i32>) -> Ended {
         let status = if exit.unwrap_or(0) == 0 { StepStatus::Complete } else { StepStatus::Failed };
-        let step = Step { tool: "Bash".into(), args: command.into(), result: Some(result.into()), exit, status, ..Step::default() };
+        let step = Step {
+            tool: "Bash".into(),
+            args: command.into(),
+            result: Some(result.into()),
+            exit,
+            status,
+            ..Step::default()
+        };
         ended(&step, Kind::Check, true)
     }
 
