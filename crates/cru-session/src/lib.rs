@@ -25,5 +25,6 @@ pub mod source;
 pub mod step_line;
 pub mod time;
 pub mod usage;
+pub mod words;
 
 pub use model::*;

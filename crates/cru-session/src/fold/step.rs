@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::outcome;
-use super::title;
 use super::whole::{self, Room};
 use crate::attempt::{Attempt, is_shell};
 use crate::event::{Call, CallResult, StreamKey, SubagentRun};
+use crate::words::{shorten, summary};
 use crate::{FileRef, Link, Step, StepStatus};
-use cru_base::gist::gist;
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// Characters of a command that stand on the step's line; beyond them the whole stands below it.
@@ -252,7 +251,7 @@ pub(super) fn step_link(index: usize) -> Link {
 /// What an answer says, on one line.
 pub(super) fn first_words(text: &str) -> Option<String> {
     const MAX: usize = 300;
-    Some(gist(text, MAX)).filter(|told| !told.is_empty())
+    Some(summary(text, MAX)).filter(|told| !told.is_empty())
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {
@@ -261,7 +260,7 @@ fn started(run: &SubagentRun<'_>, output: &str) -> Run {
         stream: run.stream.clone(),
         agent: run.agent.as_deref().and_then(line),
         model: run.model.as_deref().and_then(line),
-        task: run.task.as_deref().and_then(line).map(|task| title::cut(&task, 200)),
+        task: run.task.as_deref().and_then(line).map(|task| shorten::at_word(&task, 200)),
         summary: if run.background { None } else { first_words(output) },
     }
 }
@@ -275,7 +274,7 @@ fn tool_name(tool: &str) -> String {
 /// What stands on the line and, where a command is longer, the whole. Other arguments are in the transcript alone.
 fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
     if !is_shell(tool) {
-        return (title::cut(&fold_whitespace(full), ARGS), None);
+        return (shorten::at_word(&fold_whitespace(full), ARGS), None);
     }
     let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("").replace('\t', " ");
@@ -283,7 +282,7 @@ fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
     if !more && first.chars().count() <= LONGEST {
         return (first, None);
     }
-    let short = title::cut(&first, ARGS);
+    let short = shorten::at_word(&first, ARGS);
     let short = if more && !short.ends_with('…') { format!("{short} …") } else { short };
     (short, Some(full.to_owned()))
 }
