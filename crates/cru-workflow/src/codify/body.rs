@@ -11,7 +11,7 @@ use super::{clean, head, inline, paragraph, request, title};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_base::Span;
 use cru_base::text::truncate;
-use cru_session::words::{quote, shorten, summary};
+use cru_session::words::{list, quote, shorten, summary};
 use cru_session::{Error, User};
 
 /// Characters of what a step is to do.
@@ -130,7 +130,9 @@ fn corrects(user: &User) -> bool {
     let words = user.words.trim();
     let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
     let asks = words.ends_with('?') && !words.trim_end_matches('?').contains(['.', '?', '!', '\n']);
-    told || words.split_whitespace().nth(if asks { 5 } else { 3 }).is_some()
+    // Words cannot be counted where no blanks stand between them.
+    let unspaced = words.chars().filter(|c| list::is_unspaced(*c)).nth(3).is_some();
+    told || unspaced || words.split_whitespace().nth(if asks { 5 } else { 3 }).is_some()
 }
 
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
