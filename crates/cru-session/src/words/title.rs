@@ -91,6 +91,7 @@ fn content(words: &str) -> impl Iterator<Item = &str> {
 
 /// A sentence as a title: without its filler.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked once")]
 struct Candidate<'a> {
     text: &'a str,
     /// A phrase was taken off that made a question of a request.
