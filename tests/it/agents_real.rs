@@ -38,7 +38,7 @@ fn of_note(session: &Session) -> Count {
             Item::User(_) => count.prompts += 1,
             Item::Step(step) => {
                 count.calls += 1;
-                count.failures += u64::from(step.status == StepStatus::Failed);
+                count.failures += u64::from(step.status.is_crossed());
             }
             _ => {}
         }

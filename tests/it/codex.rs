@@ -141,7 +141,7 @@ fn told(session: &Session) -> Count {
             Item::User(user) => count.prompts.push(user.words.trim().to_owned()),
             Item::Step(step) => {
                 count.calls += 1;
-                count.failures += u64::from(step.status == StepStatus::Failed);
+                count.failures += u64::from(step.status.is_crossed());
             }
             _ => {}
         }

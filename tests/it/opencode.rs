@@ -29,7 +29,7 @@ pub(crate) fn of_note(session: &Session) -> Count {
     Count {
         prompts: session.items().filter(|(_, item)| matches!(item, Item::User(_))).count(),
         calls: steps().count(),
-        failures: steps().filter(|step| step.status == StepStatus::Failed).count(),
+        failures: steps().filter(|step| step.status.is_crossed()).count(),
         tokens: session.meta.tokens_used.unwrap_or(0),
         cost: session.meta.cost_usd.unwrap_or(0.0),
     }

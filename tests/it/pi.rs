@@ -76,7 +76,7 @@ fn count_of_note(session: &Session) -> Count {
     Count {
         prompts: items().filter(|item| matches!(item, Item::User(_))).count(),
         calls: steps(session).count(),
-        failures: steps(session).filter(|step| step.status == StepStatus::Failed).count(),
+        failures: steps(session).filter(|step| step.status.is_crossed()).count(),
         tokens: session.meta.tokens_used.unwrap_or(0),
         cost: session.meta.cost_usd.unwrap_or(0.0),
     }

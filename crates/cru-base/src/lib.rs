@@ -6,7 +6,6 @@ pub mod diagnostic;
 pub mod env;
 pub mod error;
 pub mod files;
-pub mod gist;
 pub mod lines;
 pub mod span;
 pub mod text;

@@ -26,5 +26,6 @@ pub mod source;
 pub mod step_line;
 pub mod time;
 pub mod usage;
+pub mod words;
 
 pub use model::*;

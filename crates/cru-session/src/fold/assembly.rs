@@ -234,7 +234,7 @@ fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
     let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
     given
         .or_else(task)
-        .or_else(|| facts.prompt.clone())
+        .or_else(|| facts.prompt.as_ref().map(|title| title.text.clone()))
         .or_else(|| facts.command.clone())
         .or_else(|| facts.phase.clone())
 }

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::phase_rule::Verdict;
+use super::place;
 use super::property::Properties;
-use super::{place, title};
 use crate::Task;
 use crate::event::{Meta, PromptOrigin, TitleRank, Usage};
+use crate::words::title;
 use cru_base::text::{fold_whitespace, sanitise, slug};
 
 /// Words of a prompt in a file name.
@@ -31,7 +32,7 @@ pub(super) struct Facts {
     pub(super) cost: Option<f64>,
     pub(super) usage: HashMap<String, (String, Usage)>,
     /// Heading and file name part of the first prompt.
-    pub(super) prompt: Option<String>,
+    pub(super) prompt: Option<title::Title>,
     pub(super) slug: Option<String>,
     /// The same of the first command.
     pub(super) command: Option<String>,
@@ -105,7 +106,11 @@ impl Facts {
             self.command_slug = self.command_slug.take().or_else(part);
         } else if verdict != Verdict::Aside {
             self.asked = true;
-            self.prompt = self.prompt.take().or_else(|| title::of(words));
+            // The first request that names something; where none does, the first.
+            if !self.prompt.as_ref().is_some_and(|title| title.tells) {
+                let better = title::of(words).filter(|title| title.tells || self.prompt.is_none());
+                self.prompt = better.or(self.prompt.take());
+            }
             self.slug = self.slug.take().or_else(part);
         }
     }

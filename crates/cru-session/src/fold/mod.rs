@@ -20,7 +20,6 @@ mod stream;
 mod talk;
 #[cfg(test)]
 mod tests;
-mod title;
 mod trouble;
 mod whole;
 

@@ -5,6 +5,7 @@
 
 use crate::StepStatus;
 use crate::event::{Attachment, CallResult};
+use crate::words::shorten::deep_paths;
 use cru_base::text::{fold_whitespace, plural, sanitise, truncate};
 
 /// Characters of a result.
@@ -184,7 +185,7 @@ fn failure(output: &str) -> Option<String> {
     let quiet = || lines.iter().find(|line| !NOISE_STARTS.iter().any(|start| line.starts_with(start)));
     let located = || lines.iter().find(|line| is_located(line));
     let told = raised().or(strong).or_else(located).or_else(weak).or_else(quiet).or_else(|| lines.first())?;
-    Some(truncate(&shorten_paths(told), MAX).into_owned())
+    Some(truncate(&deep_paths(told), MAX).into_owned())
 }
 
 /// Whether an output is data, whose first line says nothing.
@@ -204,21 +205,6 @@ fn is_located(line: &str) -> bool {
     let file = parts.next().is_some_and(|file| file.contains('.'));
     let number = parts.next().is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
     file && number && !rest.is_empty()
-}
-
-/// Absolute and deep paths cut to their last part, so that what is wrong still fits the line.
-fn shorten_paths(line: &str) -> String {
-    let short = |word: &str| {
-        let path = word.trim_start_matches(['(', '"', '\'', '`']);
-        let deep = path.matches('/').count() >= 3 && !path.contains("://");
-        if !deep {
-            return word.to_owned();
-        }
-        let start = word.len() - path.len();
-        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
-        format!("{}…/{last}", &word[..start])
-    };
-    line.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 
 /// The first and the last lines of an output.

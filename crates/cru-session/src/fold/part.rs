@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::draft::Linked;
-use super::title;
 use crate::event::{Attachment, DecisionEvent, Remark};
 use crate::time;
+use crate::words::shorten;
 use crate::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
 use cru_base::text::{fold_whitespace, sanitise, thousands};
 
@@ -61,7 +61,7 @@ pub(super) fn branch_summary(summary: Option<&str>) -> Option<Item> {
 
 /// A place that a person marked, in the phase that `place` links to.
 pub(super) fn bookmark(label: &str, place: Option<Link>) -> Item {
-    let name = title::cut(&fold_whitespace(&sanitise(label)), TITLE);
+    let name = shorten::at_word(&fold_whitespace(&sanitise(label)), TITLE);
     Item::Callout(callout("bookmark", &name, place.map(|link| link.to_string()).unwrap_or_default(), None))
 }
 
@@ -79,7 +79,7 @@ pub(super) fn decision(event: &DecisionEvent<'_>, step: Option<Link>) -> Item {
     let rejected: Vec<String> = event.rejected.iter().map(|it| one_line(it)).filter(|it| !it.is_empty()).collect();
     let rejected = (!rejected.is_empty()).then(|| rejected.join("; "));
     let folded = (text.chars().count() > LONG_OF_OTHERS).then_some(true);
-    let title = title::cut(&one_line(&event.title), TITLE);
+    let title = shorten::at_word(&one_line(&event.title), TITLE);
     let title = if title.is_empty() { "Decided".to_owned() } else { title };
     let rests_on: Vec<Link> = step.into_iter().collect();
     let mut fields = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Opt
     let mut fields = Vec::new();
     push_field(&mut fields, "Step", steps.first().map(ToString::to_string).as_deref());
     push_field(&mut fields, "Resolution", resolution.as_deref());
-    let callout = with_fields("error", &title::cut(title, TITLE), text, fields, None);
+    let callout = with_fields("error", &shorten::at_word(title, TITLE), text, fields, None);
     Item::Error(Error { callout, text: text.to_owned(), resolution, resolved_by, steps })
 }
 
@@ -156,7 +156,7 @@ pub(super) fn link_subagent(item: &mut Subagent, child: &Linked) {
 pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
     let one_line = |text: &str| fold_whitespace(&sanitise(text));
     let text = sanitise(&remark.text).trim().to_owned();
-    let title = title::cut(&one_line(&remark.title), TITLE);
+    let title = shorten::at_word(&one_line(&remark.title), TITLE);
     if remark.kind == "error" {
         let resolution = remark.fields.iter().find(|(name, _)| *name == "Resolution");
         let resolution = resolution.map(|(_, value)| (one_line(value), Vec::new()));

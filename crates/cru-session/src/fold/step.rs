@@ -6,13 +6,12 @@ use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::outcome;
-use super::title;
 use super::whole::{self, Room};
 use crate::agent_table;
 use crate::attempt::{Attempt, is_shell};
 use crate::event::{Call, CallResult, StreamKey, SubagentRun};
+use crate::words::{shorten, summary};
 use crate::{FileRef, Link, Step, StepStatus};
-use cru_base::gist::gist;
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// Characters of a command that stand on the step's line; beyond them the whole stands below it.
@@ -309,7 +308,7 @@ fn mark_interrupted(step: &mut Step) {
     step.check = step.check.map(|_| Verdict::Unknown);
     let told = step.result.take().filter(|result| !matches!(result.as_str(), "no output" | "failed, no output"));
     let words = StepStatus::Interrupted.words().unwrap_or_default();
-    step.result = Some(told.map_or_else(|| words.to_owned(), |told| title::cut(&format!("{words}: {told}"), ARGS)));
+    step.result = Some(told.map_or_else(|| words.to_owned(), |told| shorten::at_word(&format!("{words}: {told}"), ARGS)));
 }
 
 /// `n-001` for the first.
@@ -325,7 +324,7 @@ pub(super) fn step_link(index: usize) -> Link {
 /// What an answer says, on one line.
 pub(super) fn first_words(text: &str) -> Option<String> {
     const MAX: usize = 300;
-    Some(gist(text, MAX)).filter(|told| !told.is_empty())
+    Some(summary(text, MAX)).filter(|told| !told.is_empty())
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {
@@ -334,7 +333,7 @@ fn started(run: &SubagentRun<'_>, output: &str) -> Run {
         stream: run.stream.clone(),
         agent: run.agent.as_deref().and_then(line),
         model: run.model.as_deref().and_then(line),
-        task: run.task.as_deref().and_then(line).map(|task| title::cut(&task, 200)),
+        task: run.task.as_deref().and_then(line).map(|task| shorten::at_word(&task, 200)),
         summary: if run.background { None } else { first_words(output) },
     }
 }
@@ -348,7 +347,7 @@ fn tool_name(tool: &str) -> String {
 /// What stands on the line and, where a command is longer, the whole. Other arguments are in the transcript alone.
 fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
     if !is_shell(tool) {
-        return (title::cut(&fold_whitespace(full), ARGS), None);
+        return (shorten::at_word(&fold_whitespace(full), ARGS), None);
     }
     let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("").replace('\t', " ");
@@ -356,7 +355,7 @@ fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
     if !more && first.chars().count() <= LONGEST {
         return (first, None);
     }
-    let short = title::cut(&first, ARGS);
+    let short = shorten::at_word(&first, ARGS);
     let short = if more && !short.ends_with('…') { format!("{short} …") } else { short };
     (short, Some(full.to_owned()))
 }

@@ -12,13 +12,14 @@ use super::name::Names;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
 use super::talk::Talk;
-use super::{long, part, title, whole};
+use super::{long, part, whole};
 use crate::boundary::GAP;
 use crate::correction;
 use crate::detail::{Detail, Level};
 use crate::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin};
 use crate::mask::Masks;
 use crate::source::Header;
+use crate::words::{Title, shorten, title};
 use crate::{Item, Link};
 use cru_base::text::{fold_whitespace, sanitise};
 
@@ -312,8 +313,10 @@ impl Fold {
     fn heading(&self, words: &str, origin: &PromptOrigin<'_>) -> String {
         let heading = match origin {
             PromptOrigin::Command => Some(title::of_command(words)),
-            PromptOrigin::Task => self.header.task.as_deref().and_then(title::of).or_else(|| title::of(words)),
-            _ => title::of(words),
+            PromptOrigin::Task => {
+                self.header.task.as_deref().and_then(title::of).or_else(|| title::of(words)).map(Title::into_text)
+            }
+            _ => title::of(words).map(Title::into_text),
         };
         heading.unwrap_or_else(|| if words.is_empty() { "Picture".to_owned() } else { self.continued() })
     }
@@ -404,7 +407,7 @@ impl Fold {
             count + 1
         });
         let line = fold_whitespace(&text);
-        let title = title::cut(if line.is_empty() { "API error" } else { &line }, TITLE);
+        let title = shorten::at_word(if line.is_empty() { "API error" } else { &line }, TITLE);
         let mut body = if title == line { String::new() } else { text.clone() };
         if count > 1 {
             body = format!("{body}{}{count} times in a row.", if body.is_empty() { "" } else { "\n" });
@@ -444,8 +447,10 @@ impl Fold {
         const MAX: usize = 70;
         match self.phases.last() {
             Some((_, title)) if title.starts_with(CONTINUED) => title.clone(),
-            Some((_, title)) => title::cut(&format!("{CONTINUED}: {title}"), MAX),
-            None => self.header.task.as_deref().and_then(title::of).unwrap_or_else(|| CONTINUED.to_owned()),
+            Some((_, title)) => shorten::at_word(&format!("{CONTINUED}: {title}"), MAX),
+            None => {
+                self.header.task.as_deref().and_then(title::of).map_or_else(|| CONTINUED.to_owned(), Title::into_text)
+            }
         }
     }
 

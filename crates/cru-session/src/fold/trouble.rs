@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 
 use super::part;
 use super::step::{Draft, step_link};
-use super::title;
 use cru_action::Verdict;
 
 use crate::attempt::Attempt;
 use crate::recovery::{self, Recovery, Tried};
+use crate::words::shorten;
 use crate::{Item, Link, StepStatus};
 
 /// Edits that a resolution names.
@@ -73,7 +73,7 @@ fn error(steps: &[Draft], index: usize, count: usize, resolution: Option<(String
     const KEY: usize = 60;
     let draft = steps.get(index);
     let key = draft.and_then(|draft| draft.attempt.key()).unwrap_or("command").replace('`', "'");
-    let key = title::cut(&key, KEY);
+    let key = shorten::at_word(&key, KEY);
     let result = draft.and_then(|draft| draft.step.result.as_deref()).filter(|text| *text != "failed, no output");
     let title = result.map_or_else(|| format!("{key} failed"), ToOwned::to_owned);
     let times = if count > 1 { format!(" {count} times") } else { String::new() };

@@ -10,8 +10,8 @@ use super::outcome::Passes;
 use super::{clean, head, inline, paragraph, request, title};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_base::Span;
-use cru_base::gist::gist;
 use cru_base::text::truncate;
+use cru_session::words::{list, quote, shorten, summary};
 use cru_session::{Error, User};
 
 /// Characters of what a step is to do.
@@ -38,7 +38,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     parts.extend(data::flow(data).map(Part::Flow));
     parts.extend(draft.gates.iter().map(|(title, body)| Part::Gate(gate(title, body))));
     let mut remark = |kind, text: String| {
-        let text = truncate(&clean(&text), MAX_REMARK).into_owned();
+        let text = shorten::at_sentence(&clean(&text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {
             parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
         }
@@ -61,7 +61,7 @@ pub(super) fn parts(index: usize, drafts: &[Draft<'_>], data: &Data, passes: &Pa
     }
     let further = draft.asked.iter().filter(|user| !opens(user));
     for user in further.take(8) {
-        let then = request::request(&user.words, MAX_FURTHER).unwrap_or_default();
+        let then = quote(&user.words, MAX_FURTHER);
         if !same(&then, &draft.title) {
             remark(RemarkKind::Then, then);
         }
@@ -103,7 +103,7 @@ fn result(draft: &Draft<'_>) -> Option<String> {
         Some(subagent) => subagent.summary.as_deref()?,
         None => draft.closing?,
     };
-    let mut text = clean(&gist(&strip_links(said), MAX_RESULT));
+    let mut text = clean(&summary(&strip_links(said), MAX_RESULT));
     if !text.is_ascii() {
         text = text.replace(['→', '⟶'], "⇒");
     }
@@ -130,7 +130,9 @@ fn corrects(user: &User) -> bool {
     let words = user.words.trim();
     let told = user.interpretation.as_deref().is_some_and(|made| !made.trim().is_empty());
     let asks = words.ends_with('?') && !words.trim_end_matches('?').contains(['.', '?', '!', '\n']);
-    told || words.split_whitespace().nth(if asks { 5 } else { 3 }).is_some()
+    // Words cannot be counted where no blanks stand between them.
+    let unspaced = words.chars().filter(|c| list::is_unspaced(*c)).nth(3).is_some();
+    told || unspaced || words.split_whitespace().nth(if asks { 5 } else { 3 }).is_some()
 }
 
 /// Code in a remark: without backticks, so that cutting the text cannot leave a code span open.
@@ -144,7 +146,7 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     let asked = opening(draft).filter(|_| draft.subagent.is_none());
     let words = match (asked, task) {
         (Some(user), _) => Some(spoken(user, MAX_WORDS)),
-        (None, Some(task)) => request::request(task, MAX_WORDS),
+        (None, Some(task)) => Some(quote(task, MAX_WORDS)),
         (None, None) => {
             // Where people only said to go on, an agent may tell at some length what it goes on with.
             let told = |prose: &&str| {
@@ -168,9 +170,9 @@ fn same(a: &str, b: &str) -> bool {
     title.all(|c| letters.next() == Some(c)) && letters.take(12).map(char::len_utf8).sum::<usize>() < 12
 }
 
-/// A person's words as a request, and what was made of them.
+/// A person's words as they were said, and what was made of them.
 fn spoken(user: &User, max: usize) -> String {
-    let words = request::request(&strip_links(head(&user.words, request::SEEN)), max).unwrap_or_default();
+    let words = quote(&user.words, max);
     match user.interpretation.as_deref().map(|text| clean(&strip_links(text))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
         Some(made) => made,

@@ -5,20 +5,20 @@
 /// What opens a request without saying anything, longest first where one begins another.
 #[rustfmt::skip]
 pub(super) const OPENERS: &[&str] = &[
-    "hi there", "hi", "hey", "hello", "okay", "ok", "alright", "all right", "great", "perfect", "awesome", "nice",
-    "good", "cool", "sure", "yes", "yeah", "yep", "no", "thanks", "thank you", "so", "now", "well", "then", "and",
-    "also", "but", "next", "first", "second", "finally", "actually", "just", "maybe", "please", "pls", "kindly",
-    "can you", "could you", "would you", "will you", "can we", "could we", "shall we", "should we", "can i",
+    "hi there", "hi", "hey", "hello", "okay", "ok", "alright", "great", "perfect", "awesome", "nice",
+    "good", "cool", "sure", "yes", "yeah", "yep", "thanks", "thank you", "so", "now", "well", "then", "and",
+    "also", "but", "actually", "please", "pls", "kindly",
+    "can you", "could you", "would you", "will you", "can we", "could we", 
     "could i", "i want you to", "i want us to", "i want to", "i'd like you to", "i'd like to",
     "i would like you to", "i would like to", "i need you to", "i need to", "i think we should",
     "i think you should", "i think we need to", "we need to", "we have to", "we should", "we must", "we can",
-    "you need to", "you should", "you must", "you can", "you have to", "let's", "lets", "let us", "let me",
+    "you need to", "you should", "you must", "you have to", "let's", "lets", "let us", "let me",
     "help me to", "help me", "help us", "go ahead and", "your task is to", "your job is to", "the task is to",
     "the goal is to", "my goal is to", "you are to", "try to", "we want to", "we'd like to", "start by",
-    "continue to", "to", "again", "instead", "quickly", "directly", "carefully", "us to", "is it possible to",
+    "continue to", "to", "quickly", "directly", "carefully", "us to", 
     "do you mind to", "would it be possible to", "we'll need to", "we will need to",
-    "you'll need to", "you will need to", "do we need to", "do we have to",
-    "do you think you could", "do you think you can", "do you think we could", "do you think we should", "should i", "for now", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right", "wow", "jesus",
+    "you'll need to", "you will need to", 
+    "do you think you could", "do you think you can", "do you think we could", "do you think we should", "for now", "i'm going to ask you to", "ultrathink", "claude", "morning", "good morning", "buddy", "ehh", "hmm", "oh", "ah", "wait", "right", "wow", "jesus",
 ];
 
 /// Verbs that open an imperative.
@@ -84,12 +84,6 @@ pub(super) const VAGUE: &[&str] = &[
     "above", "below", "task", "tasks", "code", "work", "suggested", "suggestion", "suggestions", "approach",
     "recommendation", "recommendations", "recommended", "proposal", "way", "need",
     "other", "place", "places", "elsewhere",
-];
-
-/// Words that can be left out of a title.
-#[rustfmt::skip]
-pub(super) const ADVERBS: &[&str] = &[
-    "probably", "basically", "just", "maybe", "please", "actually", "really", "simply", "quickly", "perhaps", "also",
 ];
 
 /// Words of somebody who speaks of themselves or to somebody.

@@ -391,12 +391,12 @@ mod tests {
     fn requests_become_titles() {
         let is = |words, expected: &str| assert_eq!(imperative(words).as_deref(), Some(expected), "{words}");
         is("Hi! Can you please add a rate limiter to the login endpoint?", "Add a rate limiter to the login endpoint");
-        is("ok now let's fix the flaky clock test, thanks", "Fix the flaky clock test");
+        is("ok now let's fix the flaky clock test, thanks", "Fix the flaky clock test, thanks");
         is("I want you to refactor /home/me/code/api/src/auth/tokens/store.rs", "Refactor store.rs");
         is("The tests fail. Repair the clock in them.", "Repair the clock in them");
         is("in src/x.rs, rename the field", "Rename the field");
         is("In the agents guide mention the schema", "Mention the schema");
-        is("Skills look good, do we need to update README.md as well?", "Update README.md as well");
+        is("No tests should be deleted. Add a check to the pipeline", "Add a check to the pipeline");
         is("CI is blowing up - we'll need to create an output directory", "Create an output directory");
         is("Do NOT use a subagent. Read the manual of the pump", "Read the manual of the pump");
         is("Use your suggested approach. Add an export to CSV", "Add an export to CSV");
@@ -409,6 +409,8 @@ mod tests {
     #[test]
     fn other_words_make_no_title() {
         for words in [
+            "No tests should be deleted",
+            "do we need to update the guide?",
             "why is this slow?",
             "the build is broken",
             "find out why and fix them all",

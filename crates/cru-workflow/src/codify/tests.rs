@@ -182,7 +182,7 @@ fn a_feature_with_an_approved_plan() {
 
     ## Plan the token store @planner #dev
 
-    Add refresh tokens to the API
+    Hi, can you please add refresh tokens to the API?
 
     src/auth.rs::Rust, docs/auth.md::Markdown → result
 
@@ -196,15 +196,19 @@ fn a_feature_with_an_approved_plan() {
 
     ## Build the rotation of tokens in src/token.rs, with tests @coder #dev
 
+    Hi, can you please go ahead and build the rotation of tokens in src/token.rs, with tests?
+
     src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit::Commit
 
-    - Mind: Don't store them in localStorage — switched to httpOnly cookies
+    - Mind: don't store them in localStorage — switched to httpOnly cookies
     - `cargo test -p auth` — passes (test result: ok. 43 passed)
     - `git add -A && git commit -m "feat(auth): rotate refresh tokens"`
 
     From [[2026-11-20-refresh-tokens#^p-02]].
 
     ## Open a pull request @coder #dev
+
+    Now open a pull request
 
     src/token.rs::Rust, commit::Commit → result@2
 
@@ -309,7 +313,7 @@ fn a_debugging_session() {
 
     ## Publish it @claude-code #dev !
 
-    Publish the crate to the registry
+    now publish the crate to the registry
 
     - Dead end: cargo publish: 401 Unauthorized
 
@@ -410,6 +414,33 @@ fn sub_agents_and_sub_phases() {
       Report → people,lead,dev,results.csv,report.md,"",success,2026-11-22-review#^p-03
     ```
     "#);
+}
+
+/// What people said stands in a workflow as they said it, whatever it begins with.
+#[test]
+fn words_of_people_are_not_turned() {
+    let rows = [
+        "No tests should be deleted",
+        "please don't ever push to the main branch",
+        "ok, only the first of all pumps, and no others",
+        "now just the docs. Never the code",
+        "bitte keine Tests löschen",
+        "请不要删除任何测试",
+    ];
+    for words in rows {
+        let correction = User { words: words.into(), correction: true, ..User::default() };
+        let items = vec![
+            said("mend the valve of the pump"),
+            edited("a.rs"),
+            Item::User(correction),
+            said(words),
+            edited("b.rs"),
+        ];
+        let (text, _) = made(&session("x", "Pumps", vec![phase("Mend the valve of the pump", "claude-code", items)]));
+        for line in [format!("- Mind: {words}"), format!("- Then: {words}")] {
+            assert!(text.lines().any(|told| told == line), "{line}\n{text}");
+        }
+    }
 }
 
 #[test]

@@ -2,26 +2,16 @@
 
 use super::deed::Deed;
 use super::kind::{self, Kind};
-use super::phrase::{ADVERBS, DANGLING};
+use super::phrase::DANGLING;
 use super::{core, shell};
 use cru_base::text::slug;
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
 
-/// Cut to a title: at a clause where it is too long, no politeness, no final stop, first letter upper case.
+/// Cut to a title: at a clause where it is too long, no final stop, first letter upper case.
 pub(super) fn title(text: &str) -> String {
-    let told = |word: &&str| !ADVERBS.contains(&word.to_lowercase().as_str());
-    let mut text = text.split_whitespace().filter(told).collect::<Vec<_>>().join(" ");
-    for tail in [" please", " thanks", " thank you", " for me", " now", " again"] {
-        let trimmed = text.trim_end_matches(['.', '!', '?', ' ', ',']).len();
-        if text.is_char_boundary(trimmed.saturating_sub(tail.len()))
-            && trimmed > tail.len() + 8
-            && text[trimmed - tail.len()..trimmed].eq_ignore_ascii_case(tail)
-        {
-            text.truncate(trimmed - tail.len());
-        }
-    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = cut(&text, MAX_TITLE);
     let cut = without_dangling(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']));
     capitalise(cut.trim_end_matches([',', ':', ';', ' ']))

@@ -51,7 +51,7 @@ fn a_task_is_a_request() {
     let workflow = codify(&meta, &Options::default()).0;
     assert_eq!(workflow.steps[0].title, "Compare the two pumps");
     let Some(Part::Prose(prose)) = workflow.steps[0].parts.first() else { panic!("{:?}", workflow.steps[0].parts) };
-    assert_eq!(prose.markdown, "Compare the two pumps. Do not push, and do not merge");
+    assert_eq!(prose.markdown, "You are ann. ## Task Compare the two pumps. Do not push, and do not merge.");
 }
 
 /// What a person broke off did not go well.

@@ -4,30 +4,17 @@
 //! Nothing is understood. Marks of markdown, code and tables are taken off, and what an agent says to itself before the
 //! matter and to the person after it; then whole sentences and items are kept as far as there is room.
 
-use super::text::{fold_whitespace, lowered, sanitise};
+use cru_base::text::{fold_whitespace, sanitise};
+
+use super::list::{LEAD, List, OFFER};
+use super::sentence::clauses;
 
 /// Bytes that are looked at: more than any room that is asked for needs.
 const SEEN: usize = 12_000;
 
-/// How a sentence begins that only leads to the matter.
-#[rustfmt::skip]
-const LEADS: &[&str] = &[
-    "let me ", "now let me ", "now i have ", "i now have ", "i have everything", "i have enough", "now i'll ", "i'll now ",
-    "i'll compile", "i'll write", "here is the ", "here's the ", "here is my ", "here's my ", "here is a ", "here's a ",
-    "here's what ", "here is what ", "based on my ", "report below", "wait", "i've got everything", "i have the full",
-    "summary of changes",
-];
-
-/// How a paragraph begins that speaks to the person about what may come.
-#[rustfmt::skip]
-const OFFERS: &[&str] = &[
-    "if you want", "if you'd like", "if you like", "let me know", "want me to", "would you like", "ready for", "ready to",
-    "feel free", "shall i", "should i", "do you want", "next i can", "happy to", "what would you like", "anything else",
-];
-
 /// `text` as one line of at most `max` characters, with `…` where something was left out. Empty where nothing is said.
-pub fn gist(text: &str, max: usize) -> String {
-    let seen = super::lines::floor_char_boundary(text, SEEN);
+pub fn summary(text: &str, max: usize) -> String {
+    let seen = cru_base::lines::floor_char_boundary(text, SEEN);
     let pieces = pieces(&sanitise(&text[..seen]));
     // The last words often say what is still open: where not all fits, there is room for them.
     let all: usize = pieces.iter().map(|piece| piece.text.chars().count() + 2).sum();
@@ -142,13 +129,13 @@ fn pieces(text: &str) -> Vec<Piece> {
         open = !heading;
     }
     pieces.retain(|piece| piece.text.contains(char::is_alphanumeric));
-    while pieces.last().is_some_and(|piece| begins(&piece.text, OFFERS)) {
+    while pieces.last().is_some_and(|piece| begins(&piece.text, &OFFER)) {
         pieces.pop();
     }
-    pieces.retain(|piece| piece.item || !begins(&piece.text, OFFERS));
+    pieces.retain(|piece| piece.item || !begins(&piece.text, &OFFER));
     // An offer may stand behind the last words.
     if let Some(last) = pieces.last_mut().filter(|last| !last.item && !last.heading) {
-        let offer = sentences(&last.text).last().filter(|sentence| begins(sentence, OFFERS)).map(str::len);
+        let offer = clauses(&last.text).last().filter(|sentence| begins(sentence, &OFFER)).map(str::len);
         let end = last.text.len() - offer.unwrap_or(0);
         last.text.truncate(last.text[..end].trim_end().len());
     }
@@ -220,9 +207,9 @@ fn strip_leads(pieces: &mut Vec<Piece>) {
 fn last_lead(text: &str) -> Option<usize> {
     let mut end = None;
     let mut at = 0;
-    for sentence in sentences(text) {
+    for sentence in clauses(text) {
         at += sentence.len();
-        if begins(sentence, LEADS) || sentence.trim_end().ends_with("below.") || sentence.trim_end().ends_with("below:")
+        if begins(sentence, &LEAD) || sentence.trim_end().ends_with("below.") || sentence.trim_end().ends_with("below:")
         {
             end = Some(at);
         }
@@ -230,30 +217,8 @@ fn last_lead(text: &str) -> Option<usize> {
     end
 }
 
-fn begins(text: &str, words: &[&str]) -> bool {
-    let text = text.trim_start();
-    let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    let mut likely = words.iter().filter(|words| words.bytes().next() == first).peekable();
-    if likely.peek().is_none() {
-        return false;
-    }
-    let head = lowered(&text.chars().take(24).collect::<String>());
-    likely.any(|words| head.starts_with(words))
-}
-
-/// The sentences of a line, with the blank behind each.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        // All of them are one byte each, so that no character is cut.
-        let end = rest.as_bytes().windows(2).position(|pair| matches!(pair, [b'.' | b'!' | b'?' | b':', b' ']));
-        let (sentence, after) = rest.split_at(end.map_or(rest.len(), |at| at + 2));
-        rest = after;
-        Some(sentence)
-    })
+fn begins(text: &str, list: &List) -> bool {
+    list.at_start(text.trim_start()).is_some()
 }
 
 /// The first sentences that fit, else the first words.
@@ -262,7 +227,7 @@ fn sentences_within(text: &str, max: usize) -> String {
         return String::new();
     }
     let mut line = String::new();
-    for sentence in sentences(text) {
+    for sentence in clauses(text) {
         if line.chars().count() + sentence.chars().count() > max {
             break;
         }
@@ -288,10 +253,10 @@ mod tests {
     fn closing_words_become_a_line() {
         let text = "Done. Here's what changed in the pump:\n\n##### Store\n- **`Valve`** opens first.\n- adds a [guide](x.md)\n\n\
                     ```rust\nfn x() {}\n```\n\n| a | b |\n|---|---|\n\nAll 12 tests pass.\n\nWant me to commit?";
-        assert_eq!(gist(text, 400), "Store: `Valve` opens first; adds a guide. All 12 tests pass.");
-        assert_eq!(gist(text, 40), "Store: `Valve` opens first …");
+        assert_eq!(summary(text, 400), "Store: `Valve` opens first; adds a guide. All 12 tests pass.");
+        assert_eq!(summary(text, 40), "Store: `Valve` opens first …");
         assert_eq!(
-            gist("### Found:\n\nThe cache is old. Let me know if you want more.", 200),
+            summary("### Found:\n\nThe cache is old. Let me know if you want more.", 200),
             "Found: The cache is old."
         );
     }
@@ -299,44 +264,44 @@ mod tests {
     #[test]
     fn thoughts_before_the_matter_go() {
         let text = "`Issuer()` is exported. Minor gap. Now I have the full picture. Let me compose my analysis.\n\n## Findings\n\n1. The cache is never cleared.";
-        assert_eq!(gist(text, 200), "Findings: The cache is never cleared");
-        assert_eq!(gist("Wait — that is odd.", 200), "Wait — that is odd.");
+        assert_eq!(summary(text, 200), "Findings: The cache is never cleared");
+        assert_eq!(summary("Wait — that is odd.", 200), "Wait — that is odd.");
     }
 
     #[test]
     fn what_is_too_long_is_cut_at_a_sentence() {
         let text =
             "The clock was read twice. The second reading came after the sleep, so the test failed on slow machines.";
-        assert_eq!(gist(text, 60), "The clock was read twice. …");
-        assert_eq!(gist("one two three four five six seven", 20), "one two three…");
-        assert_eq!(gist("see `a very long command line` here", 16), "see…");
-        assert_eq!(gist("*Interrupted by the user.*", 60), "Interrupted by the user.");
+        assert_eq!(summary(text, 60), "The clock was read twice. …");
+        assert_eq!(summary("one two three four five six seven", 20), "one two three…");
+        assert_eq!(summary("see `a very long command line` here", 16), "see…");
+        assert_eq!(summary("*Interrupted by the user.*", 60), "Interrupted by the user.");
     }
 
     #[test]
     fn the_last_words_have_room() {
         let text = "The pump was dry. It is filled now, up to the mark on the glass.\n\n- the first valve is open\n- the second valve is shut\n\nNot tested on a cold day.";
         assert_eq!(
-            gist(text, 110),
+            summary(text, 110),
             "The pump was dry. It is filled now, up to the mark on the glass. … Not tested on a cold day."
         );
         // They are told once, even where they are the only thing that does not fit.
         let text = "The pump was dry.\n\nIt is filled.\n\nNot tested.";
-        assert_eq!(gist(text, 50), "The pump was dry. It is filled. Not tested.");
-        assert_eq!(gist(text, 43), "The pump was dry. … Not tested.");
+        assert_eq!(summary(text, 50), "The pump was dry. It is filled. Not tested.");
+        assert_eq!(summary(text, 43), "The pump was dry. … Not tested.");
     }
 
     #[test]
     fn nothing_said_is_nothing() {
         for text in ["", "```\nx\n```", "| a |", "---", "#"] {
-            assert_eq!(gist(text, 100), "", "{text}");
+            assert_eq!(summary(text, 100), "", "{text}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn a_line_within_its_room(text in "([ a-z`*#|:.\\n-]|Let me |\\[x\\]\\(y\\)|…|é){0,60}", max in 8_usize..200) {
-            let line = gist(&text, max);
+            let line = summary(&text, max);
             proptest::prop_assert!(line.chars().count() <= max && !line.contains('\n'), "{line:?}");
         }
     }
