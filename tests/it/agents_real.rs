@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cru::base::{Severity, files};
-use cru::session::{Item, Session, StepStatus};
+use cru::session::{Item, Session};
 use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use cru::base::files;
 use cru::base::text::sanitise;
 use cru::note::Note;
-use cru::session::{Item, Session, StepStatus, read};
+use cru::session::{Item, Session, read};
 use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::Vault;

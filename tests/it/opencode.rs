@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use cru::base::{Severity, files};
-use cru::session::{Item, Session, StepStatus};
+use cru::session::{Item, Session};
 use cru::sync::import::report::Outcome;
 use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};

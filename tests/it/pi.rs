@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cru::base::Severity;
 use cru::base::files;
-use cru::session::{Item, Session, Step, StepStatus};
+use cru::session::{Item, Session, Step};
 use cru::sync::import::report::Outcome;
 use cru::sync::import::{Options, Unwatched, ingest};
 use cru::vault::{Catalog, Vault};
