@@ -21,7 +21,9 @@ fn sources() -> Vec<(PathBuf, String)> {
         walk(&root.join(folder), &mut found);
     }
     // Files of tests and examples may build, read and print what they need.
-    found.retain(|path| !path.components().any(|part| ["tests", "tests.rs", "examples"].iter().any(|name| part.as_os_str() == *name)));
+    found.retain(|path| {
+        !path.components().any(|part| ["tests", "tests.rs", "examples"].iter().any(|name| part.as_os_str() == *name))
+    });
     found.sort();
     let source = |path: PathBuf| {
         let relative = path.strip_prefix(root).unwrap();

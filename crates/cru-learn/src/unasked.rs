@@ -8,8 +8,8 @@ use super::deed;
 use super::entry::{Entry, Told};
 use super::harvest::Reason;
 use super::reply;
-use cru_base::text::lowered;
 use cru_action::{Action, Command};
+use cru_base::text::lowered;
 use cru_session::attempt::Attempt;
 
 /// How words begin that ask for one, in lower case.

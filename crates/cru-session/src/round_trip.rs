@@ -111,7 +111,7 @@ fn step(with_id: bool) -> impl Strategy<Value = Item> {
                 Some(words) => {
                     let told = result.map_or_else(|| words.to_owned(), |result| format!("{words}: {result}"));
                     Some(cru_base::text::truncate(&told, step_line::LONGEST_RESULT).trim_end().to_owned())
-                },
+                }
             };
             Item::Step(Step {
                 id: id.filter(|_| with_id),

@@ -184,9 +184,8 @@ mod tests {
         let age = |hours| Some(SignedDuration::from_hours(hours));
         let rule = |age, most, set| Some(Rule { age, most, set });
         let of = |host: &str| agent_table::by_host(host).and_then(|agent| agent.retention.as_ref()).unwrap();
-        let gemini = |inside: &str| {
-            Rule::told(&format!(r#"{{"general": {{"sessionRetention": {inside}}}}}"#), of("gemini-cli"))
-        };
+        let gemini =
+            |inside: &str| Rule::told(&format!(r#"{{"general": {{"sessionRetention": {inside}}}}}"#), of("gemini-cli"));
         let claude = |settings: &str| Rule::told(settings, of("claude-code"));
         let rows: &[(&str, Option<Rule>)] = &[
             ("{}", rule(age(30 * DAY), None, false)),

@@ -32,8 +32,7 @@ impl<'a> Action<'a> {
             self.commands.iter().enumerate().filter(|(_, command)| runs(command)).map(|(at, _)| at).collect();
         let (&first, &last) = (at.first()?, at.last()?);
         let checks = || at.iter().filter_map(|&at| self.commands.get(at));
-        let words: Vec<Vec<&str>> =
-            checks().map(|check| check.words.iter().map(Cow::as_ref).collect()).collect();
+        let words: Vec<Vec<&str>> = checks().map(|check| check.words.iter().map(Cow::as_ref).collect()).collect();
         let commands: Vec<&[&str]> = words.iter().map(Vec::as_slice).collect();
         let told = self.told_status(last, end.output).filter(|_| first == last);
         let exit = told.or(end.exit);

@@ -308,7 +308,8 @@ fn mark_interrupted(step: &mut Step) {
     step.check = step.check.map(|_| Verdict::Unknown);
     let told = step.result.take().filter(|result| !matches!(result.as_str(), "no output" | "failed, no output"));
     let words = StepStatus::Interrupted.words().unwrap_or_default();
-    step.result = Some(told.map_or_else(|| words.to_owned(), |told| shorten::at_word(&format!("{words}: {told}"), ARGS)));
+    step.result =
+        Some(told.map_or_else(|| words.to_owned(), |told| shorten::at_word(&format!("{words}: {told}"), ARGS)));
 }
 
 /// `n-001` for the first.

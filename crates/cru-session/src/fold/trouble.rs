@@ -26,9 +26,7 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
     let ended = |draft: &Draft| matches!(draft.step.status, StepStatus::Complete | StepStatus::Failed);
     let told = || steps.iter().enumerate().filter(move |(_, draft)| draft.answered && ended(draft));
     // A check is judged by its verdict, which a pipe does not hide.
-    let worked = |draft: &Draft| {
-        draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed)
-    };
+    let worked = |draft: &Draft| draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed);
     let outcomes = recovery::outcomes(told().map(|(index, draft)| {
         let acts = draft.attempt != Attempt::Look;
         (index, Tried { key: draft.attempt.key(), worked: worked(draft), acts })

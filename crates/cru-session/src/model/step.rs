@@ -1,7 +1,7 @@
 //! A step, and what it touched.
 
-use jiff::Timestamp;
 use cru_action::{Action, CallEnd, Verdict};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Link;
@@ -144,7 +144,10 @@ impl StepStatus {
     /// The status of a step with the mark `✗`, by how its result begins.
     pub fn of_crossed(result: &str) -> Self {
         let says = |status: &Self| {
-            status.words().and_then(|words| result.strip_prefix(words)).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            status
+                .words()
+                .and_then(|words| result.strip_prefix(words))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
         };
         [Self::Denied, Self::Interrupted, Self::NoResult].into_iter().find(says).unwrap_or(Self::Failed)
     }

@@ -6,7 +6,7 @@ use crate::resume::phase::{self, Usual};
 use crate::resume::point::Point;
 use crate::resume::text;
 use cru_base::text::plural;
-use cru_session::{Session};
+use cru_session::Session;
 
 /// What the reader is told before anything else.
 const INTRO: &str = "The record of a session of work that goes on here. Quoted lines are its own words. What the user \
