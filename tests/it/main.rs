@@ -45,6 +45,7 @@ mod planted;
 mod relevance;
 mod replay;
 mod resume;
+mod rewritten;
 mod search;
 mod secrets;
 mod seeds;

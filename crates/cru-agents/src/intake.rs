@@ -2,6 +2,7 @@
 //!
 //! The cursor of a note is made of it, so every importer counts and hashes in the same way. Knows no record's meaning.
 
+use cru_session::cursor::record_key;
 use cru_session::source::{Bounds, Consumed};
 
 /// Why records are left out that stand behind a call which still waits for its answer: a later reading takes them.
@@ -16,6 +17,8 @@ pub(super) struct Intake {
     settled: u64,
     records: u64,
     last: Option<String>,
+    /// Where the record that is looked for stands, and how many have its id.
+    located: ((u64, u64), u32),
     hasher: blake3::Hasher,
     /// Bytes that are not hashed yet: the hash is several times faster on large pieces.
     unhashed: Vec<u8>,
@@ -57,6 +60,13 @@ impl Intake {
             self.marked = Some(self.hasher.finalize().to_hex().to_string());
         }
         if !id.is_empty() {
+            if self.bounds.last.is_some() && record_key(id) == self.bounds.last {
+                self.located = ((self.records, self.records), self.located.1.saturating_add(1));
+            }
+        } else if self.located.1 > 0 && self.located.0.1 + 1 == self.records {
+            self.located.0.1 = self.records;
+        }
+        if !id.is_empty() {
             let last = self.last.get_or_insert_default();
             last.clear();
             last.push_str(id);
@@ -78,6 +88,8 @@ impl Intake {
             last: self.last.clone(),
             hash: hasher.finalize().to_hex().to_string(),
             marked: self.marked.clone(),
+            located: (self.located.1 == 1).then_some(self.located.0),
+            before_end: None,
             open: waiting.then_some(self.settled + 1),
         }
     }

@@ -46,6 +46,11 @@ impl Cursor {
         words.next().is_none().then_some(Self { revision, records, last, hash })
     }
 
+    /// The last record's id as [`record_key`] gives it; none where it has none.
+    pub fn last_key(&self) -> Option<[u8; 8]> {
+        (self.last != "-").then(|| record_key(&self.last)).flatten()
+    }
+
     /// Whether the note was made of what a host's hooks told, for want of a transcript.
     pub fn is_hooked(&self) -> bool {
         self.last.starts_with(HOOKED)
@@ -66,6 +71,14 @@ impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "r{} {} {} {}", self.revision, self.records, self.last, self.hash)
     }
+}
+
+/// What the cursor keeps of a record's id, for comparing many; none where it keeps nothing.
+pub fn record_key(id: &str) -> Option<[u8; SHOWN]> {
+    let mut key = [0; SHOWN];
+    let kept = id.bytes().filter(u8::is_ascii_alphanumeric);
+    let count = key.iter_mut().zip(kept).map(|(to, from)| *to = from).count();
+    (count > 0).then_some(key)
 }
 
 /// The first characters that are safe in a line of frontmatter.

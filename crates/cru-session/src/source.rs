@@ -101,6 +101,8 @@ pub struct Bounds {
     pub until: Option<u64>,
     /// Records after which the hash is wanted.
     pub mark: Option<u64>,
+    /// A record that is looked for, by its id as [`crate::cursor::record_key`] shortens it.
+    pub last: Option<[u8; 8]>,
 }
 
 /// What a stream is, told before its first event.
@@ -131,6 +133,11 @@ pub struct Consumed {
     pub hash: String,
     /// The same over the first [`Bounds::mark`] records, where there are as many.
     pub marked: Option<String>,
+    /// The number of the record that [`Bounds::last`] names, where exactly one has that id, and of the last record without
+    /// an id directly behind it.
+    pub located: Option<(u64, u64)>,
+    /// The last record that is not newer than the note was; its receiver finds that, and no importer.
+    pub before_end: Option<u64>,
     /// The first record from which on some call waits for its answer, where one does at the end and no later prompt
     /// shows that the work went on without it.
     pub open: Option<u64>,

@@ -87,7 +87,7 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
             sink.event(&key, Event { record: number as u64 + 1, time, kind });
         }
         let hash = hash.finalize().to_hex().to_string();
-        let consumed = Consumed { records: consumed, last: None, hash, marked, open };
+        let consumed = Consumed { records: consumed, hash, marked, open, ..Consumed::default() };
         sink.close(&key, consumed);
         sink.account(path, account);
     }

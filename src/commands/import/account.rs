@@ -46,6 +46,9 @@ impl Output for Account {
         let grown = report.with(Outcome::Grown);
         let grown = grown.map(|session| row(session, session.detail.as_deref()));
         list(&mut text, "Left as they are", grown, self.verbose);
+        let rewritten = report.sessions.iter().filter(|session| session.rewritten && session.outcome != Outcome::Grown);
+        let rewritten = rewritten.map(|session| row(session, session.detail.as_deref()));
+        list(&mut text, "Rewritten transcripts", rewritten, self.verbose);
         self.records(&mut text);
         self.masked(&mut text);
         self.kept(&mut text);

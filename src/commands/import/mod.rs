@@ -56,6 +56,9 @@ pub struct Args {
     /// Make notes again that you deleted
     #[arg(long)]
     restore: bool,
+    /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
+    #[arg(long)]
+    reattach: bool,
     /// Go on until stopped: write what agents do into the notes while they do it
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
@@ -88,6 +91,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             level: args.detail.unwrap_or(vault.config().import.detail),
         },
         restore: args.restore,
+        reattach: args.reattach,
         long: None,
         live: args.watch,
         choice: args.filter.read(cx.env)?,

@@ -310,7 +310,7 @@ fn a_fork_tells_what_is_its_own_where_the_other_is_at_hand() {
 fn a_bound_ends_the_reading() {
     let all = text(&session());
     let bundle = Bundle { files: vec!["s".into()], memory: BTreeMap::from([("s".into(), all)]) };
-    let mut told = Told { bounds: Bounds { until: Some(4), mark: Some(3) }, ..Told::default() };
+    let mut told = Told { bounds: Bounds { until: Some(4), mark: Some(3), ..Bounds::default() }, ..Told::default() };
     (IMPORTER.read)(&bundle, &mut told).unwrap();
     assert_eq!((told.consumed[0].records, told.consumed[0].open), (4, Some(4)));
     assert!(told.consumed[0].marked.is_some());

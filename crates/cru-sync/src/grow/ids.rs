@@ -137,6 +137,49 @@ impl Ids {
         kept
     }
 
+    /// The same for an account whose source was rewritten: a step that says something else now is known by its tool and
+    /// time. Also gives the ids, as the account has them, of the steps that are not in the note.
+    pub(crate) fn found_rewritten(account: &Session, there: &Session) -> (Self, Vec<String>) {
+        let mut ids = Self::found(account, there);
+        let mut open: HashMap<(&str, Option<Timestamp>), VecDeque<&str>> = HashMap::new();
+        let mut by_id: HashMap<&str, Said<'_>> = HashMap::new();
+        for (said, id) in steps_of(there) {
+            by_id.insert(id, said);
+        }
+        let is_known = |said: &Said<'_>, id: &str| by_id.get(ids.now(id)).is_some_and(|there| there == said);
+        let (known, lost): (Vec<_>, Vec<_>) = steps_of(account).partition(|(said, id)| is_known(said, id));
+        let claimed: HashSet<String> = known.iter().map(|(_, id)| ids.now(id).to_owned()).collect();
+        for (said, id) in steps_of(there).filter(|(_, id)| !claimed.contains(*id)) {
+            open.entry((said.0, said.2)).or_default().push_back(id);
+        }
+        let mut missing = Vec::new();
+        for (said, id) in lost {
+            match open.get_mut(&(said.0, said.2)).and_then(VecDeque::pop_front) {
+                Some(known) if known == id => drop(ids.changed.remove(id)),
+                Some(known) => drop(ids.changed.insert(id.to_owned(), known.to_owned())),
+                None => missing.push(id.to_owned()),
+            }
+        }
+        // A step that is not in the note has no id that another one has there.
+        let mut taken: HashSet<String> = by_id.keys().map(|id| (*id).to_owned()).collect();
+        let mut next =
+            by_id.keys().chain(&[""]).filter_map(|id| numbered(id)).map(|(_, number)| number).max().unwrap_or(0);
+        next = ids_of(account).filter_map(numbered).map(|(_, number)| number).max().unwrap_or(0).max(next);
+        for id in &missing {
+            ids.changed.remove(id);
+            if taken.contains(id)
+                && let Some((prefix, _)) = numbered(id)
+            {
+                next = next.saturating_add(1);
+                let digits = id.len() - prefix.len();
+                let new = format!("{prefix}{next:0digits$}");
+                taken.insert(new.clone());
+                ids.changed.insert(id.clone(), new);
+            }
+        }
+        (ids, missing)
+    }
+
     /// The id that a step of the account has in the note.
     pub(crate) fn now<'a>(&'a self, id: &'a str) -> &'a str {
         self.changed.get(id).map_or(id, String::as_str)

@@ -6,6 +6,7 @@
 
 mod carry;
 pub(crate) mod ids;
+mod rewritten;
 mod status;
 
 use std::collections::BTreeMap;
@@ -16,13 +17,14 @@ use crate::grow::carry::carry;
 use crate::grow::ids::Ids;
 use crate::grow::status::goes_on;
 use crate::plan::existing::Existing;
-use crate::plan::{Old, Rules};
+use crate::plan::{Old, Rules, is_moved};
 use crate::read::reading::Reading;
 use cru_base::Result;
 use cru_note::Note;
 use cru_session::cursor::Cursor;
 use cru_session::detail::Detail;
 use cru_session::fold::{Draft, Linked};
+use cru_session::op::Op;
 use cru_session::source::Bundle;
 use cru_session::{Session, delta, read, render};
 use cru_vault::journal::Mark;
@@ -37,6 +39,13 @@ pub(crate) enum Grown {
     Written,
     /// There was nothing to write.
     Same,
+    /// What is new was written, and `missing` steps of the part that the note had before are not in it.
+    Partly {
+        /// How many.
+        missing: usize,
+        /// Whether the note's bytes changed.
+        changed: bool,
+    },
     /// The note has come further than this reading: read again.
     Stale,
     /// It could not be told what is new.
@@ -53,20 +62,27 @@ pub(crate) struct Grower<'a> {
     pub(crate) rules: &'a Rules<'a>,
     /// What it is, for `cru undo`.
     pub(crate) label: &'a str,
+    /// Write the steps of a transcript that the note lacks.
+    pub(crate) reattach: bool,
 }
 
 impl Grower<'_> {
     /// Brings one note up to its draft. `consumed` are the journals whose entries the draft holds.
     pub(crate) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
         let mut grown = Grown::Same;
+        let missing = std::cell::Cell::new(0);
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
-            let made = self.plan(old, bundle, consumed, note, known);
+            let made = self.plan(old, bundle, consumed, note, known, &missing);
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
             Ok(made.unwrap_or_default())
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
-        Ok(if grown == Grown::Same && written.changed { Grown::Written } else { grown })
+        Ok(match grown {
+            Grown::Same if missing.get() > 0 => Grown::Partly { missing: missing.get(), changed: written.changed },
+            Grown::Same if written.changed => Grown::Written,
+            grown => grown,
+        })
     }
 
     /// Keeps what was generated of a note that was just made of `draft`.
@@ -89,6 +105,7 @@ impl Grower<'_> {
         consumed: &BTreeMap<String, Mark>,
         note: &Note,
         known: &Known,
+        missing: &std::cell::Cell<usize>,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::session(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
@@ -109,7 +126,15 @@ impl Grower<'_> {
         // a note says already stays as it is.
         let rules = self.reading.rules();
         let kept = kept.map(|kept| (is_told_as(&kept.1, &there), kept));
+        let merged = old.rewritten.map(|part| self.rewritten(old, bundle, part, note, &there)).transpose()?;
         let (mut ids, base) = match kept {
+            _ if merged.is_some() => match merged {
+                Some(merged) => {
+                    missing.set(merged.missing);
+                    (merged.ids, merged.base)
+                }
+                None => return Err(Grown::Same),
+            },
             Some((true, kept)) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => {
                 kept
             }
@@ -127,6 +152,10 @@ impl Grower<'_> {
         let text = render::note(&new);
         let there_now = delta::There { note, session: &there };
         let mut ops = delta::notes(&base, &Note::parse(text.as_str()), Some(there_now));
+        if old.rewritten.is_some() {
+            rewritten::keep_sure(&mut ops, note);
+        }
+        follow_file(&mut ops, old, &there);
         if !consumed.is_empty() {
             let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
             status::settle(&mut ops, &there, &new, || {
@@ -162,10 +191,25 @@ impl Grower<'_> {
         ids: Option<Ids>,
     ) -> Result<(Ids, Session), Grown> {
         const GONE: Grown = Grown::Refused("the transcript is another one than it was");
-        let mut draft = self.reading.again(bundle, &old.draft.key).ok_or(GONE)?;
+        let draft = self.reading.again(bundle, &old.draft.key).ok_or(GONE)?;
         if draft.consumed.records != cursor.records || !cursor.is_of(&draft.consumed.hash) {
             return Err(GONE);
         }
+        let mut session = self.linked(old, draft, there);
+        let ids = match ids {
+            Some(mut ids) => {
+                ids.keep_inputs(&session, there, there);
+                ids
+            }
+            None => Ids::found(&session, there),
+        };
+        ids.apply(&mut session);
+        carry(there, &mut session);
+        Ok((ids, session))
+    }
+
+    /// A draft of records that the note told before, with the name and the links that the note has.
+    fn linked(&self, old: &Old, mut draft: Draft, there: &Session) -> Session {
         self.rules.apply(&mut draft);
         draft.name(&old.head.id());
         // As the note links to its sub-agents, so it did then.
@@ -183,20 +227,21 @@ impl Grower<'_> {
         session.meta.parent.clone_from(&there.meta.parent);
         session.meta.status.clone_from(&there.meta.status);
         session.meta.ended = there.meta.ended;
-        let ids = match ids {
-            Some(mut ids) => {
-                ids.keep_inputs(&session, there, there);
-                ids
-            }
-            None => Ids::found(&session, there),
-        };
-        ids.apply(&mut session);
-        carry(there, &mut session);
-        Ok((ids, session))
+        session
     }
 
     fn existing(&self) -> &Existing<'_> {
         self.reading.existing
+    }
+}
+
+/// Names the file that the transcript is in now, where the one that the note names is gone.
+fn follow_file(ops: &mut Vec<Op>, old: &Old, there: &Session) {
+    const KEY: &str = "transcript";
+    let told = ops.iter().any(|op| matches!(op, Op::Set { key, .. } if key == KEY));
+    if !told && is_moved(&there.meta, &old.draft) {
+        let (then, now) = (there.meta.transcript.clone(), old.draft.session.meta.transcript.clone());
+        ops.push(Op::Set { key: KEY.to_owned(), old: then.map(Into::into), new: now.map(Into::into) });
     }
 }
 

@@ -237,6 +237,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
         restore: false,
         can_grow: true,
         all: true,
+        reattach: false,
     };
     let names = || catalog.as_ref().map_or_else(|| Names::of(&Catalog::read(vault)), Names::of);
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
@@ -249,7 +250,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
             before.tell(draft, &Writer::new(vault, state, machine.now))?;
         }
     }
-    let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush" };
+    let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush", reattach: false };
     let mut synced = Synced { notes: Vec::new(), records: 0, from_transcript };
     // What was just made is looked at once more: its journal is to be consumed as well.
     let mut stale = sessions.iter().any(|row| row.outcome == Outcome::Created);
@@ -258,7 +259,7 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
         let Some(row) = sessions.get_mut(old.row) else { continue };
         let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &bundle, &consumed)? {
-            Grown::Written => synced.records += old.records,
+            Grown::Written | Grown::Partly { .. } => synced.records += old.records,
             Grown::Same => {}
             Grown::Stale => stale = true,
             Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),

@@ -90,7 +90,7 @@ pub(crate) struct Standing {
 impl Book {
     /// The book of an importer, where reading it makes sense.
     pub(crate) fn open(vault: &Vault, importer: &Importer, options: &Options, machine: &Machine) -> Option<Self> {
-        if options.restore || !options.choice.is_all() {
+        if options.restore || options.reattach || !options.choice.is_all() {
             return None;
         }
         let config = vault.config();

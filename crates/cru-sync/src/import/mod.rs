@@ -38,6 +38,7 @@ use cru_vault::{Catalog, State, Vault, VaultPath};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "choices that have nothing to do with one another")]
 pub struct Options {
     /// Write nothing, only say what would be done.
     pub dry_run: bool,
@@ -45,6 +46,8 @@ pub struct Options {
     pub fold: fold::Options,
     /// Make notes again that a person deleted.
     pub restore: bool,
+    /// Write the steps of rewritten transcripts that their notes lack.
+    pub reattach: bool,
     /// Which sessions.
     pub choice: Choice,
     /// Of transcripts of so many bytes it is kept what was generated, so that the first growth need not read them twice;
@@ -229,19 +232,35 @@ fn ingest_with(
         restore: options.restore,
         can_grow: machine.is_some(),
         all: false,
+        reattach: options.reattach,
     };
     let Plan { drafts, olds, mut sessions } = Plan::make(&ground, || Names::of(&catalog), drafts);
     if !options.dry_run {
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;
         if let Some(machine) = machine {
-            let grower =
-                Grower { vault, state: &machine.state, now: machine.now, reading, rules: &rules, label: "import" };
+            let grower = Grower {
+                vault,
+                state: &machine.state,
+                now: machine.now,
+                reading,
+                rules: &rules,
+                label: "import",
+                reattach: false,
+            };
             remember(&grower, &drafts, &sessions, options.long.unwrap_or(LONG))?;
         }
     }
     let mut grown = 0;
     if let Some(machine) = machine.filter(|_| !options.dry_run) {
-        let grower = Grower { vault, state: &machine.state, now: machine.now, reading, rules: &rules, label: "import" };
+        let grower = Grower {
+            vault,
+            state: &machine.state,
+            now: machine.now,
+            reading,
+            rules: &rules,
+            label: "import",
+            reattach: options.reattach,
+        };
         watch.begin("Updating", olds.len() as u64);
         for old in &olds {
             let bundle = bundle_of.get(&old.draft.key).and_then(|&index| bundles.get(index));
@@ -288,6 +307,15 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
         Ok(Grown::Same) => {
             row.outcome = if grew { Outcome::Updated } else { Outcome::Unchanged };
             return 0;
+        }
+        Ok(Grown::Partly { missing, changed }) => {
+            row.outcome = if changed || grew { Outcome::Updated } else { Outcome::Unchanged };
+            let steps = cru_base::text::plural(missing as u64, "step");
+            let more = cru_base::text::plural(old.records, "new record");
+            row.detail = Some(format!(
+                "transcript rewritten; {more}; {steps} of it not in the note: `cru import --reattach` writes them"
+            ));
+            return if grew { old.records } else { 0 };
         }
         Ok(Grown::Stale) => "somebody else wrote it meanwhile; run it again".to_owned(),
         Ok(Grown::Refused(why)) => why.to_owned(),

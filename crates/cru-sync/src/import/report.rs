@@ -100,6 +100,9 @@ pub struct SessionReport {
     /// How many secrets each rule took out of it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub masked: BTreeMap<&'static str, u64>,
+    /// Whether its transcript no longer begins with the records that its note was made of.
+    #[serde(skip)]
+    pub rewritten: bool,
     #[serde(skip)]
     key: StreamKey,
 }
@@ -117,6 +120,7 @@ impl SessionReport {
             subagent: draft.agent.is_some(),
             detail: None,
             masked: draft.masked.clone(),
+            rewritten: false,
             key: draft.key.clone(),
         }
     }
@@ -139,6 +143,7 @@ impl SessionReport {
             subagent,
             detail: None,
             masked: BTreeMap::new(),
+            rewritten: false,
             key,
         }
     }

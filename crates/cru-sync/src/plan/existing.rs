@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use cru_session::cursor::Cursor;
 use cru_session::event::StreamKey;
 use cru_session::fold::Linked;
@@ -45,7 +47,13 @@ impl<'a> Existing<'a> {
     /// How far that note has come: of these records the hash is wanted.
     pub(crate) fn mark(&self, key: &StreamKey) -> Bounds {
         let cursor = self.of_stream(key).and_then(|head| head.meta.cursor.as_deref()).and_then(Cursor::parse);
-        Bounds { until: None, mark: cursor.map(|cursor| cursor.records) }
+        let last = cursor.as_ref().and_then(Cursor::last_key);
+        Bounds { until: None, mark: cursor.map(|cursor| cursor.records), last }
+    }
+
+    /// When the last record of that note was written, as far as the note says.
+    pub(crate) fn ended(&self, key: &StreamKey) -> Option<Timestamp> {
+        self.of_stream(key).and_then(|head| head.meta.ended)
     }
 
     /// A note that is there, as the child of another.

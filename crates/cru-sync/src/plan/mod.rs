@@ -39,10 +39,34 @@ pub(crate) struct Old {
     pub(crate) draft: Draft,
     /// How many records are new.
     pub(crate) records: u64,
+    /// Where the transcript no longer begins with the records that the note was made of: how many of it the note tells.
+    pub(crate) rewritten: Option<Rewritten>,
+}
+
+/// Where the part that a note tells ends in a transcript that was rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rewritten {
+    /// Records up to there.
+    pub(crate) records: u64,
+    /// Whether that is known by the last record's id, and not by its time alone.
+    pub(crate) by_id: bool,
+}
+
+impl Rewritten {
+    fn of(draft: &Draft) -> Option<Self> {
+        let before_end = draft.consumed.before_end;
+        let Some((last, behind)) = draft.consumed.located else {
+            return before_end.map(|records| Self { records, by_id: false });
+        };
+        // Records without an id that were written with the last one belong to it.
+        let records = before_end.map_or(last, |end| end.clamp(last, behind));
+        Some(Self { records, by_id: true })
+    }
 }
 
 /// What is known of the vault.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "choices that have nothing to do with one another")]
 pub(crate) struct Ground<'a> {
     pub(crate) vault: &'a Vault,
     pub(crate) existing: &'a Existing<'a>,
@@ -56,6 +80,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) can_grow: bool,
     /// Whether every note is looked at, also where the records are the same.
     pub(crate) all: bool,
+    /// Write the steps of transcripts that their notes lack.
+    pub(crate) reattach: bool,
 }
 
 impl Plan {
@@ -77,13 +103,20 @@ impl Plan {
                 report.outcome = *outcome;
             } else if let Some(head) = existing.find(&host, draft.session.meta.cursor.as_deref()) {
                 report.note = Some(head.path.to_string());
-                (report.outcome, report.detail) = compare(&head.meta, &draft, ground.can_grow);
+                let mut rewritten = None;
+                (report.outcome, report.detail) = compare(&head.meta, &draft, ground.can_grow, &mut rewritten);
+                report.rewritten = rewritten.is_some();
+                let hooked = head.meta.cursor.as_deref().and_then(Cursor::parse).is_some_and(|it| it.is_hooked());
+                if ground.reattach && report.outcome == Outcome::Unchanged && !hooked {
+                    rewritten = Some(Rewritten { records: draft.consumed.records, by_id: true });
+                }
                 if ground.can_grow && matches!(report.outcome, Outcome::Updated | Outcome::Unchanged) {
                     rules.apply(&mut draft);
                     draft.name(&head.id());
                     let known = head.meta.cursor.as_deref().and_then(Cursor::parse).map_or(0, |cursor| cursor.records);
+                    let known = rewritten.map_or(known, |part: Rewritten| part.records);
                     let records = draft.consumed.records.saturating_sub(known);
-                    olds.push(Old { row, head: head.clone(), draft, records });
+                    olds.push(Old { row, head: head.clone(), draft, records, rewritten });
                 }
             } else if draft.empty {
                 report.outcome = Outcome::Empty;
@@ -121,6 +154,8 @@ impl Plan {
             let shows = || old.draft.children.iter().any(|child| touched.contains(&child.stream));
             let began = || old.draft.parent.as_ref().is_some_and(|parent| made.contains(parent));
             ground.all
+                || old.rewritten.is_some()
+                || is_moved(&old.head.meta, &old.draft)
                 || old.draft.aside
                 || began()
                 || outcome(old.row) == Some(Outcome::Updated)
@@ -132,7 +167,7 @@ impl Plan {
 }
 
 /// What an existing note says against what the transcript now gives.
-fn compare(old: &Meta, draft: &Draft, can_grow: bool) -> (Outcome, Option<String>) {
+fn compare(old: &Meta, draft: &Draft, can_grow: bool, rewritten: &mut Option<Rewritten>) -> (Outcome, Option<String>) {
     const ANOTHER: &str = "the transcript is another one than it was";
     let new = Cursor::first(&draft.consumed);
     let Some(cursor) = old.cursor.as_deref().and_then(Cursor::parse) else {
@@ -154,7 +189,36 @@ fn compare(old: &Meta, draft: &Draft, can_grow: bool) -> (Outcome, Option<String
     if new.records > cursor.records && draft.consumed.marked.as_deref().is_none_or(|hash| cursor.is_of(hash)) {
         return (Outcome::Grown, Some(cru_base::text::plural(more, "new record")));
     }
+    let both = !cursor.is_hooked() && !new.is_hooked();
+    if let Some(part) = Rewritten::of(draft).filter(|_| both && can_grow) {
+        *rewritten = Some(part);
+        let more = new.records.saturating_sub(part.records);
+        return (
+            Outcome::Updated,
+            Some(format!("transcript rewritten; {}", cru_base::text::plural(more, "new record"))),
+        );
+    }
     (Outcome::Grown, Some(ANOTHER.to_owned()))
+}
+
+/// Whether a note names a file that is gone, and its transcript is in another now.
+pub(crate) fn is_moved(old: &Meta, draft: &Draft) -> bool {
+    let (Some(then), Some(now)) = (old.transcript.as_deref(), draft.session.meta.transcript.as_deref()) else {
+        return false;
+    };
+    if then == now || now.is_empty() || !draft.transcript.exists() {
+        return false;
+    }
+    // The path as it is and as the note says it differ by home alone.
+    let home = |rest: &str| {
+        let own = draft.transcript.to_str()?.strip_suffix(now.strip_prefix("~/")?)?;
+        Some(std::path::PathBuf::from(format!("{own}{rest}")))
+    };
+    let path = match then.strip_prefix("~/") {
+        Some(rest) => home(rest),
+        None => Some(std::path::PathBuf::from(then)),
+    };
+    path.is_some_and(|path| path.is_absolute() && !path.exists())
 }
 
 /// Names every draft: main sessions by date and words, sub-agents after the session that started them.

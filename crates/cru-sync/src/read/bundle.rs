@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::read::hook_facts::HookFacts;
+use jiff::Timestamp;
+
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Draft, Fold, Options};
 use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
@@ -33,6 +35,8 @@ pub(crate) struct Read {
 pub(crate) struct Before<'a> {
     /// How much of a stream is wanted.
     pub(crate) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
+    /// When the last record of a stream's note was written, where there is one.
+    pub(crate) ended: &'a (dyn Fn(&StreamKey) -> Option<Timestamp> + Sync),
     /// What hooks saw of the calls.
     pub(crate) facts: Option<&'a HookFacts>,
     /// The one stream that is wanted, where it is not all.
@@ -50,6 +54,7 @@ pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, bef
         before,
         open: BTreeMap::new(),
         consumed: BTreeMap::new(),
+        ended: BTreeMap::new(),
         touched: BTreeSet::new(),
         accounts: Vec::new(),
     };
@@ -67,6 +72,8 @@ struct Collector<'a> {
     before: Before<'a>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
+    /// When a stream's note ended, and the last record until then.
+    ended: BTreeMap<StreamKey, (Timestamp, u64)>,
     /// Streams that had an event since the last file was accounted for.
     touched: BTreeSet<StreamKey>,
     accounts: Vec<Read>,
@@ -105,6 +112,9 @@ impl Sink for Collector<'_> {
     fn open(&mut self, header: Header) {
         let (host, options) = (self.host, (self.options)(&header.key));
         self.touched.insert(header.key.clone());
+        if let Some(ended) = (self.before.ended)(&header.key) {
+            self.ended.entry(header.key.clone()).or_insert((ended, 0));
+        }
         self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
     }
 
@@ -116,6 +126,12 @@ impl Sink for Collector<'_> {
         if let (Some(facts), EventKind::Result(result)) = (self.before.facts, &mut event.kind) {
             facts.join(result);
         }
+        if !self.ended.is_empty()
+            && let (Some((ended, last)), Some(time)) = (self.ended.get_mut(key), event.time)
+            && time.as_second() <= ended.as_second()
+        {
+            *last = event.record.max(*last);
+        }
         if let Some(fold) = self.open.get_mut(key) {
             fold.event(event);
             if !self.touched.contains(key) {
@@ -124,7 +140,10 @@ impl Sink for Collector<'_> {
         }
     }
 
-    fn close(&mut self, key: &StreamKey, consumed: Consumed) {
+    fn close(&mut self, key: &StreamKey, mut consumed: Consumed) {
+        if let Some((_, last)) = self.ended.get(key).filter(|(_, last)| *last > 0) {
+            consumed.before_end = Some(*last);
+        }
         self.consumed.insert(key.clone(), consumed);
     }
 

@@ -30,11 +30,12 @@ impl Reading<'_> {
     /// Reads a bundle; `runs` says of a draft whether its session still runs.
     pub(crate) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
         let mark = |key: &StreamKey| self.existing.mark(key);
+        let ended = |key: &StreamKey| self.existing.ended(key);
         let mut bundled = bundle::read(
             self.importer,
             bundle,
             &|key| self.asked(key),
-            Before { bounds: &mark, facts: self.facts, only: None },
+            Before { bounds: &mark, ended: &ended, facts: self.facts, only: None },
         );
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
@@ -49,9 +50,9 @@ impl Reading<'_> {
                 let mark = self.existing.mark(key).mark;
                 // What the note tells already is not taken back.
                 let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
-                Bounds { until, mark }
+                Bounds { until, ..self.existing.mark(key) }
             };
-            let before = Before { bounds: &bounds, facts: self.facts, only: None };
+            let before = Before { bounds: &bounds, ended: &ended, facts: self.facts, only: None };
             bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         }
         self.defer(&mut bundled.drafts, &running);
@@ -89,8 +90,14 @@ impl Reading<'_> {
 
     /// The draft of `key` as its note last told it: of the records up to the notes' cursors.
     pub(crate) fn again(&self, bundle: &Bundle, key: &StreamKey) -> Option<Draft> {
-        let bounds = |key: &StreamKey| Bounds { until: self.existing.mark(key).mark, mark: None };
-        let before = Before { bounds: &bounds, facts: None, only: Some(key) };
+        self.first(bundle, key, None)
+    }
+
+    /// The draft of the first `records` of `key`; without a number, of those up to its note's cursor.
+    pub(crate) fn first(&self, bundle: &Bundle, key: &StreamKey, records: Option<u64>) -> Option<Draft> {
+        let until = |key: &StreamKey| records.or_else(|| self.existing.mark(key).mark);
+        let bounds = |key: &StreamKey| Bounds { until: until(key), ..Bounds::default() };
+        let before = Before { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key) };
         let bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }
