@@ -19,6 +19,8 @@ fn the_whole_call() {
         ("Bash", "gh pr view 1", Class::Network, true),
         ("Bash", "gh api graphql -f query='{ viewer { login } }'", Class::Network, true),
         ("Bash", "gh api graphql -f query='mutation { x }'", Class::Network, false),
+        ("Bash", "curl -s https://example.org/health", Class::Network, true),
+        ("Bash", "curl -o data.csv https://example.org/data.csv", Class::Network, false),
         ("Bash", "uniq a b", Class::Change, false),
         ("Bash", "", Class::Unknown, false),
         ("Execute", "cargo test", Class::Check, false),

@@ -130,8 +130,6 @@ lists! {
     STOP: "stop" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru" "zh" "ja";
     /// Words that name nothing in a request.
     VAGUE: "vague" in "en";
-    /// Verbs that open a request.
-    VERB: "verb" in "en" "de";
     /// Abbreviations that end with a full stop.
     ABBREVIATION: "abbreviation" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru";
     /// Words that only let the work go on.

@@ -6,7 +6,7 @@
 use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, sanitise, slug as words_slug};
 
-use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, VERB, is_unspaced};
+use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, is_unspaced};
 use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
 use super::shorten::{at_word, path};
@@ -20,8 +20,6 @@ const SEEN: usize = 8_000;
 const LINES: usize = 4;
 /// Characters that filler must leave.
 const SHORT: usize = 9;
-/// Sentences among which the one is looked for that asks for something.
-const SENTENCES: usize = 4;
 /// Sentences among which any is looked for that says something.
 const MOST: usize = 8;
 
@@ -43,16 +41,16 @@ impl Title {
 
 /// The title that `prompt` gives; `None` when it has no words.
 ///
-/// Of the first sentences it is the first that asks for something and names it, else the first that names something.
+/// Of its sentences it is the first that names something.
 pub fn of(prompt: &str) -> Option<Title> {
     let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
     let prompt = unwrapped(unmarked(&prompt));
     let lines = lines(below_task(prompt));
     let candidates: Vec<Candidate> = lines.iter().flat_map(|line| sentences(line)).take(MOST).map(candidate).collect();
-    let asks = candidates.iter().take(SENTENCES).find(|it| it.tells && it.asks);
-    let states = || candidates.iter().find(|it| it.tells && !it.forbids);
+    // The first that names something. Which of several is meant most, no list of verbs can tell.
+    let states = candidates.iter().find(|it| it.tells && !it.forbids);
     let any = || candidates.iter().find(|it| it.tells);
-    let best = asks.or_else(states).or_else(any).or(candidates.first())?;
+    let best = states.or_else(any).or(candidates.first())?;
     let text = polished(best);
     (!text.is_empty()).then_some(Title { text, tells: best.tells })
 }
@@ -91,13 +89,10 @@ fn content(words: &str) -> impl Iterator<Item = &str> {
 
 /// A sentence as a title: without its filler.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked once")]
 struct Candidate<'a> {
     text: &'a str,
     /// A phrase was taken off that made a question of a request.
     asked: bool,
-    /// It asks for something.
-    asks: bool,
     /// It begins with a word that denies.
     forbids: bool,
     tells: bool,
@@ -110,8 +105,7 @@ fn candidate(sentence: &str) -> Candidate<'_> {
     let short = text.chars().count() < SHORT && !text.contains(is_unspaced);
     let (text, asked) = if short { (whole, false) } else { (text, asked) };
     let forbids = NEGATION.at_start(text).is_some();
-    let asks = !forbids && (asked || VERB.at_start(text).is_some());
-    Candidate { text, asked, asks, forbids, tells: tells(text) }
+    Candidate { text, asked, forbids, tells: tells(text) }
 }
 
 /// `text` from its first word on that says something, and whether what was taken off made a question of it.

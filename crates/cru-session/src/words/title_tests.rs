@@ -38,7 +38,7 @@ fn table_of_titles() {
         ("=== Step 6: Verify ===", "Step 6: Verify"),
         ("Do you think you could write a parser for the logs?", "Write a parser for the logs"),
         ("oh, do we have a merge conflict now?", "Do we have a merge conflict now?"),
-        ("The tests fail. Repair the clock of the parser.", "Repair the clock of the parser"),
+        ("The tests fail. Repair the clock of the parser.", "The tests fail"),
         ("You are **ann**, a helper.\n\nMend the valve of the pump", "Mend the valve of the pump"),
         ("You are ann.\n\n## Context\n\nA cellar.\n\n## Task\n\nMend the pump for good", "Mend the pump for good"),
         ("➜ api git:(main) ✗ make\nmake: *** no rule;\nMend the rule of the Makefile", "Mend the rule of the Makefile"),
