@@ -45,7 +45,7 @@ pub(super) enum Source {
 
 /// No transcripts of any agent.
 pub(super) fn nothing() -> Error {
-    let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.title()).collect();
+    let agents: Vec<&str> = IMPORTERS.iter().map(crate::session::source::Importer::title).collect();
     Error::no("no transcripts of any agent on this machine")
         .with_hint(format!("looked for {}; `cru import PATH` reads them from elsewhere", agents.join(", ")))
 }

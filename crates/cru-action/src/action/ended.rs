@@ -20,7 +20,7 @@ pub struct CallEnd<'a> {
     pub has_status: bool,
 }
 
-impl<'a> Action<'a> {
+impl Action<'_> {
     /// How its checks ended, all together; `None` where it holds none that ran.
     pub fn decide(&self, end: &CallEnd<'_>) -> Option<Decision> {
         let runs = |command: &&Command<'_>| {
@@ -140,7 +140,8 @@ mod tests {
     fn pipes_chains_and_printed_statuses() {
         const OK: &str = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
         const BAD: &str = "test a ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-        let rows: &[(&str, &str, Option<i32>, bool, Option<Verdict>)] = &[
+        type Row<'r> = (&'r str, &'r str, Option<i32>, bool, Option<Verdict>);
+        let rows: &[Row<'_>] = &[
             ("cargo test", OK, Some(0), false, Some(Verdict::Passed)),
             ("cargo test", BAD, Some(101), true, Some(Verdict::Failed)),
             ("cargo test 2>&1 | tail -3", BAD, Some(0), false, Some(Verdict::Failed)),

@@ -18,7 +18,8 @@ use std::ops::Range;
 pub use host::{HostError, host_error};
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It ran, and all was well.
     Passed,

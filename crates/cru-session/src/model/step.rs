@@ -46,7 +46,7 @@ pub struct Step {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<FileRef>,
     /// How the checks that it ran ended, all together (`check:`); nothing where it ran none.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "verdict_name")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<Verdict>,
     /// Steps it depends on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,11 +59,6 @@ pub struct Step {
     pub fields: Vec<(String, String)>,
     /// The list item with its nested lines.
     pub span: Span,
-}
-
-#[expect(clippy::ref_option, reason = "the shape that serde asks for")]
-fn verdict_name<S: serde::Serializer>(check: &Option<Verdict>, serializer: S) -> Result<S::Ok, S::Error> {
-    check.map(Verdict::as_str).serialize(serializer)
 }
 
 impl Step {
