@@ -86,7 +86,7 @@ impl<'a> Turn<'a> {
     /// Whether its last step was refused by a person.
     fn ends_refused(&self) -> bool {
         let step = self.steps().next_back().map(|(_, step)| step);
-        step.is_some_and(|step| step.status == StepStatus::Failed && step.result.as_deref().is_some_and(is_denial))
+        step.is_some_and(|step| step.status == StepStatus::Denied)
     }
 }
 
@@ -248,11 +248,6 @@ fn is_own(step: &Step, typed: &HashSet<&str>) -> bool {
 /// Whether a person's callout says by its title that it is a correction.
 fn is_titled(user: &User) -> bool {
     user.correction && !user.callout.title.trim().is_empty()
-}
-
-/// Whether a result is the one that an import writes for a call that a person refused.
-fn is_denial(result: &str) -> bool {
-    result.starts_with("denied")
 }
 
 #[cfg(test)]
