@@ -262,7 +262,9 @@ fn closing(items: &[Item]) -> Option<&str> {
     // Where the agent said nothing behind its last step, what it said last before that.
     let last = || items.iter().rev().find_map(|item| if let Item::Prose(prose) = item { Some(prose) } else { None });
     let prose = turn::conclusion(items.iter()).or_else(last);
-    prose.map(|prose| prose.text.trim_end()).filter(|text| !text.ends_with(':') && *text != cru_session::correction::INTERRUPTED)
+    prose
+        .map(|prose| prose.text.trim_end())
+        .filter(|text| !text.ends_with(':') && *text != cru_session::correction::INTERRUPTED)
 }
 
 /// A person's words that ask for something and are no correction.
