@@ -3,6 +3,7 @@
 //! The library is split into crates, one for each layer; `docs/architecture.md` says what each owns. This one holds the
 //! commands and the program, and names the others, for tests, benchmarks and fuzz targets.
 
+pub use cru_action as action;
 pub use cru_agents as import;
 pub use cru_base as base;
 pub use cru_graph as graph;

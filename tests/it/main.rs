@@ -53,6 +53,7 @@ mod toon;
 mod transcript_set;
 mod transcripts;
 mod unreadable;
+mod verdicts;
 mod workflows;
 mod writing;
 

@@ -1,6 +1,5 @@
 //! Verdicts of whole runs.
 
-mod corpus;
 mod laws;
 mod table;
 
