@@ -61,6 +61,12 @@ impl ToolKind {
         }
     }
 
+    /// Whether it looks, asks or keeps books: it changes no file and runs nothing, and its failure is a miss.
+    pub const fn is_look(self) -> bool {
+        use ToolKind::{Ask, Fetch, Plan, Read, Search, Skill, Task};
+        matches!(self, Read | Search | Fetch | Ask | Plan | Task | Skill)
+    }
+
     /// Its name in data and output.
     pub const fn name(self) -> &'static str {
         match self {

@@ -51,8 +51,8 @@ pub fn dependencies(session: &Session) -> Vec<Dependency> {
     found.into_iter().map(|((of, on), reason)| Dependency { of, on, reason }).collect()
 }
 
-/// What `after:` of phases and steps says.
-fn written(session: &Session) -> Vec<(Place, Place)> {
+/// What `after:` of phases and steps says, in the order of the page: what depends, and on what.
+pub fn written(session: &Session) -> Vec<(Place, Place)> {
     let any_step = || items(session).any(|(_, item)| matches!(item, Item::Step(step) if !step.after.is_empty()));
     if session.phases.iter().all(|phase| phase.after.is_empty()) && !any_step() {
         return Vec::new();

@@ -29,14 +29,7 @@ impl Attempt {
         match action.kind {
             ToolKind::Shell => {}
             kind if kind.writes_files() => return Self::Edit,
-            ToolKind::Read
-            | ToolKind::Search
-            | ToolKind::Fetch
-            | ToolKind::Ask
-            | ToolKind::Plan
-            | ToolKind::Task
-            | ToolKind::Skill => return Self::Look,
-            _ if action.is_read_only() => return Self::Look,
+            kind if kind.is_look() || action.is_read_only() => return Self::Look,
             _ => return Self::Command(fold_whitespace(&format!("{tool} {}", action.args))),
         }
         if let Some(check) = action.checks().next() {

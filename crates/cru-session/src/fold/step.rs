@@ -268,7 +268,8 @@ impl Steps {
         // The index comes from `by_call` or from the push just before.
         let Some(draft) = self.all.get_mut(index) else { return };
         // How long a person took to allow an edit says nothing about the edit.
-        let works = is_shell(&draft.step.tool) || !is_look_or_edit(ToolKind::of(&draft.step.tool));
+        let kind = ToolKind::of(&draft.step.tool);
+        let works = !kind.is_look() && !kind.writes_files();
         let elapsed = || elapsed(draft.step.time, answer.time).filter(|_| works);
         let measured = answer.duration_ms.or_else(elapsed);
         if let Some(stream) = answer.subagent.as_ref().and_then(|run| run.stream.clone()) {
@@ -294,12 +295,6 @@ impl Steps {
             mark_interrupted(&mut draft.step);
         }
     }
-}
-
-/// Whether a tool looks, edits or waits for a person: the time until its answer is not its own.
-const fn is_look_or_edit(kind: ToolKind) -> bool {
-    use ToolKind::{Ask, Delete, Edit, Fetch, Patch, Plan, Read, Search, Skill, Task, Write};
-    matches!(kind, Ask | Delete | Edit | Fetch | Patch | Plan | Read | Search | Skill | Task | Write)
 }
 
 fn mark_interrupted(step: &mut Step) {

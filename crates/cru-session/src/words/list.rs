@@ -132,8 +132,6 @@ lists! {
     VAGUE: "vague" in "en";
     /// Abbreviations that end with a full stop.
     ABBREVIATION: "abbreviation" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru";
-    /// Words that only let the work go on.
-    GOING_ON: "going-on" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru" "zh" "ja";
     /// Headings below which the task of a long prompt stands.
     TASK_HEADING: "task-heading" in "en" "de";
     /// What opens a paragraph that says who an agent is.

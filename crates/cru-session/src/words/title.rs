@@ -4,7 +4,7 @@
 //! where `…` marks it. Markup and paths are shortened. Nothing is turned and nothing is joined.
 
 use cru_base::lines::floor_char_boundary;
-use cru_base::text::{fold_whitespace, sanitise, slug as words_slug};
+use cru_base::text::{fold_whitespace, sanitise};
 
 use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, is_unspaced};
 use super::pasted::{is_fence, is_pasted};
@@ -72,12 +72,6 @@ pub fn given(text: &str) -> Option<String> {
     const MAX_GIVEN: usize = 120;
     let text = at_word(&fold_whitespace(&sanitise(text)), MAX_GIVEN);
     text.chars().any(char::is_alphanumeric).then_some(text)
-}
-
-/// The part of a file name that `words` give: their first `count` content words; all words where there are no such.
-pub fn slug(words: &str, count: usize) -> String {
-    let content: Vec<&str> = content(words).collect();
-    if content.len() < 2 { words_slug(words, count) } else { words_slug(&content.join(" "), count) }
 }
 
 /// The words that name something, in order. A word that denies or counts names nothing, but it stays.

@@ -122,13 +122,6 @@ fn commands() {
     assert_eq!(of_command(""), "Command /");
 }
 
-#[test]
-fn parts_of_file_names() {
-    assert_eq!(slug("Fix the login bug of team/app#7668", 6), "login-bug-team-app-7668");
-    assert_eq!(slug("Fix it", 6), "fix-it");
-    assert_eq!(slug("修复登录页面", 6), "修复登录页面");
-}
-
 proptest::proptest! {
     /// But for its capital and its mark, a title is the end of one sentence's beginning: nothing is turned or joined, and
     /// nothing that denies or counts was taken off.

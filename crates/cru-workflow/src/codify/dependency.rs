@@ -8,13 +8,12 @@ use foldhash::{HashMap, HashSet};
 use super::data::Data;
 use super::draft::Draft;
 use crate::model::Operand;
-use cru_graph::{Place, Reason, dependencies};
+use cru_graph::{Place, dependency};
 use cru_session::{Phase, Session};
 
 /// What the drafts take and give, with what follows from `after:`. A dependency on something that stands further down, on
 /// something that is in no step, and within a step changes nothing.
 pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Data>) -> Vec<Data> {
-    let written = dependencies(session).into_iter().filter(|it| it.reason == Reason::Written);
     let homes: HashMap<*const Phase, usize> = drafts
         .iter()
         .enumerate()
@@ -25,8 +24,8 @@ pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Dat
         homes.get(&std::ptr::from_ref(phase)).copied()
     };
     let mut names: Option<HashSet<String>> = None;
-    for it in written {
-        let (Some(of), Some(on)) = (home(it.of), home(it.on)) else { continue };
+    for (of, on) in dependency::written(session) {
+        let (Some(of), Some(on)) = (home(of), home(on)) else { continue };
         if on >= of || on >= flows.len() || of >= flows.len() || takes(&flows[of], &flows[on]) {
             continue;
         }

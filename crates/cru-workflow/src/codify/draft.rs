@@ -11,6 +11,7 @@ use crate::model::{Operand, Step};
 use cru_base::text::truncate;
 use cru_base::threads;
 use cru_graph::{FinalPath, plan, turn};
+use cru_session::words::pasted;
 use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 
 /// A step to be.
@@ -317,7 +318,7 @@ fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool, sole: Option<&S
     } else {
         // The request of the phase in which most was done, else the first that says something.
         let lead = chapter::prompt(phase);
-        let pasted = || lead.is_some_and(|user| request::is_mostly_pasted(&user.words));
+        let pasted = || lead.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
         let words = || {
             let people = lead.into_iter().chain(draft.requests.iter().copied()).map(|user| user.words.as_str());
             people.chain(draft.task).filter(|words| !request::is_talk(words))

@@ -24,14 +24,8 @@ impl Kind {
         let action = Action::of(tool, args);
         match action.kind {
             kind if kind.writes_files() => Self::Edit,
-            ToolKind::Read
-            | ToolKind::Search
-            | ToolKind::Fetch
-            | ToolKind::Ask
-            | ToolKind::Plan
-            | ToolKind::Task
-            | ToolKind::Skill
-            | ToolKind::Subagent => Self::Look,
+            ToolKind::Subagent => Self::Look,
+            kind if kind.is_look() => Self::Look,
             _ if matches!(action.class(), Class::Look | Class::GitLook) => Self::Look,
             _ => Self::Run,
         }

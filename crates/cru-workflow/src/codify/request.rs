@@ -7,11 +7,10 @@ use super::head;
 use super::phrase::{ASIDES, DANGLING, OPENERS, SPEAKING, TALK, VAGUE, VERBS};
 use super::title::{MAX_TITLE, capitalise, cut, cut_at_sentence, shorten_paths, title};
 use cru_base::text::{fold_whitespace, lowered, sanitise};
+use cru_session::words::pasted::is_pasted;
 
 /// Bytes of somebody's words that are looked at: what stands further down was pasted.
 pub(super) const SEEN: usize = 8_000;
-/// Bytes of a line that tell whether it was pasted.
-const TELLING: usize = 400;
 /// Bytes of the longest words that only keep the work going.
 const MAX_TALK: usize = 240;
 
@@ -242,64 +241,9 @@ pub(super) fn is_label(line: &str) -> bool {
     matches!(plain_line(line).to_lowercase().as_str(), "user input" | "user request" | "user message")
 }
 
-/// Whether words are mostly something that was pasted: no request stands in them that a heading could be made of.
-pub(super) fn is_mostly_pasted(words: &str) -> bool {
-    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let sentence = |line: &&&str| {
-        let count = line.split_whitespace().count();
-        (3..=60).contains(&count)
-            && !is_pasted(line)
-            && !line.contains("==")
-            && !line.starts_with(['-', '*', '#', '✓', '✗', '='])
-    };
-    lines.len() > 5 && lines.iter().filter(sentence).count() * 2 < lines.len()
-}
-
 /// A line without marks of markdown at its start.
 fn plain_line(line: &str) -> &str {
     line.trim().trim_start_matches(['#', '>', '*', '-', '•']).trim()
-}
-
-/// Whether a line looks like the output of a program, code or data rather than words.
-fn is_pasted(line: &str) -> bool {
-    // A line of words can be as long as all that somebody said; its beginning tells.
-    let long = line.len() > TELLING;
-    let whole = line;
-    let line = head(line, TELLING);
-    let (told, all) = if line.is_ascii() {
-        (line.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b' ').count(), line.len())
-    } else {
-        (line.chars().filter(|c| c.is_alphanumeric() || *c == ' ').count(), line.chars().count())
-    };
-    let fence = ["```", "~~~", "===", "---"].iter().any(|mark| line.starts_with(mark) || whole.ends_with(mark));
-    let diff = ["diff --git ", "index ", "+++ ", "--- ", "@@ "].iter().any(|mark| line.starts_with(mark));
-    let log = ["ERROR", "error:", "error[", "FAILED", "Traceback", "warning:", "panic"]
-        .iter()
-        .any(|mark| line.starts_with(mark));
-    // A line of code, or a place in it.
-    let code = whole.ends_with([';', '}']) || (line.starts_with("at ") && line.contains(':'));
-    // A line of a log: `01:12:38 Cloning`.
-    let clock = matches!(line.as_bytes(), [b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', b'0'..=b'9', b':', ..]);
-    let place = !long
-        && !line.contains(char::is_whitespace)
-        && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
-        && line.contains(':')
-        && !line.contains("://");
-    let data = whole.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.ends_with([',', '"']));
-    let prompt = ["$ ", "% ", "➜ ", "❯ ", "PS ", ">>> "].iter().any(|mark| line.starts_with(mark));
-    // What a shell shows before the cursor: `~/code/api (main)`.
-    let shell = line.starts_with("~/") && line.ends_with(')') && line.split_whitespace().count() <= 2;
-    fence
-        || diff
-        || log
-        || code
-        || place
-        || clock
-        || data
-        || prompt
-        || shell
-        || line.starts_with(['<', '{', '|', '['])
-        || told * 4 < all * 3
 }
 
 /// Whether the first word is a verb that asks for something. A question or a prohibition begins with one too: "do we",
