@@ -28,7 +28,6 @@ mod class;
 pub mod patch;
 mod program;
 pub mod shell;
-mod table;
 pub mod tool;
 pub mod verdict;
 

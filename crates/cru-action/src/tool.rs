@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::class::Class;
-use crate::table::{self, Section};
 
 /// What a tool is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,15 +111,15 @@ pub enum Role {
 
 /// The argument of a call that plays a role: the first that is there and not empty, and its name.
 pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
-    let row = TABLE.rows.get(find(tool).2?)?;
-    let key = match role {
-        Role::Command => "command",
-        Role::Path => "path",
-        Role::Pattern => "pattern",
-        Role::Patch => "patch",
-        Role::Query => "query",
+    let row = find(tool).2?;
+    let names = match role {
+        Role::Command => &row.command,
+        Role::Path => &row.path,
+        Role::Pattern => &row.pattern,
+        Role::Patch => &row.patch,
+        Role::Query => &row.query,
     };
-    row.words(key).find_map(|name| {
+    names.split_ascii_whitespace().find_map(|name| {
         let value = input.get(name)?;
         let empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         (!empty).then_some((name, value))
@@ -132,22 +132,48 @@ pub(crate) fn class(tool: &str) -> (ToolKind, Class) {
     (kind, class)
 }
 
-struct Table {
-    rows: Vec<Section>,
-    by_name: HashMap<String, usize>,
+/// The data file of tools, `data/tools.toml`. Its head says what each key means.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolFile {
+    tool: Vec<ToolRow>,
+    mcp: VerbRow,
 }
 
-static SOURCE: &str = include_str!("../data/tools.toml");
+/// Tools of one kind.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ToolRow {
+    kind: String,
+    names: String,
+    class: Option<String>,
+    command: String,
+    path: String,
+    pattern: String,
+    patch: String,
+    query: String,
+}
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let rows = table::read(SOURCE);
+/// What tools of servers do by the first word of their name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VerbRow {
+    look: String,
+    change: String,
+}
+
+/// The file in this program. A test proves that it can be read.
+static FILE: LazyLock<ToolFile> =
+    LazyLock::new(|| toml::from_str(include_str!("../data/tools.toml")).unwrap_or_default());
+
+static BY_NAME: LazyLock<HashMap<String, &'static ToolRow>> = LazyLock::new(|| {
     let mut by_name = HashMap::with_capacity(512);
-    for (at, row) in rows.iter().enumerate() {
-        for name in row.words("names") {
-            by_name.entry(normal(name)).or_insert(at);
+    for row in &FILE.tool {
+        for name in row.names.split_ascii_whitespace() {
+            by_name.entry(normal(name)).or_insert(row);
         }
     }
-    Table { rows, by_name }
+    by_name
 });
 
 /// A name as the table compares it.
@@ -156,12 +182,11 @@ fn normal(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).take(LONGEST).flat_map(char::to_lowercase).collect()
 }
 
-fn find(tool: &str) -> (ToolKind, Class, Option<usize>) {
+fn find(tool: &str) -> (ToolKind, Class, Option<&'static ToolRow>) {
     let tool = tool.trim();
-    if let Some(&at) = TABLE.by_name.get(normal(tool).as_str()) {
-        let row = &TABLE.rows[at];
-        let kind = kind_named(row.get("kind").unwrap_or(""));
-        return (kind, class_named(row.get("class").unwrap_or("")).unwrap_or(class_of(kind)), Some(at));
+    if let Some(row) = BY_NAME.get(normal(tool).as_str()) {
+        let kind = kind_named(&row.kind);
+        return (kind, row.class.as_deref().and_then(class_named).unwrap_or(class_of(kind)), Some(row));
     }
     // `mcp__server__tool`, `server__tool`: what it does is in the tool's own name.
     if let Some((_, last)) = tool.rsplit_once("__").filter(|(server, last)| !server.is_empty() && !last.is_empty()) {
@@ -174,11 +199,10 @@ fn verb_class(name: &str) -> Class {
     let name = name.strip_prefix("browser_").unwrap_or(name);
     let end = name.char_indices().find(|(at, c)| !c.is_alphanumeric() || (*at > 0 && c.is_uppercase()));
     let verb = name[..end.map_or(name.len(), |(at, _)| at)].to_lowercase();
-    let mcp = TABLE.rows.iter().find(|row| row.name == "mcp");
-    let holds = |key| mcp.is_some_and(|row| row.words(key).any(|word| word == verb));
-    if holds("look") {
+    let holds = |words: &str| words.split_ascii_whitespace().any(|word| word == verb);
+    if holds(&FILE.mcp.look) {
         Class::Look
-    } else if holds("change") {
+    } else if holds(&FILE.mcp.change) {
         Class::Change
     } else {
         Class::Unknown
@@ -220,11 +244,12 @@ mod tests {
     fn the_table_is_sound() {
         let mut seen = HashMap::new();
         let mut twice = Vec::new();
-        for row in TABLE.rows.iter().filter(|row| row.name == "tool") {
-            let kind = row.get("kind").unwrap();
+        let file: ToolFile = toml::from_str(include_str!("../data/tools.toml")).unwrap();
+        for row in &file.tool {
+            let kind = row.kind.as_str();
             assert_eq!(kind_named(kind).name(), kind);
-            assert!(row.get("class").is_none_or(|class| class_named(class).is_some()));
-            for name in row.words("names") {
+            assert!(row.class.as_deref().is_none_or(|class| class_named(class).is_some()));
+            for name in row.names.split_ascii_whitespace() {
                 if seen.insert(normal(name), kind).is_some() {
                     twice.push(name);
                 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use crate::class::{CheckKind, Class};
-use crate::table::{self, Section};
 
 mod name;
+mod row;
 mod rule;
 mod stem;
 mod unwrap;
@@ -16,6 +16,7 @@ mod unwrap;
 mod tests;
 
 pub use name::{is_scratch, program_name};
+use row::{FILE, ProgramFile, ProgramRow};
 use rule::Rule;
 pub(crate) use unwrap::{Inner, unwrap};
 
@@ -71,8 +72,7 @@ impl Effect {
 struct Program {
     #[cfg(test)]
     name: &'static str,
-    row: Section,
-    local: bool,
+    row: &'static ProgramRow,
     rules: OnceLock<Rules>,
 }
 
@@ -96,18 +96,16 @@ struct Table {
     stems: HashMap<&'static str, (usize, Effect)>,
 }
 
-static SOURCE: &str = include_str!("../../data/programs.toml");
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(SOURCE));
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&FILE));
 
 impl Program {
     fn rules(&self) -> &Rules {
-        self.rules.get_or_init(|| Rules::of(&self.row))
+        self.rules.get_or_init(|| Rules::of(self.row))
     }
 }
 
 impl Rules {
-    fn of(row: &Section) -> Self {
+    fn of(row: &'static ProgramRow) -> Self {
         // In the order in which they win among equals.
         const CLASSES: &[&str] = &[
             "look",
@@ -131,59 +129,54 @@ impl Rules {
         let mut rules = Vec::new();
         for class in CLASSES {
             let effect = Effect::named(class);
-            let texts = row.get(class).unwrap_or("").split(',');
+            let texts = row.rules.get(*class).map_or("", String::as_str).split(',');
             rules.extend(texts.filter(|it| !it.trim().is_empty()).map(|it| Rule::read(it, effect)));
         }
-        let lists = |key| {
-            let texts = row.get(key).into_iter().flat_map(|text| text.split(','));
+        let lists = |texts: &'static Option<String>| {
+            let texts = texts.iter().flat_map(|text| text.split(','));
             texts.map(|it| it.split_ascii_whitespace().collect()).collect()
         };
         Self {
             all: rules,
-            takes: row.words("takes").collect(),
-            alias: row.words("alias").filter_map(|pair| pair.split_once('=')).collect(),
-            wraps: lists("wrap"),
-            scripts: lists("scripts"),
-            default: row.get("default").map(Effect::named),
+            takes: row.takes.split_ascii_whitespace().collect(),
+            alias: row.alias.split_ascii_whitespace().filter_map(|pair| pair.split_once('=')).collect(),
+            wraps: lists(&row.wrap),
+            scripts: lists(&row.scripts),
+            default: row.default.as_deref().map(Effect::named),
         }
     }
 }
 
 impl Table {
-    fn new(source: &'static str) -> Self {
-        let sections = table::read(source);
-        let mut programs: Vec<Program> = Vec::with_capacity(sections.len());
+    fn new(file: &'static ProgramFile) -> Self {
+        let mut programs: Vec<Program> = Vec::with_capacity(file.program.len());
         let mut by_name = HashMap::with_capacity(2048);
         let mut by_start = Vec::new();
         let mut stems = HashMap::new();
-        for (at, row) in sections.into_iter().enumerate() {
-            let Some(name) = row.name.strip_prefix("program.") else {
-                let effect = Effect::named(row.get("class").unwrap_or(""));
-                for word in row.words("words") {
-                    stems.entry(word).or_insert((at, effect));
-                }
-                continue;
-            };
-            let name = name.trim_matches('"');
-            let index = programs.len();
+        for (at, row) in file.stem.iter().enumerate() {
+            let effect = Effect::named(&row.class);
+            for word in row.words.split_ascii_whitespace() {
+                stems.entry(word).or_insert((at, effect));
+            }
+        }
+        for (name, row) in &file.program {
+            let (name, index) = (name.as_str(), programs.len());
             by_name.insert(name, (index, name));
-            for other in row.words("same") {
+            for other in row.same.split_ascii_whitespace() {
                 by_name.insert(other, (index, name));
             }
-            for other in row.words("names") {
+            for other in row.names.split_ascii_whitespace() {
                 match other.strip_suffix('*') {
                     Some(start) => by_start.push((start, index)),
                     None => {
-                        by_name.entry(other).or_insert((index, other));
+                        by_name.insert(other, (index, other));
                     }
                 }
             }
-            let local = row.get("local").is_some();
             programs.push(Program {
                 #[cfg(test)]
                 name,
                 row,
-                local,
                 rules: OnceLock::new(),
             });
         }
@@ -246,7 +239,7 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
         && best.is_none_or(|(score, rule)| score.1 == 0 && rule.plain_len() <= head.len())
     {
         let names = &parts.plain[head.len()..];
-        let script_key = program.row.get("script_key").unwrap_or("");
+        let script_key = &program.row.script_key;
         if let Some(effect) = stem::of_names(names, &parts.options) {
             let verb = format!("{script_key} {}", names.first().copied().unwrap_or(""));
             return known(effect, verb.trim().to_owned());
@@ -261,7 +254,7 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
         return known(scratched(program, &parts, rule.effect), rule.verb(&parts));
     }
     let effect = rules.default.unwrap_or_default();
-    if program.row.get("default") == Some("run")
+    if program.row.default.as_deref() == Some("run")
         && let Some(tests) = parts.plain.first().and_then(|file| stem::of_test_file(file))
     {
         return known(tests, parts.plain.first().map_or_else(String::new, |file| (*file).to_owned()));
@@ -271,7 +264,7 @@ pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
 
 /// A command that touches nothing but scratch folders prepares and keeps nothing.
 fn scratched(program: &Program, parts: &rule::Parts<'_>, effect: Effect) -> Effect {
-    let plain = match program.row.get("scratch").unwrap_or("") {
+    let plain = match program.row.scratch.as_str() {
         "all" => &parts.plain[..],
         "last" => parts.plain.last().map_or(&[][..], std::slice::from_ref),
         _ => return effect,
@@ -298,5 +291,5 @@ fn asks_for_help(args: &[Cow<'_, str>]) -> bool {
 fn find(word: &str, name: &str) -> Option<(&'static Program, Option<&'static str>)> {
     let (program, canonical) = TABLE.find(word).or_else(|| TABLE.find(name))?;
     let path = word.contains(['/', '\\']) && !word.starts_with('@');
-    (!path || program.local || name::is_installed(word)).then_some((program, canonical))
+    (!path || program.row.local || name::is_installed(word)).then_some((program, canonical))
 }

@@ -18,25 +18,25 @@ pub(crate) enum Inner {
 pub(crate) fn unwrap(words: &[Cow<'_, str>]) -> Option<Inner> {
     let first = words.first()?;
     let (program, _) = find(first, program_name(first))?;
-    let row = &program.row;
-    if row.get("script_args").is_some() && words.len() > 1 {
+    let row = program.row;
+    if row.script_args && words.len() > 1 {
         return Some(Inner::Script { at: 1, joined: true, dialect: Dialect::Posix });
     }
-    if let Some(options) = row.get("script_option")
+    if let Some(options) = &row.script_option
         && let Some(at) = behind_option(program, words, options, false)
     {
-        let dialect = match row.get("dialect").unwrap_or("") {
+        let dialect = match row.dialect.as_str() {
             "powershell" => Dialect::PowerShell,
             "cmd" => Dialect::Cmd,
             _ => Dialect::Posix,
         };
         return Some(Inner::Script { at, joined: dialect != Dialect::Posix, dialect });
     }
-    let option = |key, anywhere| {
-        row.get(key).and_then(|options| behind_option(program, words, options, anywhere)).map(Inner::Words)
+    let option = |options: &Option<String>, anywhere| {
+        behind_option(program, words, options.as_deref()?, anywhere).map(Inner::Words)
     };
-    option("command_option", false)
-        .or_else(|| option("command_any_option", true))
+    option(&row.command_option, false)
+        .or_else(|| option(&row.command_any_option, true))
         .or_else(|| program.rules().wraps.iter().find_map(|head| behind_head(program, words, head)).map(Inner::Words))
 }
 
@@ -73,7 +73,7 @@ fn behind_head(program: &Program, words: &[Cow<'_, str>], head: &[&str]) -> Opti
     let mut stays = false;
     let mut options = |at: &mut usize| {
         while let Some(word) = words.get(*at).map(AsRef::as_ref) {
-            stays |= program.row.words("stays").any(|option| option == word);
+            stays |= program.row.stays.split_ascii_whitespace().any(|option| option == word);
             if word.len() > 1 && word.starts_with('-') && word != "--" {
                 *at += 1 + usize::from(takes.contains(&word));
             } else if is_assignment(word) {
