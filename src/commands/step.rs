@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::output::style::{self, paint};
+use super::output::style::{self, checked, paint};
 use super::output::{duration, minute};
 use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
@@ -137,7 +137,8 @@ impl Output for Shown {
             StepStatus::Failed => style::BAD,
             _ => style::WARN,
         };
-        let mut facts = vec![paint(look, status(step.status))];
+        let mut facts = vec![paint(look, step.status.name())];
+        facts.extend(step.check.map(checked));
         facts.extend(step.exit.map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
         facts.extend(step.time.map(minute));
@@ -280,8 +281,4 @@ fn section(title: &str, text: &str, out: &mut String) {
     if !text.is_empty() {
         let _ = writeln!(out, "\n{}\n{text}", paint(style::TITLE, title));
     }
-}
-
-const fn status(status: StepStatus) -> &'static str {
-    status.name()
 }

@@ -135,20 +135,10 @@ prop_compose! {
 fn step() -> impl Strategy<Value = StepRow> {
     (
         (of(text()), of(text()), text(), text(), of(text())),
-        (text(), of(time()), of(any::<i64>()), of(any::<u64>()), of(text()), any::<u64>()),
+        (text(), of(text()), of(time()), of(any::<i64>()), of(any::<u64>()), of(text()), any::<u64>()),
     )
-        .prop_map(|((id, phase, tool, args, result), (status, time, exit, duration_ms, after, line))| StepRow {
-            id,
-            phase,
-            tool,
-            args,
-            result,
-            status,
-            time,
-            exit,
-            duration_ms,
-            after,
-            line,
+        .prop_map(|((id, phase, tool, args, result), (status, check, time, exit, duration_ms, after, line))| {
+            StepRow { id, phase, tool, args, result, status, check, time, exit, duration_ms, after, line }
         })
 }
 

@@ -123,8 +123,10 @@ pub struct StepRow {
     pub args: String,
     /// Result as the line shows it.
     pub result: Option<String>,
-    /// `pending`, `running`, `complete`, `failed`.
+    /// [`StepStatus::name`].
     pub status: String,
+    /// How the checks that it ran ended: `passed`, `failed`, `unknown`. `None` where it ran none.
+    pub check: Option<String>,
     /// When.
     pub time: Option<Timestamp>,
     /// Exit code.
@@ -401,7 +403,8 @@ impl Record {
                     tool: step.tool.clone(),
                     args: step.args.clone(),
                     result: step.result.as_deref().map(|result| public(result, true).into_owned()),
-                    status: status(step.status).to_owned(),
+                    status: step.status.name().to_owned(),
+                    check: step.verdict().map(|verdict| verdict.as_str().to_owned()),
                     time: step.time,
                     exit: step.exit.map(i64::from),
                     duration_ms: step.duration_ms,
@@ -543,11 +546,6 @@ fn at(callout: &Callout) -> Option<Timestamp> {
 
 fn is_failed(item: &Item) -> bool {
     matches!(item, Item::Step(step) if step.status == StepStatus::Failed)
-}
-
-/// A step's status as rows have it.
-pub const fn status(status: StepStatus) -> &'static str {
-    status.name()
 }
 
 const fn mode(mode: cru_session::SubagentMode) -> &'static str {

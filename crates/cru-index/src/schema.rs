@@ -11,7 +11,7 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use super::words::{self, Words};
 
 /// Version of schema, tokenizer and what entries are made of; an index of another version is made anew.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

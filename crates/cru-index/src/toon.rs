@@ -53,6 +53,7 @@ mod tests {
                 StepRow {
                     id: text(),
                     result: text(),
+                    check: text(),
                     time: time(),
                     exit: Some(-1),
                     duration_ms: Some(7),

@@ -155,6 +155,7 @@ impl Output for Raw {
 /// The palette: what a colour means, so that no command names one itself.
 pub mod style {
     use super::{AnsiColor, Style};
+    use crate::action::Verdict;
 
     /// Names and ids a person may type again.
     pub const ID: Style = AnsiColor::Cyan.on_default();
@@ -176,6 +177,16 @@ pub mod style {
     pub const CHANNEL: Style = AnsiColor::Blue.on_default();
     /// Bars and lines of a chart.
     pub const CHART: Style = AnsiColor::Blue.on_default();
+
+    /// A check's verdict: `check passed`.
+    pub fn checked(verdict: Verdict) -> String {
+        let style = match verdict {
+            Verdict::Passed => GOOD,
+            Verdict::Failed => BAD,
+            Verdict::Unknown => WARN,
+        };
+        paint(style, format_args!("check {}", verdict.as_str()))
+    }
 
     /// `text` in `style`.
     pub fn paint(style: Style, text: impl std::fmt::Display) -> String {

@@ -91,7 +91,7 @@ pub(super) const PHASE: &[Column] =
 
 /// Of steps.
 pub(super) const STEP: &[Column] = own![
-    Step: id Text, phase Text, tool Text, args Text, result Text, status Text, time Time, exit Int, duration_ms Int,
+    Step: id Text, phase Text, tool Text, args Text, result Text, status Text, check Text, time Time, exit Int, duration_ms Int,
     after Text, line Int
 ];
 

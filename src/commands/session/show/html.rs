@@ -303,6 +303,7 @@ fn boxed(values: CalloutValues<'_>) -> Block<'_> {
 
 fn step(step: &Step, depth: usize) -> StepValues<'_> {
     let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
+    facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
     facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
     facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
     let files = [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());

@@ -9,7 +9,7 @@ use super::Shown;
 use super::kind::Look;
 use crate::base::text::{sanitise, thousands};
 use crate::commands::View;
-use crate::commands::output::style::{self, paint};
+use crate::commands::output::style::{self, checked, paint};
 use crate::commands::output::{amount, duration, minute};
 use crate::session::{
     Callout, FileRef, Item, Link, Meta, Phase, Session, Status, Step, StepStatus, Subagent, SubagentMode,
@@ -265,6 +265,9 @@ impl Page<'_> {
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
         facts.extend(step.id.clone());
+        if let Some(verdict) = step.check {
+            let _ = write!(line, "  {}", checked(verdict));
+        }
         let _ = write!(line, "  {}", paint(style::DIM, facts.join(" · ")));
         self.line(&line);
         if let Some(command) = &step.command {
