@@ -8,6 +8,7 @@ use super::{Context, Output, View, reading};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::live::log::{Log, Target};
+use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::import::report::Outcome;
@@ -32,13 +33,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
     let mut report = Report { schema: 1, sessions: Vec::new(), failed: 0 };
+    let heard = Transcripts::of(&vault, cx.env).listen();
     // What a host did comes first: what was logged stands in the phase that it began.
     let (targets, hooked) = if args.all {
-        let hooked = flush_hooked(&vault, &state, cx.env, None)?;
+        let hooked = flush_hooked(&vault, &state, cx.env, None, heard.as_deref())?;
         let catalog = Catalog::read(&vault);
         (catalog.sessions().map(Target::of).filter(|target| is_live(&log, target)).collect(), hooked)
     } else {
-        let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx.env)?;
+        let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx.env, heard.as_deref())?;
         (target.into_iter().collect::<Vec<_>>(), hooked)
     };
     for (session, synced) in hooked {
@@ -67,7 +69,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     }
     if report.sessions.iter().any(|row| row.changed) {
-        reading::refresh(&vault, cx);
+        reading::refresh(&vault, heard, cx);
     }
     if report.failed > 0 {
         let count = plural(report.failed, "session");

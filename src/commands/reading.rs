@@ -4,6 +4,7 @@
 //! what cannot be computed is left as it stands on disk.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Context;
 use super::session::filter::{Chosen, Filter};
@@ -11,7 +12,7 @@ use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
-use crate::sync::evidence::Transcripts;
+use crate::sync::evidence::{Heard, Transcripts};
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
 
@@ -55,8 +56,11 @@ pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, complete: bool, reb
 
 /// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so
 /// nothing is said, and what fails, or takes long for a note or two, is done by whoever asks next.
-pub(super) fn refresh(vault: &Vault, cx: &Context<'_>) {
-    let transcripts = Transcripts::of(vault, cx.env);
+pub(super) fn refresh(vault: &Vault, heard: Option<Arc<Heard>>, cx: &Context<'_>) {
+    let transcripts = match heard {
+        Some(heard) => Transcripts::with_heard(vault, cx.env, heard),
+        None => Transcripts::of(vault, cx.env),
+    };
     let sources = Sources { evidence: Some(&transcripts) };
     let _ = prepare(vault, &Options { sources, complete: true, rebuild: false, may_wait: true });
 }

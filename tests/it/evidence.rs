@@ -6,6 +6,13 @@ use serde_json::{Value, json};
 
 use crate::findable::{answer, call, record, write};
 use crate::growth::World;
+use crate::transcript_set::{TranscriptSet, on_both_sets};
+use cru::index::Evidence as _;
+use cru::note::Note;
+use cru::session::read;
+use cru::sync::evidence::Transcripts;
+use cru::sync::import::{Machine, Options, Unwatched, ingest};
+use cru::vault::Catalog;
 
 /// Runs the program; standard output, standard error and exit code.
 fn cru(world: &World, args: &[&str]) -> (String, String, Option<i32>) {
@@ -287,3 +294,29 @@ fn copied_records_are_evidence_of_the_first_session_alone() {
         assert!(line(&world, &found[0]).ends_with("^n-001"), "{word}: {}", line(&world, &found[0]));
     }
 }
+
+/// What an import keeps for the index is what the index would find if it read the transcripts itself.
+fn an_import_hears_what_a_second_reading_finds(set: &TranscriptSet) {
+    let mut found = 0;
+    for agent in ["claude", "codex", "pi", "gemini", "opencode"] {
+        let world = World::new();
+        let transcripts = Transcripts::of(&world.vault, &world.env);
+        let heard = transcripts.listen();
+        let machine = Some(Machine { state: world.state.clone(), now: world.env.now() });
+        let options = Options { machine, heard: heard.clone(), ..Options::default() };
+        let importer = cru::import::find(agent).unwrap();
+        ingest(&world.vault, importer, &[set.folder(agent)], &options, &Unwatched).unwrap();
+        let hearing = Transcripts::with_heard(&world.vault, &world.env, heard.unwrap());
+        for head in Catalog::read(&world.vault).sessions() {
+            let note = Note::parse(std::fs::read(world.vault.file(&head.path)).unwrap());
+            let (session, _) = read::session(&note);
+            let entries = |of: &Transcripts| format!("{:#?}", of.entries(&head.path, &note, &session));
+            let (once, twice) = (entries(&hearing), entries(&transcripts));
+            assert!(once == twice, "{agent} {}", head.path);
+            found += usize::from(once.len() > 2);
+        }
+    }
+    assert!(found >= set.least(5, 50), "{found}");
+}
+
+on_both_sets!(an_import_hears_what_a_second_reading_finds);

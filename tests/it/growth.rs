@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::base::{Env, files};
@@ -14,6 +15,7 @@ use cru::session::{Session, read};
 use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Machine, Options, Unwatched, ingest};
 use cru::vault::{State, Vault};
+use jiff::Timestamp;
 use serde_json::Value;
 
 /// A vault with its machine state and a folder of transcripts.
@@ -22,7 +24,7 @@ pub(crate) struct World {
     pub(crate) vault: Vault,
     pub(crate) state: State,
     pub(crate) env: Env,
-    /// Whether what was generated is kept from the first, whatever the size of the transcript.
+    /// Whether transcripts were just written to, so that what was generated is kept from the first.
     pub(crate) remembers: bool,
 }
 
@@ -52,8 +54,12 @@ impl World {
 
     pub(crate) fn import_of(&self, agent: &str) -> Report {
         let importer = cru::import::find(agent).unwrap();
+        let written = self.env.now().duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
+        for path in cru::import::list(importer, &[self.input()]).unwrap().into_iter().filter(|_| self.remembers) {
+            fs::File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH + written).unwrap();
+        }
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });
-        let options = Options { machine, long: self.remembers.then_some(0), ..Options::default() };
+        let options = Options { machine, ..Options::default() };
         ingest(&self.vault, importer, &[self.input()], &options, &Unwatched).unwrap()
     }
 

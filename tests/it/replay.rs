@@ -215,7 +215,7 @@ fn command(said: &str) -> Option<String> {
 /// Nothing where the journal is in the note already and was removed.
 fn flush(world: &World, session: &str) -> Option<Synced> {
     let hooked = Hooked::read(&world.state, "claude-code", session).unwrap()?;
-    Some(sync_one(&world.vault, &world.state, &world.env, &hooked).unwrap())
+    Some(sync_one(&world.vault, &world.state, &world.env, &hooked, None).unwrap())
 }
 
 fn tell(world: &World, session: &str, event: &Event) {

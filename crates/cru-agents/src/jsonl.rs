@@ -96,7 +96,7 @@ pub(super) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
 pub(super) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
     const LONGEST: usize = 4 << 20;
     let failed = |source| Error::io("read", path, source);
-    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, LONGEST);
+    let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, LONGEST);
     let mut records = Vec::new();
     for _ in 0..most {
         match lines.next().map_err(failed)? {

@@ -139,7 +139,7 @@ pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    match unpack::open_file(path)?.take(HEAD).read_to_end(&mut head) {
+    match unpack::peek_file(path)?.take(HEAD).read_to_end(&mut head) {
         // What was unpacked before the damage tells enough.
         Err(error) if head.is_empty() || !unpack::is_damage(&error) => Err(error),
         _ => Ok(head),

@@ -27,9 +27,14 @@ pub(super) fn open<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn Bu
     unpacked(bundle.open(path)?, MOST)
 }
 
-/// Opens a file, unpacked.
-pub(super) fn open_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    unpacked(Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)), MOST)
+/// The same, to read its first lines alone.
+pub(super) fn peek<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn BufRead + 'b>> {
+    unpacked(bundle.peek(path)?, MOST)
+}
+
+/// Opens a file, unpacked, to read its beginning alone.
+pub(super) fn peek_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    unpacked(Box::new(BufReader::new(File::open(path)?)), MOST)
 }
 
 /// What comes out of a source, at most `most` bytes of it.

@@ -84,13 +84,34 @@ impl Bundle {
         Self { files, memory: BTreeMap::new() }
     }
 
-    /// Opens one of its files.
+    /// Opens one of its files, to read all of it.
     pub fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + '_>> {
-        const BUFFER: usize = 256 << 10;
+        self.open_with(path, 256 << 10)
+    }
+
+    /// Opens one of its files, to read its first lines alone.
+    pub fn peek(&self, path: &Path) -> io::Result<Box<dyn BufRead + '_>> {
+        self.open_with(path, 8 << 10)
+    }
+
+    fn open_with(&self, path: &Path, buffer: usize) -> io::Result<Box<dyn BufRead + '_>> {
         Ok(match self.memory.get(path) {
             Some(bytes) => Box::new(bytes.as_slice()),
-            None => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
+            None => Box::new(BufReader::with_capacity(buffer, File::open(path)?)),
         })
+    }
+
+    /// Reads its files into memory, so that they are read once however often they are opened, and are the same each time.
+    /// Where they are more than `most` bytes together, or one cannot be read, they stay where they are.
+    pub fn hold(&mut self, most: u64) {
+        let left = |path: &&PathBuf| !self.memory.contains_key(*path);
+        let sizes = self.files.iter().filter(left).map(|path| std::fs::metadata(path).map_or(u64::MAX, |it| it.len()));
+        if sizes.fold(0, u64::saturating_add) > most {
+            return;
+        }
+        let read = |path: &PathBuf| Some((path.clone(), std::fs::read(path).ok()?));
+        let held: Vec<_> = self.files.iter().filter(left).map(read).collect();
+        self.memory.extend(held.into_iter().flatten());
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use crate::evidence::Heard;
 use crate::hooked::{Flushed, flush_hooked, last_told};
 use cru_base::{Env, Error, Result};
 use cru_live::log::{Log, Target};
@@ -25,15 +26,21 @@ pub struct Logged {
 }
 
 /// The session of that name (or the one that `CRU_SESSION` names, or the current one), after what its hooks told was
-/// brought into its note. No session where a host has one that has no note yet.
-pub fn find(name: Option<&str>, vault: &Vault, state: &State, env: &Env) -> Result<(Option<Target>, Vec<Flushed>)> {
+/// brought into its note; `heard` keeps what its calls say for the index. No session where a host has one that has no note yet.
+pub fn find(
+    name: Option<&str>,
+    vault: &Vault,
+    state: &State,
+    env: &Env,
+    heard: Option<&Heard>,
+) -> Result<(Option<Target>, Vec<Flushed>)> {
     let found = Target::find(name, vault, env);
     // A note that no host wrote to has no hooks either.
     let named = match &found {
         Ok(target) => target.meta.host_session.as_deref(),
         Err(_) => name.or_else(|| env.var("CRU_SESSION")),
     };
-    let flushed = flush_hooked(vault, state, env, Some(named.as_slice()))?;
+    let flushed = flush_hooked(vault, state, env, Some(named.as_slice()), heard)?;
     if flushed.is_empty() {
         return Ok((Some(found?), flushed));
     }
@@ -45,7 +52,7 @@ pub fn find(name: Option<&str>, vault: &Vault, state: &State, env: &Env) -> Resu
 /// The session of that name with all that its host did before: what comes now stands behind it. `warn` is told what could
 /// not be written.
 pub fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, env: &Env, warn: &dyn Fn(&str)) -> Result<Target> {
-    let (target, flushed) = find(name, vault, state, env)?;
+    let (target, flushed) = find(name, vault, state, env, None)?;
     for (session, synced) in flushed {
         if let Err(error) = synced {
             warn(&format!("what the host of {session} told could not be written: {error}"));
@@ -59,7 +66,7 @@ pub fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, env: &Env, w
 
 /// Writes what waits for one host session, for a hook that does not leave that to another process.
 pub fn inline(vault: &Vault, state: &State, session: &str, env: &Env) -> Result<()> {
-    let (target, flushed) = find(Some(session), vault, state, env)?;
+    let (target, flushed) = find(Some(session), vault, state, env, None)?;
     for (_, synced) in flushed {
         synced?;
     }

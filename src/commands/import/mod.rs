@@ -16,6 +16,7 @@ use crate::base::Result;
 use crate::commands::reading as notes;
 use crate::session::detail::Level;
 use crate::session::fold;
+use crate::sync::evidence::Transcripts;
 use crate::sync::import::report::Outcome;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::vault::{State, Vault};
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
         restore: args.restore,
         reattach: args.reattach,
-        long: None,
+        heard: Transcripts::of(&vault, cx.env).listen().filter(|_| !dry_run && !args.watch),
         live: args.watch,
         choice: args.filter.read(cx.env)?,
         keep: (args.keep_evidence || vault.config().import.keep_evidence).then(|| cx.env.clone()),
@@ -124,7 +125,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
     if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
-        notes::refresh(&vault, cx);
+        notes::refresh(&vault, options.heard, cx);
     }
     if preview {
         return Ok(Box::new(overview::Overview::of(&reports, args, cx)));

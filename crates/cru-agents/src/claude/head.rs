@@ -36,7 +36,7 @@ impl Head {
     /// Reads the beginning of a file.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);
-        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
+        let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, MAX_LINE);
         let mut head = Self::default();
         let mut session = String::new();
         let mut bytes = 0;

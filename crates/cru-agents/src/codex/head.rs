@@ -36,7 +36,7 @@ pub(super) struct Head {
 impl Head {
     /// Reads the first records of a file. A file that cannot be read says nothing here: reading it will tell why.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
-        let source = unpack::open(bundle, path).map_err(|source| Error::io("read", path, source))?;
+        let source = unpack::peek(bundle, path).map_err(|source| Error::io("read", path, source))?;
         Ok(Self::of(source, path))
     }
 

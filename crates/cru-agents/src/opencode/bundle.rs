@@ -56,7 +56,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 fn head(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::io("read", path, source);
     let mut head = Vec::new();
-    bundle.open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
     Ok(head)
 }
 

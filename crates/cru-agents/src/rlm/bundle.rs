@@ -41,7 +41,7 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<Kind>, Option<String>)> {
     let failed = |source| Error::io("read", path, source);
     let mut head = Vec::new();
-    bundle.open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
     let head = String::from_utf8_lossy(&head);
     let kind = file::kind(path, &head);
     Ok((kind, kind.and_then(|kind| file::session(kind, path, &head))))

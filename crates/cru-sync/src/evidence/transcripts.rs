@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::evidence::files::{Files, Slices};
+use crate::evidence::heard::{Heard, LineNow, OneStream, StreamWords, Told};
 use crate::evidence::store::Store;
 use crate::grow::ids::Ids;
 use cru_base::Env;
@@ -20,10 +20,8 @@ use cru_base::lines::floor_char_boundary;
 use cru_index::evidence::{Evidence, Steps};
 use cru_index::{Entry, SessionRow};
 use cru_note::Note;
-use cru_session::event::{Event, EventKind, StreamKey};
-use cru_session::fold::{Fold, Options};
 use cru_session::mask;
-use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
+use cru_session::source::{Bundle, Consumed, Importer};
 use cru_session::{Meta, Session, Step};
 use cru_vault::config::expand_home;
 use cru_vault::{Vault, VaultPath};
@@ -41,6 +39,7 @@ pub struct Transcripts {
     limit: usize,
     slices: Slices,
     store: Store,
+    heard: Option<Arc<Heard>>,
 }
 
 impl Transcripts {
@@ -48,7 +47,17 @@ impl Transcripts {
     pub fn of(vault: &Vault, env: &Env) -> Self {
         let limit = vault.config().index.evidence_bytes.unwrap_or(BYTES);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Self { env: env.clone(), limit, slices: Slices::default(), store: Store::of(vault, env) }
+        Self { env: env.clone(), limit, slices: Slices::default(), store: Store::of(vault, env), heard: None }
+    }
+
+    /// The same, with what an import of this process has heard: those transcripts need not be read again.
+    pub fn with_heard(vault: &Vault, env: &Env, heard: Arc<Heard>) -> Self {
+        Self { heard: Some(heard), ..Self::of(vault, env) }
+    }
+
+    /// Collects what the calls of an import say, as far as it is to be searchable.
+    pub fn listen(&self) -> Option<Arc<Heard>> {
+        (self.limit > 0).then(|| Arc::new(Heard::new(self.limit)))
     }
 
     /// Bytes of one input or output that are searchable.
@@ -150,12 +159,18 @@ impl Evidence for Transcripts {
         let wanted = meta.host_session.as_deref();
         let files = self.searched(Pointer::of(meta));
         let (Some((importer, files)), Some(wanted)) = (files, wanted) else { return Vec::new() };
-        let mut reading = Reading { wanted, host: importer.host(), limit: self.limit, ..Reading::default() };
-        let read = (importer.read)(&self.bundle(&files), &mut reading);
-        let (Ok(()), Some((_, fold))) = (read, reading.fold) else { return Vec::new() };
+        let kept =
+            self.heard.as_ref().filter(|_| files.kept.is_none()).and_then(|heard| heard.take(wanted, &files.all));
+        let words = kept.or_else(|| {
+            let (host, limit) = (importer.host(), self.limit);
+            let mut reading = OneStream { wanted, host, limit, now: LineNow::default(), words: None };
+            (importer.read)(&self.bundle(&files), &mut reading).ok()?;
+            reading.words.map(|(_, words)| words)
+        });
+        let Some(StreamWords { fold, told, .. }) = words else { return Vec::new() };
         let steps = Steps::of(note, session);
         let calls: Vec<(Option<String>, Told)> =
-            reading.told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
+            told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
         let account = fold.finish(Consumed::default()).session;
         let ids = Ids::found(&account, session);
         let (told, there) = (deeds(&account), deeds(session));
@@ -168,9 +183,9 @@ impl Evidence for Transcripts {
             let same = there.get(now).is_none_or(|there| is_same(told, *there));
             let source = it
                 .file
-                .filter(|file| *file != files.named)
+                .filter(|file| **file != files.named)
                 .and_then(|file| Some(file.file_name()?.to_str()?.to_owned()));
-            same.then(|| steps.entry(now, it.line, source, it.text))?
+            same.then(|| steps.entry(now, it.line, source, it.text.readable(self.limit)))?
         };
         calls.into_iter().filter_map(entry).collect()
     }
@@ -190,110 +205,6 @@ pub(crate) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }
 
-/// Folds the calls of one stream, by which its steps are numbered, and keeps what calls and answers say.
-#[derive(Default)]
-struct Reading<'a> {
-    wanted: &'a str,
-    host: &'static str,
-    limit: usize,
-    line: u64,
-    file: Option<PathBuf>,
-    fold: Option<(StreamKey, Fold)>,
-    told: Vec<Told>,
-}
-
-/// What a call or an answer says.
-struct Told {
-    call: String,
-    line: u64,
-    file: Option<PathBuf>,
-    text: String,
-}
-
-impl Sink for Reading<'_> {
-    fn wants(&self, key: &StreamKey) -> bool {
-        key.to_string() == self.wanted
-    }
-
-    fn open(&mut self, header: Header) {
-        if self.fold.is_none() && header.key.to_string() == self.wanted {
-            self.fold = Some((header.key.clone(), Fold::new(header, self.host, Options::default())));
-        }
-    }
-
-    fn bounds(&self, _: &StreamKey) -> Bounds {
-        Bounds::default()
-    }
-
-    fn line(&mut self, path: &Path, line: u64) {
-        self.line = line;
-        if self.file.as_deref() != Some(path) {
-            self.file = Some(path.to_owned());
-        }
-    }
-
-    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
-        let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
-        let is_call = matches!(event.kind, EventKind::Call(_));
-        let told = match &event.kind {
-            EventKind::Call(call) => {
-                let mut text = String::new();
-                if !call.args.is_empty() && call.input.is_null() {
-                    text.push_str(&call.args);
-                }
-                input(&call.input, 0, &mut text);
-                Some((&call.id, text))
-            }
-            EventKind::Result(result) => Some((&result.call, result.output.clone().into_owned())),
-            _ => None,
-        };
-        if let Some((call, text)) = told {
-            let text = readable(&text, self.limit);
-            if !text.trim().is_empty() {
-                self.told.push(Told {
-                    call: call.clone().into_owned(),
-                    line: self.line,
-                    file: self.file.clone(),
-                    text,
-                });
-            }
-        }
-        // What else a session tells makes no step and costs most of the time.
-        if is_call {
-            fold.event(event);
-        }
-    }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
-}
-
-/// What a call was given, one value a line. The names of the arguments themselves are always the same and say nothing.
-fn input(value: &Value, depth: usize, out: &mut String) {
-    match value {
-        Value::String(text) => {
-            out.push_str(text);
-            out.push('\n');
-        }
-        Value::Number(number) => {
-            out.push_str(&number.to_string());
-            out.push('\n');
-        }
-        Value::Array(items) => items.iter().for_each(|item| input(item, depth + 1, out)),
-        Value::Object(map) => {
-            for (name, value) in map {
-                if depth > 0 {
-                    out.push_str(name);
-                    out.push_str(": ");
-                }
-                input(value, depth + 1, out);
-            }
-        }
-        Value::Null | Value::Bool(_) => {}
-    }
-}
-
 /// `text` without secrets and data, at most `limit` bytes of it.
 pub(crate) fn readable(text: &str, limit: usize) -> String {
     shortened(mask::mask(&legible(text)), limit)
@@ -305,7 +216,7 @@ pub(crate) fn excerpt(text: &str, limit: usize) -> String {
 }
 
 /// `text` without data; nothing of one that is no text.
-fn legible(text: &str) -> Cow<'_, str> {
+pub(crate) fn legible(text: &str) -> Cow<'_, str> {
     if is_binary(text) { Cow::Borrowed("") } else { without_data(text) }
 }
 
@@ -368,12 +279,5 @@ mod tests {
         let text = format!("first{}last", " é".repeat(1000));
         let cut = readable(&text, 100);
         assert!(cut.starts_with("first") && cut.ends_with("last") && cut.len() < 120, "{cut}");
-    }
-
-    #[test]
-    fn inputs_are_their_values() {
-        let mut out = String::new();
-        input(&serde_json::json!({"path": "a.rs", "edits": [{"old": "x", "n": 3}], "all": true}), 0, &mut out);
-        assert_eq!(out, "a.rs\nold: x\nn: 3\n");
     }
 }

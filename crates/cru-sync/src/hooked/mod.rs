@@ -10,11 +10,14 @@ mod handover;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::evidence::heard::Heard;
 use crate::grow::{Grower, Grown};
+use crate::import::book::Book;
 use crate::import::report::{Outcome, SessionReport};
 use crate::import::{Machine, Unwatched, write};
 use crate::plan::existing::Existing;
@@ -22,6 +25,7 @@ use crate::plan::made::MadeNotes;
 use crate::plan::{Ground, Plan, Rules};
 use crate::read::hook_facts::HookFacts;
 use crate::read::reading::Reading;
+use cru_base::files::Fingerprint;
 use cru_base::{Env, Error, Result};
 use cru_live::hook::{Entry, HOSTS};
 use cru_live::turn::Turn;
@@ -34,6 +38,20 @@ use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
 /// How often a note is read again that somebody else wrote meanwhile.
 const ROUNDS: usize = 4;
+
+/// Bytes of a session's transcripts that are held in memory while they are brought into its notes: they are looked at
+/// several times, and are to be read once.
+const HELD: u64 = 64 << 20;
+
+/// What is to be done behind a round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Done,
+    /// Look at the notes once more: they were just made, and their journal is to be consumed as well.
+    Look,
+    /// Read the transcripts once more: a note has come further than they were.
+    Read,
+}
 
 /// A line of a hook's journal.
 #[derive(Clone, Debug)]
@@ -122,9 +140,15 @@ pub type Flushed = (String, Result<Option<Synced>>);
 
 /// Brings every session with hooks into its notes, or those that `names` names: by host session, or by the `session_id`
 /// of their note. What fails for one session leaves the others alone.
-pub fn flush_hooked(vault: &Vault, state: &State, env: &Env, names: Option<&[&str]>) -> Result<Vec<Flushed>> {
+pub fn flush_hooked(
+    vault: &Vault,
+    state: &State,
+    env: &Env,
+    names: Option<&[&str]>,
+    heard: Option<&Heard>,
+) -> Result<Vec<Flushed>> {
     let keys = keys(state, names)?;
-    let flushed = keys.into_iter().filter_map(|key| match flush_one(vault, state, env, &key) {
+    let flushed = keys.into_iter().filter_map(|key| match flush_one(vault, state, env, &key, heard) {
         Ok(Some(flushed)) => Some((flushed.0, Ok(flushed.1))),
         Ok(None) => None,
         Err(error) => Some((key, Err(error))),
@@ -162,11 +186,17 @@ fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>> {
 
 /// Brings one session into its notes where something waits and nobody else does it. Nothing where the journal tells of
 /// no session.
-fn flush_one(vault: &Vault, state: &State, env: &Env, key: &str) -> Result<Option<(String, Option<Synced>)>> {
+fn flush_one(
+    vault: &Vault,
+    state: &State,
+    env: &Env,
+    key: &str,
+    heard: Option<&Heard>,
+) -> Result<Option<(String, Option<Synced>)>> {
     let Some(_turn) = Turn::take(state, key)? else { return Ok(Some((key.to_owned(), None))) };
     let Some(hooked) = Hooked::of_journal(&Journal::at(state.journal(key)))? else { return Ok(None) };
     let done = is_consumed(vault, state, &hooked)?;
-    let synced = if done { None } else { Some(sync_one(vault, state, env, &hooked)?) };
+    let synced = if done { None } else { Some(sync_one(vault, state, env, &hooked, heard)?) };
     Ok(Some((hooked.session, synced)))
 }
 
@@ -198,20 +228,32 @@ fn is_consumed(vault: &Vault, state: &State, hooked: &Hooked) -> Result<bool> {
     Ok(known.consumed.get(&Hooked::key(&hooked.host, &hooked.session)) == Some(&hooked.mark))
 }
 
-/// Brings one session into its notes.
-pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked) -> Result<Synced> {
+/// Brings one session into its notes; `heard` keeps what its calls say for the index.
+pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked, heard: Option<&Heard>) -> Result<Synced> {
     let importer = cru_agents::of_host(&hooked.host)
         .ok_or_else(|| Error::usage(format!("no importer reads what `{}` writes", hooked.host)))?;
+    let mut held = Held::read(state, importer, hooked)?;
     for round in 1.. {
-        let (synced, stale) = once(vault, state, env, importer, hooked)?;
-        if !stale || round == ROUNDS {
-            return Ok(synced);
+        let (synced, next) = once(vault, state, env, importer, hooked, &held, heard.filter(|_| round == 1))?;
+        if next == Next::Done || round == ROUNDS {
+            return Ok(Synced { from_transcript: held.from_transcript, ..synced });
+        }
+        if next == Next::Read {
+            held = Held::read(state, importer, hooked)?;
         }
     }
     Ok(Synced::default())
 }
 
-fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &Hooked) -> Result<(Synced, bool)> {
+fn once(
+    vault: &Vault,
+    state: &State,
+    env: &Env,
+    importer: &Importer,
+    hooked: &Hooked,
+    held: &Held,
+    heard: Option<&Heard>,
+) -> Result<(Synced, Next)> {
     let made = MadeNotes::read(state, importer.host())?;
     let known = known_heads(vault, &made, hooked);
     let catalog = known.is_none().then(|| Catalog::read(vault));
@@ -219,9 +261,11 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
     let existing = Existing::of(heads, importer.host());
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
     let fold = fold::Options { level: vault.config().import.detail, ..fold::Options::default() };
-    let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts) };
-    let (bundle, from_transcript) = bundle(state, importer, hooked)?;
-    let mut bundled = reading.read(&bundle, &|_| !hooked.over);
+    let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts), listen: heard.map(Heard::limit) };
+    let mut bundled = reading.read(&held.bundle, &|_| !hooked.over);
+    if let Some(heard) = heard {
+        std::mem::take(&mut bundled.words).into_iter().for_each(|(key, words)| heard.keep(&key, &held.files, words));
+    }
     let before = handover::before(vault, hooked);
     if let Some(before) = &before {
         bundled.drafts.iter_mut().filter(|draft| draft.key.agent.is_none()).for_each(|draft| before.link(draft));
@@ -251,22 +295,22 @@ fn once(vault: &Vault, state: &State, env: &Env, importer: &Importer, hooked: &H
         }
     }
     let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush", reattach: false };
-    let mut synced = Synced { notes: Vec::new(), records: 0, from_transcript };
-    // What was just made is looked at once more: its journal is to be consumed as well.
-    let mut stale = sessions.iter().any(|row| row.outcome == Outcome::Created);
+    let mut synced = Synced::default();
+    let made = sessions.iter().any(|row| row.outcome == Outcome::Created);
+    let mut next = if made { Next::Look } else { Next::Done };
     let own = BTreeMap::from([(Hooked::key(&hooked.host, &hooked.session), hooked.mark.clone())]);
     for old in &olds {
         let Some(row) = sessions.get_mut(old.row) else { continue };
         let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
-        match grower.grow(old, &bundle, &consumed)? {
+        match grower.grow(old, &held.bundle, &consumed)? {
             Grown::Written | Grown::Partly { .. } => synced.records += old.records,
             Grown::Same => {}
-            Grown::Stale => stale = true,
+            Grown::Stale => next = Next::Read,
             Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),
         }
     }
     synced.notes = sessions;
-    Ok((synced, stale))
+    Ok((synced, next))
 }
 
 /// The heads of the session's notes where all that were made are where they were made; `None` where the vault must be
@@ -283,6 +327,24 @@ fn known_heads(vault: &Vault, made: &MadeNotes, hooked: &Hooked) -> Option<Vec<H
     }
     heads.sort_by(|a, b| a.path.cmp(&b.path));
     Some(heads)
+}
+
+/// The files of a session, as they were at one moment.
+struct Held {
+    bundle: Bundle,
+    /// Whether they are its transcript.
+    from_transcript: bool,
+    /// As they were before they were read.
+    files: Arc<Vec<(PathBuf, Fingerprint)>>,
+}
+
+impl Held {
+    fn read(state: &State, importer: &Importer, hooked: &Hooked) -> Result<Self> {
+        let (mut bundle, from_transcript) = bundle(state, importer, hooked)?;
+        let files = Arc::new(Book::fingerprints(&bundle));
+        bundle.hold(HELD);
+        Ok(Self { bundle, from_transcript, files })
+    }
 }
 
 /// The files of the session; whether they are its transcript.

@@ -182,7 +182,7 @@ impl Book {
     pub(crate) fn enter(
         &mut self,
         vault: &Vault,
-        files: Vec<(PathBuf, Fingerprint)>,
+        files: &[(PathBuf, Fingerprint)],
         standing: &Standing,
         sessions: &[SessionReport],
     ) {
@@ -206,7 +206,7 @@ impl Book {
             let StreamKey { session, agent } = row.key().clone();
             seen.push(Seen { session, agent, subagent: row.subagent, title: row.title.clone(), note });
         }
-        let known = Known { files, sessions: seen, kept: self.keep };
+        let known = Known { files: files.to_vec(), sessions: seen, kept: self.keep };
         let old = known.files.iter().find_map(|(path, _)| self.at.get(path)).copied();
         match old.and_then(|index| self.pages.bundles.get_mut(index)) {
             Some(old) if settled && *old == known => {}

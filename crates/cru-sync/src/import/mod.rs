@@ -4,16 +4,18 @@
 //! that is there gets what its transcript gained and nothing else ([`crate::grow`]); one whose transcript is another
 //! than it was is reported and left. Knows no agent; the importer is handed in.
 
-mod book;
+pub(crate) mod book;
 pub mod follow;
 pub mod report;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
 
+use crate::evidence::heard::Heard;
 use crate::evidence::keep;
 use crate::evidence::store::Store;
 use crate::grow::{Grower, Grown};
@@ -50,13 +52,12 @@ pub struct Options {
     pub reattach: bool,
     /// Which sessions.
     pub choice: Choice,
-    /// Of transcripts of so many bytes it is kept what was generated, so that the first growth need not read them twice;
-    /// `None` stands for [`LONG`].
-    pub long: Option<u64>,
     /// Whether a session that went on lately counts as running, though no hook says so.
     pub live: bool,
     /// Keep copies of the transcripts, named as this machine names them.
     pub keep: Option<Env>,
+    /// Where what calls say is kept for the index, so that it need not read the transcripts again.
+    pub heard: Option<Arc<Heard>>,
     /// Machine state and the time: without them no note that is there is changed.
     pub machine: Option<Machine>,
 }
@@ -89,9 +90,6 @@ impl Watch for Unwatched {
 
 /// Notes that are rendered before they are written, so that memory stays bounded.
 const BATCH: usize = 64;
-
-/// Bytes of a transcript that is not read twice.
-pub const LONG: u64 = 2 << 20;
 
 /// Seconds since a transcript was written to, in which it is likely to grow.
 const RECENT: i64 = 2 * 24 * 3600;
@@ -162,7 +160,13 @@ fn ingest_with(
     let existing = Existing::of(&catalog.heads, importer.host());
     let machine = options.machine.as_ref();
     let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host())).transpose()?.unwrap_or_default();
-    let reading = Reading { importer, fold: options.fold, existing: &existing, facts: None };
+    let reading = Reading {
+        importer,
+        fold: options.fold,
+        existing: &existing,
+        facts: None,
+        listen: options.heard.as_ref().map(|heard| heard.limit()),
+    };
     let idle = vault.config().session.idle.map(|minutes| match minutes {
         0 => i64::MAX,
         minutes => i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60),
@@ -181,7 +185,7 @@ fn ingest_with(
     let mut standings: Vec<Standing> = Vec::new();
     while standings.len() < bundles.len() {
         let fresh = &bundles[standings.len()..];
-        before.extend(fresh.iter().map(Book::fingerprints));
+        before.extend(fresh.iter().map(|bundle| Arc::new(Book::fingerprints(bundle))));
         watch.begin("Reading", fresh.len() as u64);
         let bundled: Vec<Bundled> = fresh
             .par_iter()
@@ -193,6 +197,9 @@ fn ingest_with(
             .collect();
         for bundle in bundled {
             let index = standings.len();
+            if let (Some(heard), Some(files)) = (&options.heard, before.get(index)) {
+                bundle.words.into_iter().for_each(|(key, words)| heard.keep(&key, files, words));
+            }
             for draft in &bundle.drafts {
                 bundle_of.entry(draft.key.clone()).or_insert(index);
             }
@@ -247,7 +254,7 @@ fn ingest_with(
                 label: "import",
                 reattach: false,
             };
-            remember(&grower, &drafts, &sessions, options.long.unwrap_or(LONG))?;
+            remember(&grower, &drafts, &sessions)?;
         }
     }
     let mut grown = 0;
@@ -280,7 +287,7 @@ fn ingest_with(
             }
         }
         for (files, standing) in before.into_iter().zip(&standings) {
-            book.enter(vault, files, standing, &sessions);
+            book.enter(vault, &files, standing, &sessions);
         }
         book.strangers(&strangers);
         book.close()?;
@@ -325,16 +332,16 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
     0
 }
 
-/// Keeps what was generated of the new notes whose transcripts are at least `long` bytes, and of those that tell of
-/// something which cannot be read again as it was.
-fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionReport], long: u64) -> Result<()> {
+/// Keeps what was generated of the new notes whose transcripts are likely to grow, so that they need not be read twice
+/// then, and of those that tell of something which cannot be read again as it was.
+fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionReport]) -> Result<()> {
     let may_grow = |draft: &Draft| {
         if draft.aside {
             return true;
         }
         let Ok(file) = std::fs::metadata(&draft.transcript) else { return false };
         let written = file.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-        file.len() >= long && written.is_none_or(|time| grower.now.as_second() - time.as_second() < RECENT)
+        written.is_none_or(|time| grower.now.as_second() - time.as_second() < RECENT)
     };
     for (row, draft) in drafts.iter().filter(|(_, draft)| may_grow(draft)) {
         let made = sessions.get(*row).filter(|row| row.outcome == Outcome::Created);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::evidence::heard::{LineNow, StreamWords};
 use crate::read::hook_facts::HookFacts;
 use jiff::Timestamp;
 
@@ -17,6 +18,8 @@ pub(crate) struct Bundled {
     pub(crate) drafts: Vec<Draft>,
     /// One for each file, in the order they were read.
     pub(crate) accounts: Vec<Read>,
+    /// What the calls of each stream say, where that was asked for.
+    pub(crate) words: BTreeMap<StreamKey, StreamWords>,
 }
 
 /// One file, read.
@@ -41,6 +44,8 @@ pub(crate) struct Before<'a> {
     pub(crate) facts: Option<&'a HookFacts>,
     /// The one stream that is wanted, where it is not all.
     pub(crate) only: Option<&'a StreamKey>,
+    /// How many bytes of each input and output are to be kept, where they are.
+    pub(crate) listen: Option<usize>,
 }
 
 /// How a stream becomes a note.
@@ -57,6 +62,8 @@ pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, bef
         ended: BTreeMap::new(),
         touched: BTreeSet::new(),
         accounts: Vec::new(),
+        now: LineNow::default(),
+        words: BTreeMap::new(),
     };
     let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -77,6 +84,8 @@ struct Collector<'a> {
     /// Streams that had an event since the last file was accounted for.
     touched: BTreeSet<StreamKey>,
     accounts: Vec<Read>,
+    now: LineNow,
+    words: BTreeMap<StreamKey, StreamWords>,
 }
 
 impl Collector<'_> {
@@ -89,7 +98,7 @@ impl Collector<'_> {
             for read in &mut self.accounts {
                 read.error = failed.map(ToOwned::to_owned);
             }
-            return Bundled { drafts: Vec::new(), accounts: self.accounts };
+            return Bundled { accounts: self.accounts, ..Bundled::default() };
         }
         // An importer may account for its files only at the end: then the header says where a stream began.
         for (key, fold) in &self.open {
@@ -100,7 +109,7 @@ impl Collector<'_> {
         }
         let mut consumed = self.consumed;
         let drafts = self.open.into_iter().map(|(key, fold)| fold.finish(consumed.remove(&key).unwrap_or_default()));
-        Bundled { drafts: drafts.collect(), accounts: self.accounts }
+        Bundled { drafts: drafts.collect(), accounts: self.accounts, words: self.words }
     }
 }
 
@@ -115,6 +124,9 @@ impl Sink for Collector<'_> {
         if let Some(ended) = (self.before.ended)(&header.key) {
             self.ended.entry(header.key.clone()).or_insert((ended, 0));
         }
+        if let Some(limit) = self.before.listen.filter(|_| !self.words.contains_key(&header.key)) {
+            self.words.insert(header.key.clone(), StreamWords::new(header.clone(), host, limit));
+        }
         self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
     }
 
@@ -122,7 +134,16 @@ impl Sink for Collector<'_> {
         (self.before.bounds)(key)
     }
 
+    fn line(&mut self, path: &Path, line: u64) {
+        if self.before.listen.is_some() {
+            self.now.set(path, line);
+        }
+    }
+
     fn event(&mut self, key: &StreamKey, mut event: Event<'_>) {
+        if let Some(words) = self.words.get_mut(key) {
+            words.event(&event, self.now.file.as_ref(), self.now.line);
+        }
         if let (Some(facts), EventKind::Result(result)) = (self.before.facts, &mut event.kind) {
             facts.join(result);
         }

@@ -24,6 +24,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) fold: Options,
     pub(crate) existing: &'a Existing<'a>,
     pub(crate) facts: Option<&'a HookFacts>,
+    /// How many bytes of each input and output are to be kept for the index, where they are.
+    pub(crate) listen: Option<usize>,
 }
 
 impl Reading<'_> {
@@ -35,7 +37,7 @@ impl Reading<'_> {
             self.importer,
             bundle,
             &|key| self.asked(key),
-            Before { bounds: &mark, ended: &ended, facts: self.facts, only: None },
+            Before { bounds: &mark, ended: &ended, facts: self.facts, only: None, listen: self.listen },
         );
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
@@ -52,8 +54,10 @@ impl Reading<'_> {
                 let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
                 Bounds { until, ..self.existing.mark(key) }
             };
-            let before = Before { bounds: &bounds, ended: &ended, facts: self.facts, only: None };
+            let before = Before { bounds: &bounds, ended: &ended, facts: self.facts, only: None, listen: None };
+            let words = bundled.words;
             bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
+            bundled.words = words;
         }
         self.defer(&mut bundled.drafts, &running);
         for draft in bundled.drafts.iter_mut().filter(|draft| running.contains(&draft.key)) {
@@ -97,7 +101,7 @@ impl Reading<'_> {
     pub(crate) fn first(&self, bundle: &Bundle, key: &StreamKey, records: Option<u64>) -> Option<Draft> {
         let until = |key: &StreamKey| records.or_else(|| self.existing.mark(key).mark);
         let bounds = |key: &StreamKey| Bounds { until: until(key), ..Bounds::default() };
-        let before = Before { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key) };
+        let before = Before { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key), listen: None };
         let bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }
