@@ -506,3 +506,14 @@ fn a_session_that_was_handed_over_points_back_and_forth() {
 }
 
 on_both_sets!(with_the_transcript_beside_it_is_the_imported_one, without_a_transcript_it_tells_what_the_hooks_told,);
+
+#[test]
+fn a_flush_that_makes_a_note_says_so() {
+    let mut host = Host::new("never");
+    host.prompt("Make the table in src/table.rs twice as fast");
+    host.shell("make one", |_| {});
+    host.stop("Done.");
+    let said = host.cru(&["flush", "--all"]);
+    assert!(said.trim_end().ends_with("  new"), "{said}");
+    assert_eq!(host.cru(&["flush", "--all"]).trim_end(), "nothing waits");
+}

@@ -94,6 +94,20 @@ pub struct Synced {
     pub from_transcript: bool,
 }
 
+impl Synced {
+    /// Counts what rounds before this one did: a note that they made or changed is there when it is looked at again.
+    fn add(&mut self, before: &Self) {
+        self.records += before.records;
+        let did = |row: &&SessionReport| matches!(row.outcome, Outcome::Created | Outcome::Updated);
+        for earlier in before.notes.iter().filter(did) {
+            let same = self.notes.iter_mut().find(|row| row.key() == earlier.key());
+            if let Some(row) = same.filter(|row| matches!(row.outcome, Outcome::Unchanged | Outcome::Updated)) {
+                row.outcome = earlier.outcome;
+            }
+        }
+    }
+}
+
 impl Hooked {
     /// What the journal in the machine state tells of a session; `None` where it tells nothing.
     pub fn read(state: &State, host: &str, session: &str) -> Result<Option<Self>> {
@@ -233,14 +247,17 @@ pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked, heard:
     let importer = cru_agents::of_host(&hooked.host)
         .ok_or_else(|| Error::usage(format!("no importer reads what `{}` writes", hooked.host)))?;
     let mut held = Held::read(state, importer, hooked)?;
+    let mut before = Synced::default();
     for round in 1.. {
-        let (synced, next) = once(vault, state, env, importer, hooked, &held, heard.filter(|_| round == 1))?;
+        let (mut synced, next) = once(vault, state, env, importer, hooked, &held, heard.filter(|_| round == 1))?;
+        synced.add(&before);
         if next == Next::Done || round == ROUNDS {
             return Ok(Synced { from_transcript: held.from_transcript, ..synced });
         }
         if next == Next::Read {
             held = Held::read(state, importer, hooked)?;
         }
+        before = synced;
     }
     Ok(Synced::default())
 }
