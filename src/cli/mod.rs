@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
     match cli.command.run(&context) {
         Ok(output) => {
             let code = output.exit_code();
-            let ended = match print(output.as_ref(), cli.global.format, choice, &env) {
+            match print(output.as_ref(), cli.global.format, choice, &env) {
                 Ok(()) => match output.handover() {
                     Some(program) => launch::run(&program).unwrap_or_else(|error| fail(&ui, &error)),
                     None => ExitCode::from(code),
@@ -54,23 +54,14 @@ pub fn main() -> ExitCode {
                 // The reader has gone (`cru … | head`): that is its right.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
                 Err(error) => fail(&ui, &Error::io("write", "the output", error)),
-            };
-            // The process ends here, and its memory with it.
-            std::mem::forget(output);
-            ended
+            }
         }
         Err(error) => fail(&ui, &error),
     }
 }
 
 fn fail(ui: &Terminal, error: &Error) -> ExitCode {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message.push_str(": ");
-        message.push_str(&cause.to_string());
-        source = cause.source();
-    }
+    let message = error.with_causes();
     if !message.is_empty() {
         ui.line(&format!("{} {message}", paint(style::BAD, "error:")));
     }

@@ -48,7 +48,7 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
         inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
     };
     let failed = |error: notify::Error| {
-        Error::usage(format!("the vault could not be watched: {error}"))
+        Error::internal("watch the vault", error)
             .with_hint("every command brings the index up to date by itself, so nothing is lost without this one")
     };
     // What happens in the index's own folder is no change of a note.

@@ -51,7 +51,9 @@ use crate::base::{Error, Result};
 /// else. The notes are the truth: edit them, move them, delete from them; `cru` reads what is there.
 #[derive(Debug, Parser)]
 #[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 the answer is no, 2 usage or input, 3 I/O or internal.")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error."
+)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]

@@ -45,6 +45,17 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// A part of the program failed at something that no input should make fail (exit 3): the search index, an encoder,
+    /// a watch on folders.
+    #[error("could not {action}")]
+    Internal {
+        /// What it was about to do: `write the search index`.
+        action: &'static str,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+        /// What to do next.
+        hint: Option<String>,
+    },
     /// The answer is "no": nothing found, a check failed (exit 1). The message may be empty when all is said already.
     #[error("{message}")]
     No {
@@ -76,33 +87,80 @@ impl Error {
         Self::Io { action, path: path.as_ref().to_owned(), source, hint: None }
     }
 
+    /// A failure of a part of the program.
+    pub fn internal(action: &'static str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal { action, source: source.into(), hint: None }
+    }
+
     /// With a line that says what to do next. Ignored where the kind has its own.
     #[must_use]
     pub fn with_hint(mut self, text: impl Into<String>) -> Self {
-        if let Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } =
-            &mut self
+        if let Self::Usage { hint, .. }
+        | Self::No { hint, .. }
+        | Self::Io { hint, .. }
+        | Self::Missing { hint, .. }
+        | Self::Internal { hint, .. } = &mut self
         {
             *hint = Some(text.into());
         }
         self
     }
 
+    /// The message with all of its causes.
+    pub fn with_causes(&self) -> String {
+        let mut message = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            message.push_str(": ");
+            message.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        message
+    }
+
     /// What to do next.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Usage { hint, .. } | Self::No { hint, .. } | Self::Io { hint, .. } | Self::Missing { hint, .. } => {
-                hint.as_deref()
-            }
+            Self::Usage { hint, .. }
+            | Self::No { hint, .. }
+            | Self::Io { hint, .. }
+            | Self::Missing { hint, .. }
+            | Self::Internal { hint, .. } => hint.as_deref(),
             Self::Changed { .. } => Some("run the command again"),
         }
     }
 
-    /// The process's exit code: 1 the answer is no, 2 usage or input, 3 I/O or internal.
+    /// The process's exit code, the one place that maps errors to it: 1 the answer is no, 2 usage or input, 3 I/O or a
+    /// failure of the program.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::No { .. } | Self::Missing { .. } => 1,
             Self::Usage { .. } => 2,
-            Self::Io { .. } | Self::Changed { .. } => 3,
+            Self::Io { .. } | Self::Changed { .. } | Self::Internal { .. } => 3,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes() {
+        let io = || std::io::Error::other("disk on fire");
+        let codes = [
+            (Error::no("no match"), 1),
+            (Error::silent_no(), 1),
+            (Error::Missing { path: "a.md".into(), hint: None }, 1),
+            (Error::usage("no such option"), 2),
+            (Error::io("read", "a.md", io()), 3),
+            (Error::Changed { path: "a.md".into() }, 3),
+            (Error::internal("write the search index", io()), 3),
+        ];
+        for (error, code) in codes {
+            assert_eq!(error.exit_code(), code, "{error}");
+        }
+        let error = Error::internal("write the search index", io());
+        assert_eq!(error.with_causes(), "could not write the search index: disk on fire");
     }
 }

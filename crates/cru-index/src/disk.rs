@@ -169,7 +169,8 @@ impl Disk {
 
     /// Makes what is committed count, whose rows are written.
     pub(super) fn finish(&self, manifest: &Manifest) -> Result<()> {
-        let bytes = manifest.encode().ok_or_else(|| Error::usage("the list of notes could not be encoded"))?;
+        let bytes =
+            manifest.encode().ok_or_else(|| Error::internal("encode the list of indexed notes", "it is too long"))?;
         files::put(&self.file("notes"), &bytes)?;
         self.sweep(Some(manifest.rows))
     }
@@ -197,6 +198,5 @@ fn damaged(error: TantivyError) -> Trouble {
 /// An error of the index that cannot be mended by making it anew.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn failed(error: TantivyError) -> Error {
-    Error::usage(format!("the index could not be written: {error}"))
-        .with_hint("`.cru/cache` may be deleted; it is made anew")
+    Error::internal("write the search index", error).with_hint("delete `.cru/cache`; the next command builds it again")
 }

@@ -115,7 +115,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                                 refreshed.gone += changes.gone.len();
                             }
                             Err(error) => {
-                                refreshed.unwritten = Some(error.to_string());
+                                refreshed.unwritten = Some(error.with_causes());
                                 return ready(opened, changes, refreshed);
                             }
                         }
@@ -135,7 +135,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                     }
                     Ok(None) => return ready(opened, changes, refreshed),
                     Err(error) => {
-                        refreshed.unwritten = Some(error.to_string());
+                        refreshed.unwritten = Some(error.with_causes());
                         return ready(opened, changes, refreshed);
                     }
                 }
@@ -152,7 +152,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
             }
             Ok(None) => disk.lock()?,
             Err(error) => {
-                refreshed.unwritten = Some(error.to_string());
+                refreshed.unwritten = Some(error.with_causes());
                 break;
             }
         };
@@ -164,7 +164,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                 refreshed.rebuilt = Some(why(trouble.as_ref(), options.rebuild));
                 refreshed.read = found.len();
                 if let Err(error) = build(vault, &disk, &found, options) {
-                    refreshed.unwritten = Some(error.to_string());
+                    refreshed.unwritten = Some(error.with_causes());
                     break;
                 }
             }

@@ -15,24 +15,24 @@ use cru_base::{Error, Result};
 
 /// A session's record.
 pub fn encode(record: &Record) -> Result<String> {
-    serde_toon::to_string(record).map_err(|error| Error::usage(format!("a record could not be encoded: {error}")))
+    serde_toon::to_string(record).map_err(|error| Error::internal("encode a record of the search index", error))
 }
 
 /// The record that [`encode`] was given.
 pub fn decode(text: &str) -> Result<Record> {
     serde_toon::from_str_with_options(text, DecodeOptions::strict())
-        .map_err(|error| Error::usage(format!("a record could not be decoded: {error}")))
+        .map_err(|error| Error::internal("decode a record of the search index", error))
 }
 
 /// Any JSON value, without a line end behind it. A number that JSON cannot hold is `null`, and `-0` is `0`.
 pub fn to_toon(value: &Value) -> Result<String> {
-    serde_toon::to_string(value).map_err(|error| Error::usage(format!("this has no form in TOON: {error}")))
+    serde_toon::to_string(value).map_err(|error| Error::internal("encode the result as TOON", error))
 }
 
 /// The value that [`to_toon`] was given; strict.
 pub fn from_toon(text: &str) -> Result<Value> {
     serde_toon::from_str_with_options(text, DecodeOptions::strict())
-        .map_err(|error| Error::usage(format!("this is no TOON: {error}")))
+        .map_err(|error| Error::internal("decode TOON", error))
 }
 
 #[cfg(test)]

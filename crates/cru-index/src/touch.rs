@@ -41,12 +41,11 @@ pub fn notes(snapshot: &Snapshot, name: &str) -> Result<Option<HashSet<NoteKey>>
     for part in snapshot.parts() {
         let searcher = part.searcher();
         let mut places: Vec<DocAddress> =
-            searcher.search(&query, &DocSetCollector).map_err(|error| failed(&error))?.into_iter().collect();
+            searcher.search(&query, &DocSetCollector).map_err(failed)?.into_iter().collect();
         places.sort_unstable();
         for segment in places.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
             let Some(first) = segment.first() else { continue };
-            let column =
-                searcher.segment_reader(first.segment_ord).fast_fields().u64("note").map_err(|error| failed(&error))?;
+            let column = searcher.segment_reader(first.segment_ord).fast_fields().u64("note").map_err(failed)?;
             let keys = segment.iter().filter_map(|place| column.first(place.doc_id)).map(NoteKey);
             found.extend(keys.filter(|key| part.counts(*key)));
         }
@@ -59,6 +58,6 @@ fn is_within(part: &Token, whole: &Token) -> bool {
     inside && part.offset_to - part.offset_from < whole.offset_to - whole.offset_from
 }
 
-fn failed(error: &tantivy::TantivyError) -> Error {
-    Error::usage(format!("the index failed: {error}"))
+fn failed(error: tantivy::TantivyError) -> Error {
+    Error::internal("search the index", error)
 }

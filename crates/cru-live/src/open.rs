@@ -45,7 +45,7 @@ impl Open {
         content.given += 1;
         let handle = handle.map_or_else(|| format!("{prefix}-{:03}", content.given), str::to_owned);
         let text = serde_json::to_string(entry).and_then(RawValue::from_string);
-        let entry = text.map_err(|error| Error::usage(format!("an entry that cannot be kept: {error}")))?;
+        let entry = text.map_err(|error| Error::internal("encode an entry", error))?;
         content.open.retain(|row| row.handle != handle);
         content.open.push(Row { handle: handle.clone(), entry });
         self.write(&content)?;
@@ -80,7 +80,8 @@ impl Open {
     }
 
     fn write(&self, content: &Content) -> Result<()> {
-        let text = serde_json::to_vec(content).map_err(|error| Error::usage(error.to_string()))?;
+        let text =
+            serde_json::to_vec(content).map_err(|error| Error::internal("encode the state of a session", error))?;
         files::put(&self.path, &text)
     }
 }

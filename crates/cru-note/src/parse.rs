@@ -32,7 +32,7 @@ impl Note {
         note
     }
 
-    /// What `of` makes of each part of a note, in order: all of a short one, about 16 KiB from one phase to another of a
+    /// What `of` makes of each part of a note, in order: all of a short one, about 64 KiB from one phase to another of a
     /// long one. A part comes as a note of the whole text that has the part's blocks alone (the first part has the number
     /// 0), and is let go when `of` is done with it: the next one is read in the same memory, and nothing waits until all
     /// are read. Parts are read side by side, and one may be read again, so `of` only looks.

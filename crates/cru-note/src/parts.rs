@@ -13,8 +13,8 @@ use super::prescan;
 use super::tree::Tree;
 use cru_base::{Span, threads};
 
-/// About how long a part is: short enough that the next one is read in the memory that this one leaves.
-const PART: usize = 16 << 10;
+/// About how long a part is, in bytes.
+const PART: usize = 64 << 10;
 
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {

@@ -90,7 +90,7 @@ impl Journal {
         }
         let id = unique(now);
         let line = serde_json::to_string(&Line { id: &id, time: now, event });
-        let line = line.map_err(|error| Error::usage(format!("an event that cannot be written: {error}")))?;
+        let line = line.map_err(|error| Error::internal("encode an event", error))?;
         files::append_line(&self.path, line.as_bytes(), &|| {
             let head = Head { journal: 1, generation: unique(now) };
             serde_json::to_string(&head).unwrap_or_default()

@@ -144,7 +144,7 @@ impl Operations {
     /// Adds a record; it is on disk when this returns. Only under the session's lock.
     pub fn append(&self, record: &Record) -> Result<()> {
         let line = serde_json::to_vec(record);
-        let line = line.map_err(|error| Error::usage(format!("a write that cannot be recorded: {error}")))?;
+        let line = line.map_err(|error| Error::internal("encode the record of a write", error))?;
         files::append_durable(&self.path, &line)
     }
 

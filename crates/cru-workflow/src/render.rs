@@ -10,12 +10,9 @@ use super::heading::Heading;
 use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run};
-use cru_base::threads;
 use cru_note::frontmatter::{Value, emit};
 use cru_session::Link;
-
-/// Steps that are worth several threads.
-const MANY: usize = 64;
+use rayon::prelude::*;
 
 /// Bytes that a step takes, often.
 const USUAL: usize = 1 << 10;
@@ -61,7 +58,7 @@ fn steps(steps: &[Step], dialect: Dialect) -> Vec<String> {
         page.step(step);
         page.text
     };
-    threads::map(steps.len() >= MANY, steps, step)
+    steps.par_iter().map(step).collect()
 }
 
 fn links(links: &[Link]) -> String {

@@ -35,8 +35,7 @@ pub(super) fn follow(
     }
     let roots = followed.roots();
     let failed = |error: notify::Error| {
-        Error::usage(format!("the transcripts could not be watched: {error}"))
-            .with_hint("`cru import` without --watch can be run at any time")
+        Error::internal("watch the transcripts", error).with_hint("`cru import` without --watch can be run at any time")
     };
     // From here on, so that nothing is missed while all is imported once.
     let watching = Watching::begin(&roots, followed.is_meant()).map_err(failed)?;

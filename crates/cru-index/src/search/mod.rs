@@ -214,5 +214,5 @@ impl<'a> Search<'a> {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn failed(error: tantivy::TantivyError) -> Error {
-    Error::usage(format!("the search failed: {error}"))
+    Error::internal("search the index", error)
 }

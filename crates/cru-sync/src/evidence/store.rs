@@ -137,7 +137,7 @@ impl Store {
             hash: hasher.finalize().to_hex().to_string(),
             parts,
         };
-        let line = serde_json::to_string(&kept).map_err(|error| Error::usage(format!("a kept file: {error}")))?;
+        let line = serde_json::to_string(&kept).map_err(|error| Error::internal("encode the list of copies", error))?;
         // A line that was torn by a crash must not take the next one with it.
         files::append(&self.list_path(owner.session), format!("\n{line}\n").as_bytes())?;
         sum.files += 1;

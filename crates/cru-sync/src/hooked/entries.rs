@@ -28,7 +28,7 @@ pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>>
     let mut lines = String::new();
     for told in &fresh {
         let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone() };
-        let line = serde_json::to_string(&line).map_err(|error| Error::usage(format!("a hook's event: {error}")))?;
+        let line = serde_json::to_string(&line).map_err(|error| Error::internal("encode an event of a hook", error))?;
         // A line that was torn by a crash must not take the next one with it.
         lines.push('\n');
         lines.push_str(&line);

@@ -68,7 +68,7 @@ pub(crate) fn remember(state: &State, made: &[Made]) -> Result<()> {
     // A line that was torn by a crash must not take the next one with it.
     let mut lines = String::from("\n");
     for made in made {
-        let line = serde_json::to_string(made).map_err(|error| Error::usage(format!("a note's name: {error}")))?;
+        let line = serde_json::to_string(made).map_err(|error| Error::internal("encode the name of a note", error))?;
         lines.push_str(&line);
         lines.push('\n');
     }

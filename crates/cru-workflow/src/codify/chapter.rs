@@ -4,13 +4,13 @@
 //! prompts are put together: talk and looking around go to their neighbour, phases that change the same files become
 //! one, and where too many remain the lightest neighbours are joined.
 
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::deed::Deed;
 use super::kind::Kind;
 use super::request;
-use cru_base::threads;
 use cru_graph::FinalPath;
 use cru_session::{Item, Phase, Session, User};
 
@@ -72,15 +72,11 @@ impl Chapter<'_> {
 }
 
 /// The chapters of the final path.
-pub(super) fn chapters<'a>(
-    session: &'a Session,
-    path: &FinalPath,
-    deeds: &[Vec<Deed<'a>>],
-    many: bool,
-) -> Vec<Chapter<'a>> {
+pub(super) fn chapters<'a>(session: &'a Session, path: &FinalPath, deeds: &[Vec<Deed<'a>>]) -> Vec<Chapter<'a>> {
     let children = children(session);
+    let tops = path.tops.par_iter();
     let mut digests: Vec<Digest<'_>> =
-        threads::map(many, &path.tops, |&index| digest(session, path, index, &children[index], deeds));
+        tops.map(|&index| digest(session, path, index, &children[index], deeds)).collect();
     digests.retain(|digest| digest.weight > 0 || digest.looked);
     // Where nothing was ever changed, looking around is the work.
     let only_looks = digests.iter().all(|digest| digest.weight == 0);
@@ -300,7 +296,7 @@ mod tests {
         let session = Session { phases, ..Session::default() };
         let path = FinalPath::of(&session);
         let deeds = crate::codify::deed::of_phases(&session, &path);
-        chapters(&session, &path, &deeds, false).iter().map(|chapter| chapter.phases.len()).collect()
+        chapters(&session, &path, &deeds).iter().map(|chapter| chapter.phases.len()).collect()
     }
 
     #[test]

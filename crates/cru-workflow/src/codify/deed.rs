@@ -13,9 +13,6 @@ use super::verdict::{self, Ended};
 use cru_graph::FinalPath;
 use cru_session::{Item, Session, Step};
 
-/// From how many on they are read side by side.
-pub(super) const MANY: usize = 256;
-
 /// One step of a session.
 #[derive(Clone, Debug)]
 pub(super) struct Deed<'a> {
@@ -69,28 +66,14 @@ pub(super) fn deeds<'a>(items: &'a [Item], project: Option<&str>) -> Vec<Deed<'a
         Item::Step(step) => Some(deed(step, project)),
         _ => None,
     };
-    if items.len() < MANY {
-        let mut deeds = Vec::with_capacity(items.len());
-        deeds.extend(items.iter().filter_map(own));
-        deeds
-    } else {
-        items.par_iter().filter_map(own).collect()
-    }
+    items.par_iter().filter_map(own).collect()
 }
 
-/// Whether they are worth several threads.
-pub(super) fn are_many(parts: &[Vec<Deed<'_>>]) -> bool {
-    parts.iter().map(Vec::len).sum::<usize>() >= MANY
-}
-
-/// The deeds of each phase of the session, as far as they count. To read commands is most of the work, so it is done once,
-/// on all cores where there are many.
+/// The deeds of each phase of the session, as far as they count.
 pub(super) fn of_phases<'a>(session: &'a Session, path: &FinalPath) -> Vec<Vec<Deed<'a>>> {
     let project = session.meta.project.as_deref();
     let own = |index: usize| deeds(path.items(session, index), project);
-    let phases = session.phases.len();
-    let many = session.phases.iter().map(|phase| phase.items.len()).sum::<usize>() >= MANY;
-    if many { (0..phases).into_par_iter().map(own).collect() } else { (0..phases).map(own).collect() }
+    (0..session.phases.len()).into_par_iter().map(own).collect()
 }
 
 /// What a step did.

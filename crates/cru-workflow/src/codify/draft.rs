@@ -1,6 +1,7 @@
 //! Drafts of steps: which parts of the session each is made of, and what it is called.
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
+use rayon::prelude::*;
 
 use super::chapter::{self, Chapter};
 use super::data::{self, Data, Names, Touched};
@@ -9,7 +10,6 @@ use super::{Options, clean, request, title};
 use crate::heading::{is_agent, is_channel};
 use crate::model::{Operand, Step};
 use cru_base::text::truncate;
-use cru_base::threads;
 use cru_graph::{FinalPath, plan, turn};
 use cru_session::words::pasted;
 use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
@@ -141,14 +141,14 @@ pub(super) fn drafts<'a>(
 }
 
 /// The titles of the drafts of `chapters`, each there once: conditions and flows name steps by them.
-pub(super) fn titles(session: &Session, chapters: &[Chapter<'_>], drafts: &[Draft<'_>], many: bool) -> Vec<String> {
+pub(super) fn titles(session: &Session, chapters: &[Chapter<'_>], drafts: &[Draft<'_>]) -> Vec<String> {
     let sole = Some(session).filter(|_| chapters.len() == 1);
     let title = |draft: &Draft<'_>| match (draft.subagent, draft.lead) {
         (Some(subagent), _) => subagent_title(subagent),
         (None, Some((phase, declared))) => phase_title(draft, phase, declared, sole),
         (None, None) => String::new(),
     };
-    let mut titles = threads::map(many, drafts, title);
+    let mut titles: Vec<String> = drafts.par_iter().map(title).collect();
     make_unique(&mut titles);
     titles
 }
@@ -384,12 +384,10 @@ fn make_unique(titles: &mut [String]) {
 }
 
 /// What each draft takes and gives.
-pub(super) fn flows(drafts: &[Draft<'_>], many: bool) -> Vec<Data> {
-    let touched = |draft| {
-        let Draft { requests, deeds, .. }: &Draft<'_> = draft;
-        Touched::of(requests.iter().map(|user| user.words.as_str()), deeds)
-    };
-    let touched: Vec<Touched<'_>> = threads::map(many, drafts, touched);
+pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+    let drafted = drafts.par_iter();
+    let touched: Vec<Touched<'_>> =
+        drafted.map(|draft| Touched::of(draft.requests.iter().map(|user| user.words.as_str()), &draft.deeds)).collect();
     let mut names = Names::default();
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {

@@ -33,7 +33,7 @@ use rayon::prelude::*;
 use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use super::text;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
-use cru_base::{Diagnostic, Span, threads};
+use cru_base::{Diagnostic, Span};
 use cru_graph::{FinalPath, plan};
 use cru_session::{Link, Session, Status};
 
@@ -52,12 +52,10 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     let mut warnings = Vec::new();
     let path = FinalPath::of(session);
     let deeds = deed::of_phases(session, &path);
-    let many = deed::are_many(&deeds);
-    let chapters = chapter::chapters(session, &path, &deeds, many);
+    let chapters = chapter::chapters(session, &path, &deeds);
     let mut drafts = draft::drafts(session, &path, &chapters, deeds);
     // What files and values they touch does not depend on what they are called.
-    let (titles, flows) =
-        threads::join_if(many, || draft::titles(session, &chapters, &drafts, many), || draft::flows(&drafts, many));
+    let (titles, flows) = rayon::join(|| draft::titles(session, &chapters, &drafts), || draft::flows(&drafts));
     let flows = dependency::joined(session, &drafts, flows);
     for (draft, title) in drafts.iter_mut().zip(titles) {
         draft.title = title;
@@ -83,15 +81,9 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
         }
         step
     };
-    let steps = || -> Vec<Step> {
-        if many {
-            drafts.par_iter().enumerate().map(step).collect()
-        } else {
-            drafts.iter().enumerate().map(step).collect()
-        }
-    };
+    let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
     let ends = || (outcome::checks(&drafts), outcome::record(session, &drafts, &flows, &outcomes));
-    let (steps, ((checks, odd), record)) = threads::join_if(many, steps, ends);
+    let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
     workflow.steps = steps;
     workflow.steps.extend(record);
     workflow.checks = checks;

@@ -79,9 +79,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
         markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
-    let (texts, sessions): (Vec<String>, Vec<Session>) = notes.into_iter().map(|(_, text, it)| (text, it)).unzip();
-    // To free them piece by piece takes longer than the process has left.
-    std::mem::forget(sessions);
+    let texts = notes.into_iter().map(|(_, text, _)| text).collect();
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
 }
 
