@@ -4,7 +4,7 @@
 
 use cru_action::Verdict;
 use cru_session::attempt::{Attempt, is_shell};
-use cru_session::recovery::{self, Tried};
+use cru_session::recovery::{self, Proof, Tried};
 use cru_session::{Item, Session, Step, StepStatus};
 
 use super::place::{self, Place};
@@ -46,19 +46,24 @@ pub fn recoveries(session: &Session) -> Vec<Recovery> {
     recovered.collect()
 }
 
-/// Whether a step did what it should: a check by its verdict, anything else by its status.
-fn worked(step: &Step) -> bool {
-    step.status == StepStatus::Complete && step.check != Some(Verdict::Failed)
+/// How a step ended: a check by its verdict, anything else by its status.
+fn proof(step: &Step) -> Proof {
+    match (step.check, step.status) {
+        (Some(Verdict::Unknown), _) => Proof::Unknown,
+        (Some(Verdict::Failed), _) => Proof::Failed,
+        (_, StepStatus::Complete) => Proof::Worked,
+        _ => Proof::Failed,
+    }
 }
 
 /// What became of the failures among `steps`, each with its number. `acts` says which steps change something.
 pub fn outcomes<'a>(steps: impl Iterator<Item = (usize, &'a Step)>, acts: impl Fn(&Step) -> bool) -> Outcomes {
-    let tried: Vec<(usize, Attempt, bool, bool)> = steps
+    let tried: Vec<(usize, Attempt, Proof, bool)> = steps
         .filter(|(_, step)| matches!(step.status, StepStatus::Complete | StepStatus::Failed))
-        .map(|(index, step)| (index, attempt(step), worked(step), acts(step)))
+        .map(|(index, step)| (index, attempt(step), proof(step), acts(step)))
         .collect();
-    let tried = tried.iter().map(|(index, attempt, worked, acts)| {
-        let tried = Tried { key: attempt.key(), worked: *worked, acts: *acts };
+    let tried = tried.iter().map(|(index, attempt, proof, acts)| {
+        let tried = Tried { key: attempt.key(), proof: *proof, acts: *acts };
         (*index, tried)
     });
     recovery::outcomes(tried)

@@ -6,13 +6,24 @@
 
 use std::collections::HashMap;
 
+/// How a step ended, as far as the record proves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// It worked.
+    Worked,
+    /// It failed.
+    Failed,
+    /// A check whose verdict is unknown: it neither failed nor passed.
+    Unknown,
+}
+
 /// One step, as far as the rule asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried<'a> {
     /// The name by which the same thing is known again; `None` where its failure matters to nobody.
     pub key: Option<&'a str>,
-    /// Whether it worked.
-    pub worked: bool,
+    /// How it ended.
+    pub proof: Proof,
     /// Whether it changed something: looking around mends nothing.
     pub acts: bool,
 }
@@ -26,6 +37,8 @@ pub struct Failure {
     pub last: usize,
     /// How many.
     pub count: usize,
+    /// The last step behind it that tried the same thing again after something was done, with an unknown verdict.
+    pub rerun: Option<usize>,
 }
 
 /// A failure that was recovered.
@@ -53,16 +66,27 @@ pub fn outcomes<'a>(tried: impl IntoIterator<Item = (usize, Tried<'a>)>) -> Outc
     let mut done: Option<usize> = None;
     for (index, step) in tried {
         if let Some(key) = step.key {
-            if !step.worked {
-                let failure = open.entry(key).or_insert(Failure { first: index, last: index, count: 0 });
-                (failure.last, failure.count) = (index, failure.count + 1);
-                continue;
-            }
-            if let Some(failure) = open.remove(key).filter(|failure| done.is_some_and(|done| done > failure.last)) {
-                found.recovered.push(Recovery { failure, success: index });
+            let is_mended = |failure: &Failure| done.is_some_and(|done| done > failure.last);
+            match step.proof {
+                Proof::Failed => {
+                    let new = Failure { first: index, last: index, count: 0, rerun: None };
+                    let failure = open.entry(key).or_insert(new);
+                    *failure = Failure { last: index, count: failure.count + 1, rerun: None, ..*failure };
+                    continue;
+                }
+                Proof::Worked => {
+                    if let Some(failure) = open.remove(key).filter(is_mended) {
+                        found.recovered.push(Recovery { failure, success: index });
+                    }
+                }
+                Proof::Unknown => {
+                    if let Some(failure) = open.get_mut(key).filter(|failure| is_mended(failure)) {
+                        failure.rerun = Some(index);
+                    }
+                }
             }
         }
-        if step.worked && step.acts {
+        if step.proof != Proof::Failed && step.acts {
             done = Some(index);
         }
     }
@@ -75,18 +99,26 @@ pub fn outcomes<'a>(tried: impl IntoIterator<Item = (usize, Tried<'a>)>) -> Outc
 mod tests {
     use super::*;
 
-    /// `t-` failed, `t+` worked, `_` changed something, `.` looked.
+    /// `t-` failed, `t+` worked, `t?` did one of these, `_` changed something, `.` looked.
     fn told(steps: &str) -> String {
         let tried = steps.split(' ').enumerate().map(|(index, step)| {
-            let key = step.strip_suffix(['+', '-']);
-            (index, Tried { key, worked: !step.ends_with('-'), acts: step != "." })
+            let key = step.strip_suffix(['+', '-', '?']);
+            let proof = match step.as_bytes().last() {
+                Some(b'-') => Proof::Failed,
+                Some(b'?') => Proof::Unknown,
+                _ => Proof::Worked,
+            };
+            (index, Tried { key, proof, acts: step != "." })
         });
         let found = outcomes(tried);
         let recovered = found.recovered.iter().map(|it| {
-            let Recovery { failure: Failure { first, last, count }, success } = it;
+            let Recovery { failure: Failure { first, last, count, .. }, success } = it;
             format!("{first}..{last}*{count}→{success}")
         });
-        let open = found.open.iter().map(|it| format!("{}..{}*{} open", it.first, it.last, it.count));
+        let open = found.open.iter().map(|it| {
+            let rerun = it.rerun.map(|rerun| format!(" rerun {rerun}")).unwrap_or_default();
+            format!("{}..{}*{} open{rerun}", it.first, it.last, it.count)
+        });
         recovered.chain(open).collect::<Vec<_>>().join(" ")
     }
 
@@ -100,5 +132,9 @@ mod tests {
         assert_eq!(told("t- _ u+"), "0..0*1 open");
         assert_eq!(told("t- u- _ u+ t+"), "1..1*1→3 0..0*1→4");
         assert_eq!(told("t- _"), "0..0*1 open");
+        assert_eq!(told("t- _ t?"), "0..0*1 open rerun 2");
+        assert_eq!(told("t- t?"), "0..0*1 open");
+        assert_eq!(told("t- _ t? _ t+"), "0..0*1→4");
+        assert_eq!(told("t- _ t? t-"), "0..3*2 open");
     }
 }

@@ -12,7 +12,7 @@ use super::step::{Draft, step_link};
 use cru_action::Verdict;
 
 use crate::attempt::Attempt;
-use crate::recovery::{self, Recovery, Tried};
+use crate::recovery::{self, Failure, Proof, Recovery, Tried};
 use crate::words::shorten;
 use crate::{Item, Link, StepStatus};
 
@@ -27,9 +27,14 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
     let told = || steps.iter().enumerate().filter(move |(_, draft)| draft.answered && ended(draft));
     // A check is judged by its verdict, which a pipe does not hide.
     let worked = |draft: &Draft| draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed);
+    let proof = |draft: &Draft| match draft.step.check {
+        Some(Verdict::Unknown) => Proof::Unknown,
+        _ if worked(draft) => Proof::Worked,
+        _ => Proof::Failed,
+    };
     let outcomes = recovery::outcomes(told().map(|(index, draft)| {
         let acts = draft.attempt != Attempt::Look;
-        (index, Tried { key: draft.attempt.key(), worked: worked(draft), acts })
+        (index, Tried { key: draft.attempt.key(), proof: proof(draft), acts })
     }));
     let is_edit = |draft: &Draft| draft.attempt == Attempt::Edit || !draft.step.writes.is_empty();
     let edits = told().filter(|(_, draft)| worked(draft) && draft.attempt != Attempt::Look && is_edit(draft));
@@ -39,13 +44,15 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
         let from = edits.partition_point(|&edit| edit < failure.first);
         let until = edits.partition_point(|&edit| edit < success);
         let resolution = resolution(&edits[from..until], success, &draft.attempt);
-        found.insert(failure.first, error(steps, failure.first, failure.count, Some(resolution)));
+        found.insert(failure.first, error(steps, &failure, Some(resolution)));
     }
     let is_check = |draft: &Draft| matches!(draft.attempt, Attempt::Check(_));
-    let last_passed = told().rfind(|(_, draft)| worked(draft) && is_check(draft)).map(|(index, _)| index);
+    let passed = |draft: &Draft| is_check(draft) && proof(draft) == Proof::Worked;
+    let last_passed = told().rfind(|(_, draft)| passed(draft)).map(|(index, _)| index);
     for failure in outcomes.open {
-        if steps.get(failure.last).is_some_and(is_check) && last_passed.is_none_or(|passed| passed < failure.last) {
-            found.insert(failure.last, error(steps, failure.last, failure.count, None));
+        let is_last = last_passed.is_none_or(|passed| passed < failure.last);
+        if steps.get(failure.last).is_some_and(is_check) && (is_last || failure.rerun.is_some()) {
+            found.insert(failure.last, error(steps, &failure, None));
         }
     }
     found
@@ -67,13 +74,17 @@ fn resolution(edits: &[usize], success: usize, attempt: &Attempt) -> (String, Ve
     (text, links)
 }
 
-fn error(steps: &[Draft], index: usize, count: usize, resolution: Option<(String, Vec<Link>)>) -> Item {
+/// The callout of a failure: where it was recovered it stands at the first time it failed, else at the last.
+fn error(steps: &[Draft], failure: &Failure, resolution: Option<(String, Vec<Link>)>) -> Item {
     const KEY: usize = 60;
+    let index = if resolution.is_some() { failure.first } else { failure.last };
     let draft = steps.get(index);
     let key = draft.and_then(|draft| draft.attempt.key()).unwrap_or("command").replace('`', "'");
     let key = shorten::at_word(&key, KEY);
     let result = draft.and_then(|draft| draft.step.result.as_deref()).filter(|text| *text != "failed, no output");
     let title = result.map_or_else(|| format!("{key} failed"), ToOwned::to_owned);
-    let times = if count > 1 { format!(" {count} times") } else { String::new() };
-    part::error(&title, &format!("`{key}` failed{times}."), Some(step_link(index)), resolution)
+    let times = if failure.count > 1 { format!(" {} times", failure.count) } else { String::new() };
+    let is_rerun = failure.rerun.is_some() && resolution.is_none();
+    let rerun = if is_rerun { " It was run again; the record does not say how that ended." } else { "" };
+    part::error(&title, &format!("`{key}` failed{times}.{rerun}"), Some(step_link(index)), resolution)
 }

@@ -219,14 +219,36 @@ impl Page<'_> {
         self.templates.render("phase.html", values)
     }
 
+    fn step<'s>(&self, step: &'s Step, depth: usize) -> StepValues<'s> {
+        let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
+        facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
+        facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
+        facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
+        facts.extend(self.shown.recovery(step).filter(|_| depth == 0));
+        let files =
+            [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());
+        StepValues {
+            class: step.status.name(),
+            id: step.id.as_deref().filter(|_| depth == 0),
+            tool: &step.tool,
+            args: &step.args,
+            result: step.result.as_deref(),
+            facts,
+            command: step.command.as_deref(),
+            files: files
+                .map(|(name, files)| FilesValues { name, paths: files.iter().map(|file| file.path.as_str()).collect() })
+                .collect(),
+        }
+    }
+
     fn items(&self, items: &[Item], depth: usize) -> Result<String> {
         let mut blocks: Vec<Block<'_>> = Vec::new();
         let mut after_step = false;
         for item in items {
             match item {
                 Item::Step(it) => match blocks.last_mut() {
-                    Some(Block::Steps { steps }) if after_step => steps.push(step(it, depth)),
-                    _ => blocks.push(Block::Steps { steps: vec![step(it, depth)] }),
+                    Some(Block::Steps { steps }) if after_step => steps.push(self.step(it, depth)),
+                    _ => blocks.push(Block::Steps { steps: vec![self.step(it, depth)] }),
                 },
                 Item::Prose(prose) => blocks.push(Block::Prose { html: markdown(&prose.text) }),
                 Item::Tasks(_) => {}
@@ -299,26 +321,6 @@ fn told(it: &Callout, depth: usize) -> Block<'_> {
 
 fn boxed(values: CalloutValues<'_>) -> Block<'_> {
     Block::Callout(Box::new(values))
-}
-
-fn step(step: &Step, depth: usize) -> StepValues<'_> {
-    let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
-    facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
-    facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
-    facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
-    let files = [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());
-    StepValues {
-        class: step.status.name(),
-        id: step.id.as_deref().filter(|_| depth == 0),
-        tool: &step.tool,
-        args: &step.args,
-        result: step.result.as_deref(),
-        facts,
-        command: step.command.as_deref(),
-        files: files
-            .map(|(name, files)| FilesValues { name, paths: files.iter().map(|file| file.path.as_str()).collect() })
-            .collect(),
-    }
 }
 
 fn wikilink(link: &Link) -> LinkValues<'_> {
@@ -412,7 +414,8 @@ tags: [api, "a&b"]
         let embedded = "# Other\n\n## Check @reviewer\n\n*2026-11-20T09:01:00Z* ^p-01\n\n- `Read a.rs` → ok ^n-001\n";
         let embeds = BTreeMap::from([("other-session".to_owned(), session(embedded))]);
         let path = "sessions/s-1.md".to_owned();
-        let shown = Shown { path, session: session(NOTE), diagnostics: Vec::new(), only, embeds };
+        let shown =
+            Shown { path, session: session(NOTE), diagnostics: Vec::new(), only, embeds, recovered: BTreeMap::new() };
         let page = render(&shown).unwrap();
         page.split_once("</style>\n").unwrap().1.to_owned()
     }

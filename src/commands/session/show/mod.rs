@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::base::{Diagnostic, Error, Result};
 use crate::commands::{Context, Output, Raw, View, reading};
-use crate::session::{Item, Link, Phase, Session, SubagentMode};
+use crate::graph::{Place, recoveries};
+use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
 use crate::vault::{Catalog, Head, Vault};
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
@@ -49,6 +50,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
     let shown = Shown {
         path: loaded.path.text().into_owned(),
+        recovered: recovered(&loaded.session),
         session: loaded.session,
         diagnostics: loaded.diagnostics,
         only,
@@ -113,6 +115,17 @@ fn embedded(session: &Session) -> impl Iterator<Item = Link> {
     })
 }
 
+/// The failed steps that worked later, by their ids, each with the step that did.
+fn recovered(session: &Session) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for recovery in recoveries(session) {
+        let id = |place: Place| place.id_in(session).map(str::to_owned);
+        let Some(worked) = id(recovery.worked) else { continue };
+        found.extend([recovery.failed, recovery.again].into_iter().filter_map(id).map(|id| (id, worked.clone())));
+    }
+    found
+}
+
 /// A session with what is needed to show it.
 struct Shown {
     path: String,
@@ -120,6 +133,14 @@ struct Shown {
     diagnostics: Vec<Diagnostic>,
     only: Option<Vec<usize>>,
     embeds: BTreeMap<String, Session>,
+    recovered: BTreeMap<String, String>,
+}
+
+impl Shown {
+    /// Where a step worked after all, in words.
+    fn recovery(&self, step: &Step) -> Option<String> {
+        self.recovered.get(step.id.as_deref()?).map(|worked| format!("recovered at {worked}"))
+    }
 }
 
 impl Output for Shown {

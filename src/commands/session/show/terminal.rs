@@ -264,6 +264,7 @@ impl Page<'_> {
         }
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
+        facts.extend(self.shown.recovery(step).filter(|_| self.prefix.is_empty()));
         facts.extend(step.id.clone());
         if let Some(verdict) = step.check {
             let _ = write!(line, "  {}", checked(verdict));
