@@ -109,9 +109,27 @@ pub enum Role {
     Query,
 }
 
-/// The argument of a call that plays a role: the first that is there and not empty, and its name.
+/// The argument of a call that plays a role: the first that is there and not empty, and its name. A tool that is not
+/// known is read by the names of arguments that many tools share.
 pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
-    let row = TABLE.rows.get(find(tool).2?)?;
+    let row = find(tool).2.or(TABLE.shared)?;
+    argument_in(TABLE.rows.get(row)?, input, role)
+}
+
+/// Whether an argument of that name holds a text of a file, in a call of any tool that edits: as it stands there
+/// (`Some(false)`) or as it shall stand there (`Some(true)`).
+pub(crate) fn is_new_text(name: &str) -> Option<bool> {
+    let row = TABLE.rows.get(TABLE.shared?)?;
+    let is = |key: &str| row.words(key).any(|word| word == name);
+    if is("new") { Some(true) } else { is("old").then_some(false) }
+}
+
+/// The file that an object of arguments names, by names that many tools share.
+pub(crate) fn shared_path(input: &Map<String, Value>) -> Option<&str> {
+    argument_in(TABLE.rows.get(TABLE.shared?)?, input, Role::Path)?.1.as_str()
+}
+
+fn argument_in<'v>(row: &Section, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
     let key = match role {
         Role::Command => "command",
         Role::Path => "path",
@@ -135,6 +153,8 @@ pub(crate) fn class(tool: &str) -> (ToolKind, Class) {
 struct Table {
     rows: Vec<Section>,
     by_name: HashMap<String, usize>,
+    /// Where `[shared]` stands.
+    shared: Option<usize>,
 }
 
 static SOURCE: &str = include_str!("../data/tools.toml");
@@ -147,7 +167,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             by_name.entry(normal(name)).or_insert(at);
         }
     }
-    Table { rows, by_name }
+    let shared = rows.iter().position(|row| row.name == "shared");
+    Table { rows, by_name, shared }
 });
 
 /// A name as the table compares it.
@@ -267,5 +288,10 @@ mod tests {
         assert_eq!(argument("exec_command", &input, Role::Command), Some(("cmd", &json!("ls"))));
         assert_eq!(argument("Read", &input, Role::Path), None);
         assert_eq!(argument("unheard_of", &input, Role::Path), None);
+        assert_eq!(argument("unheard_of", &input, Role::Command), Some(("cmd", &json!("ls"))));
+        // What the table knows of a tool is all there is.
+        let view = json!({"command": "view", "path": "a.rs"});
+        let Value::Object(view) = view else { panic!("an object") };
+        assert_eq!(argument("str_replace_editor", &view, Role::Command), None);
     }
 }
