@@ -6,10 +6,12 @@
 
 use std::collections::HashSet;
 
-use super::deed::{self, Change};
+use super::deed::{added, removed};
 use super::entry::{Entry, Told};
 use super::news;
 use super::trail::{Round, Trail};
+use cru_action::patch::FilePatch;
+use cru_session::words::shorten::file_name;
 
 /// Lines of which half must be gone.
 const LEAST: usize = 5;
@@ -48,11 +50,11 @@ const COMPLAINTS: &[&str] = &["fail", "unhappy", "broken", "broke", "are red", "
 
 /// Whether what came after shows that what was done in round `index` was not right.
 pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bool {
-    let (mut added, mut files) = (HashSet::new(), HashSet::new());
+    let (mut lines, mut files) = (HashSet::new(), HashSet::new());
     for change in changes(done.iter()) {
-        let file = deed::file_name(change.path);
+        let file = file_name(change.path());
         files.insert(file);
-        added.extend(change.added().into_iter().map(|line| (file, line)));
+        lines.extend(added(&change).into_iter().map(|line| (file, line)));
     }
     let Some(next) = trail.rounds.get(index + 1) else { return false };
     if files.is_empty() {
@@ -60,18 +62,17 @@ pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bo
     }
     let mut turns = trail.rounds[index + 1..].iter().take(TURNS);
     turns.any(|round| brings_back_failure(&trail.words(round), &files))
-        || (agrees(next) && is_rewritten(next, &added))
-        || is_gone(trail, index, &added)
+        || (agrees(next) && is_rewritten(next, &lines))
+        || is_gone(trail, index, &lines)
 }
 
 /// What the calls among these change that nobody refused.
-fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = Change<'a>> {
-    let calls = done.filter(|entry| !entry.is_refused()).filter_map(Entry::whole);
-    calls.flat_map(|call| deed::changes(&call.arguments))
+fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = FilePatch<'a>> {
+    done.filter(|entry| !entry.is_refused()).flat_map(Entry::changes)
 }
 
 /// The same of a turn.
-fn changes_in<'a>(round: &'a Round<'_>) -> impl Iterator<Item = Change<'a>> {
+fn changes_in<'a>(round: &'a Round<'_>) -> impl Iterator<Item = FilePatch<'a>> {
     changes(round.beats.iter().map(|beat| &beat.entry))
 }
 
@@ -101,16 +102,16 @@ fn agrees(round: &Round<'_>) -> bool {
 }
 
 /// Whether a turn takes out a line of the answer.
-fn is_rewritten(round: &Round<'_>, added: &HashSet<(&str, &str)>) -> bool {
+fn is_rewritten(round: &Round<'_>, lines: &HashSet<(&str, &str)>) -> bool {
     changes_in(round).any(|change| {
-        let file = deed::file_name(change.path);
-        change.removed().into_iter().any(|line| added.contains(&(file, line)))
+        let file = file_name(change.path());
+        removed(&change).into_iter().any(|line| lines.contains(&(file, line)))
     })
 }
 
 /// Whether at least half of what was added is taken out soon after, upon words of the person.
-fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bool {
-    if added.len() < LEAST {
+fn is_gone(trail: &Trail<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bool {
+    if lines.len() < LEAST {
         return false;
     }
     let mut gone: HashSet<(&str, &str)> = HashSet::new();
@@ -121,16 +122,16 @@ fn is_gone(trail: &Trail<'_>, index: usize, added: &HashSet<(&str, &str)>) -> bo
             continue;
         }
         for change in changes_in(round).filter(|_| spoken) {
-            let file = deed::file_name(change.path);
-            let known = |line: &&str| added.contains(&(file, *line));
-            gone.extend(change.removed().into_iter().filter(known).map(|line| (file, line)));
+            let file = file_name(change.path());
+            let known = |line: &&str| lines.contains(&(file, *line));
+            gone.extend(removed(&change).into_iter().filter(known).map(|line| (file, line)));
             // What is put back, or only moved, is still there.
-            change.added().into_iter().filter(known).for_each(|line| {
+            added(&change).into_iter().filter(known).for_each(|line| {
                 gone.remove(&(file, line));
             });
         }
     }
-    gone.len() * 2 >= added.len()
+    gone.len() * 2 >= lines.len()
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Answers that say what they have not looked at, or have not done.
 
-use super::deed;
 use super::entry::{Entry, Told};
 use super::news;
+use cru_action::{Action, Command};
 use cru_base::text::lowered;
-use cru_session::attempt::Attempt;
 
 /// Words by which an agent turns round what it has just said, in lower case.
 const REVERSALS: &[&str] = &["actually", "but wait", "looks correct", "unless i", "on second thought", "hmm"];
@@ -32,7 +31,7 @@ const OBJECTIONS: &[&str] =
 /// Whether an answer grants a fault, argues it away again, changes nothing and asks.
 pub(super) fn argues_away(done: &[Entry]) -> bool {
     let words = || done.iter().filter_map(Entry::prose);
-    let changes = done.iter().any(|entry| deed::attempt(entry) == Some(Attempt::Edit));
+    let changes = done.iter().any(Entry::is_edit);
     let turns = || {
         let text = lowered(&words().collect::<Vec<_>>().join("\n"));
         REVERSALS.iter().map(|turn| text.matches(turn).count()).sum::<usize>()
@@ -61,7 +60,7 @@ pub(super) fn skips_checks(words: &str, done: &[Entry]) -> bool {
     if wanted.is_empty() {
         return false;
     }
-    let run: Vec<String> = done.iter().filter_map(deed::command_of).collect();
+    let run: Vec<_> = done.iter().filter_map(Entry::command).collect();
     let said = done.last().and_then(Entry::prose).unwrap_or_default();
     wanted.iter().any(|check| !run.iter().any(|command| command.contains(check)) && !said.contains(check))
 }
@@ -145,11 +144,7 @@ pub(super) fn ignores_order(words: &str, done: &[Entry]) -> bool {
     let parts = || clause.split_whitespace();
     let orders = parts().any(|word| ORDERS.contains(&word));
     let git = |entry: &Entry| {
-        deed::command_of(entry).is_some_and(|command| {
-            command
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| matches!(word, "git" | "gh" | "glab" | "jj" | "hg"))
-        })
+        entry.command().is_some_and(|text| Action::of("Bash", &text).commands.iter().any(Command::keeps_versions))
     };
     orders && parts().all(|word| ORDERS.contains(&word) || BETWEEN.contains(&word)) && !done.iter().any(git)
 }

@@ -10,6 +10,7 @@ use super::puzzle::one_line;
 use super::reply::{is_command, is_no, is_numbered, offers, only_points};
 use super::trail::{self, Beat, Round, Trail};
 use super::{ending, reply, slip};
+use cru_action::{ToolKind, Verdict};
 use cru_base::Span;
 use cru_graph::recovery::attempt;
 use cru_session::attempt::Attempt;
@@ -207,7 +208,7 @@ fn fails(beats: &[Beat<'_>]) -> bool {
         Item::Step(step) if matches!(attempt(step), Attempt::Check(_)) => Some(step),
         _ => None,
     });
-    checks.next_back().is_some_and(|step| step.status == StepStatus::Failed)
+    checks.next_back().is_some_and(|step| step.verdict() == Some(Verdict::Failed))
 }
 
 /// The last things done in a round, and the index of the first of them. Where a person refused calls, what was wrong is
@@ -266,12 +267,9 @@ fn before_prose(round: &Round<'_>, mut from: usize) -> usize {
     from
 }
 
-/// Tools that show a plan to a person, who takes or refuses it.
-const PLANS: &[&str] = &["ExitPlanMode", "exit_plan_mode", "ExitSpecMode"];
-
-/// Whether a step shows a plan.
+/// Whether a step shows a plan to a person, who takes or refuses it.
 fn shows_plan(item: &Item) -> bool {
-    matches!(item, Item::Step(step) if PLANS.contains(&step.tool.as_str()))
+    matches!(item, Item::Step(step) if ToolKind::of(&step.tool) == ToolKind::Plan)
 }
 
 /// Where a plan was refused, the end of what was offered instead and accepted.

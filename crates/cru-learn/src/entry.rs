@@ -8,12 +8,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::slip;
+use super::deed::StepFacts;
 use super::whole::{Call, Calls};
 use cru_graph::turn;
-use cru_session::attempt::Attempt;
 use cru_session::correction::INTERRUPTED;
-use cru_session::{Item, Step};
+use cru_session::{Item, Step, StepStatus};
 
 /// One thing an agent did or said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,6 +39,9 @@ pub enum Told {
         /// The call as it was made, where the transcript still has it.
         #[serde(skip_serializing_if = "Option::is_none")]
         whole: Option<Box<Call>>,
+        /// What the note's line says of it.
+        #[serde(skip)]
+        facts: Box<StepFacts>,
     },
     /// Prose.
     Prose(String),
@@ -72,8 +74,9 @@ impl Entry {
     /// As the agent proposed it: a call that a person refused without the mark of it, which no agent writes.
     pub(super) fn proposed(&self) -> Self {
         let mut entry = self.clone();
-        if let Told::Step { result, failed: true, whole, .. } = &mut entry.told
-            && slip::says_stopped(result)
+        let refused = entry.is_refused();
+        if let Told::Step { result, whole, .. } = &mut entry.told
+            && refused
         {
             result.clear();
             if let Some(call) = whole {
@@ -156,16 +159,14 @@ impl Entry {
         (!text.is_empty()).then_some(Self { block: self.block, told: Told::Prose(text) })
     }
 
-    /// Whether it is a call that a person refused.
+    /// Whether it is a call that a person refused or stopped.
     pub(super) fn is_refused(&self) -> bool {
-        matches!(&self.told, Told::Step { result, failed: true, .. } if slip::says_stopped(result))
+        matches!(self.status(), Some(StepStatus::Denied | StepStatus::Interrupted))
     }
 
     /// Whether it is an edit of which only the file is known.
     pub(super) fn hides_change(&self) -> bool {
-        let Told::Step { call, whole: None, .. } = &self.told else { return false };
-        let tool = call.trim_start_matches('`').split_whitespace().next().unwrap_or_default();
-        Attempt::of(tool.trim_end_matches('`'), "") == Attempt::Edit
+        self.whole().is_none() && self.is_edit()
     }
 
     /// Whether it is a tool call.
@@ -290,7 +291,10 @@ pub(super) fn of_step(step: &Step, clean: &dyn Fn(&str) -> String) -> Entry {
         let parts = ["✗", result.as_str(), code.as_str()];
         result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
-    Entry { block: step.id.clone(), told: Told::Step { call, result, failed, whole: None } }
+    Entry {
+        block: step.id.clone(),
+        told: Told::Step { call, result, failed, whole: None, facts: Box::new(StepFacts::of(step)) },
+    }
 }
 
 fn field(name: &str, value: Option<&str>, clean: &dyn Fn(&str) -> String) -> String {

@@ -84,7 +84,7 @@ impl Ground {
         let (mut seen, mut written) = (Seen::default(), Seen::default());
         for entry in answer {
             if let Some(call) = entry.whole() {
-                let quotes = quote::of(&call.arguments);
+                let quotes = quote::of(&call.name, &call.arguments);
                 let known = Known { before, kept, seen: &seen, written: &written };
                 self.quoted(&quotes, &known, &mut needed);
                 self.taken(&quotes, &known, &mut needed);
@@ -262,7 +262,16 @@ mod tests {
 
     fn call(input: Value, output: &str) -> Entry {
         let whole = Call::new("Edit", input, Some(output)).map(Box::new);
-        Entry { block: None, told: Told::Step { call: String::new(), result: String::new(), failed: false, whole } }
+        Entry {
+            block: None,
+            told: Told::Step {
+                call: String::new(),
+                result: String::new(),
+                failed: false,
+                whole,
+                facts: Box::default(),
+            },
+        }
     }
 
     /// The numbers of the texts that an answer needs of these.

@@ -6,7 +6,6 @@
 //! which texts wait for what is only known at the end.
 
 mod aftermath;
-mod argument;
 mod budget;
 pub mod card;
 pub mod case;
@@ -37,7 +36,6 @@ mod need;
 mod news;
 mod origin;
 mod pair;
-mod patch;
 pub mod personal;
 mod pile;
 mod promptfoo;

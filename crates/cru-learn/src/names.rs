@@ -3,7 +3,6 @@
 //! Only names that are unlike common words are looked for, and only where one that begins the same stands in their place:
 //! what is merely left out may be done elsewhere.
 
-use super::deed;
 use super::entry::Entry;
 
 /// Letters that two names must share at their beginning.
@@ -14,8 +13,7 @@ const NAMES: usize = 32;
 
 /// Whether the last thing that was written has another name in the place of one that the words give.
 pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
-    let wrote = |entry: &&Entry| entry.whole().is_some_and(|call| !deed::changes(&call.arguments).is_empty());
-    let Some(last) = done.iter().rposition(|entry| wrote(&entry)) else { return false };
+    let Some(last) = done.iter().rposition(|entry| !entry.changes().is_empty()) else { return false };
     let lines = written(done);
     // Who says that it is another one has not swapped it.
     let said = done[last..].iter().filter_map(Entry::prose).collect::<Vec<_>>().join("\n");
@@ -42,8 +40,8 @@ pub(super) fn swaps(words: &str, done: &[Entry]) -> bool {
 /// All that was written.
 fn written(done: &[Entry]) -> String {
     let mut lines = String::new();
-    for call in done.iter().filter_map(Entry::whole) {
-        for line in deed::changes(&call.arguments).iter().flat_map(|change| &change.new) {
+    for change in done.iter().flat_map(Entry::changes) {
+        for line in change.after() {
             lines.push_str(line);
             lines.push('\n');
         }
@@ -137,6 +135,7 @@ mod tests {
             result: String::new(),
             failed: false,
             whole: Some(Box::new(call)),
+            facts: Box::default(),
         };
         swaps(words, &[Entry { block: None, told }, Entry { block: None, told: Told::Prose(said.into()) }])
     }

@@ -10,12 +10,15 @@ use serde_json::Value;
 
 use super::case::Case;
 use super::chat::Message;
-use super::deed::{self, Change};
-use super::entry::{Entry, Told};
+use super::deed::added;
+use super::entry::Entry;
 use super::example::Example;
 use super::harvest::Reason;
 use super::news;
+use cru_action::patch::{self, FilePatch};
+use cru_session::StepStatus;
 use cru_session::attempt::Attempt;
+use cru_session::words::shorten::file_name;
 
 /// Why the answers of an example are no pair. A person who accepted or edited the case knows better.
 pub(super) fn flaw(case: &Case, example: &Example) -> Option<Reason> {
@@ -42,10 +45,8 @@ pub(super) fn flaw(case: &Case, example: &Example) -> Option<Reason> {
 fn is_torn(behaviour: &[Entry]) -> bool {
     let mut steps = behaviour.iter().filter(|entry| entry.is_step());
     let (Some(step), None) = (steps.next(), steps.next()) else { return false };
-    let Told::Step { result, failed, .. } = &step.told else { return false };
-    let result = result.to_lowercase();
-    let told = ["no result recorded", "interrupted", "aborted"].iter().any(|mark| result.contains(mark));
-    (*failed && told) || (step.answer().trim().is_empty() && result.is_empty())
+    let torn = matches!(step.status(), Some(StepStatus::NoResult | StepStatus::Interrupted));
+    torn || step.answer().trim().is_empty()
 }
 
 /// Contents and arguments of messages.
@@ -91,26 +92,25 @@ fn push_value(value: &Value, text: &mut String) {
 }
 
 /// What the edits of an answer do.
-fn changes(messages: &[Message]) -> Vec<Change<'_>> {
-    let calls = messages.iter().flat_map(|message| &message.tool_calls);
-    calls.filter_map(|call| call.function.arguments.as_object()).flat_map(deed::changes).collect()
+fn changes(messages: &[Message]) -> Vec<FilePatch<'_>> {
+    let calls = messages.iter().flat_map(|message| &message.tool_calls).map(|call| &call.function);
+    calls.filter_map(|call| Some(patch::of_call(&call.name, call.arguments.as_object()?))).flatten().collect()
 }
 
 /// Whether the better answer goes on from what only the other one did: it replaces lines that the other one wrote, or names
 /// a file or a commit that is first told there.
 fn builds_on(example: &Example, prompt: &str) -> bool {
     let (theirs, ours) = (changes(&example.rejected), changes(&example.chosen));
-    let made: HashSet<&str> = theirs.iter().flat_map(Change::added).collect();
+    let made: HashSet<&str> = theirs.iter().flat_map(added).collect();
     let known: HashSet<&str> = prompt.lines().map(str::trim).collect();
-    if ours.iter().flat_map(|change| &change.old).any(|line| made.contains(line.trim()) && !known.contains(line.trim()))
-    {
+    if ours.iter().flat_map(FilePatch::before).any(|line| made.contains(line.trim()) && !known.contains(line.trim())) {
         return true;
     }
     let other = all_text(&example.rejected);
     let first_there: HashSet<&str> = marks(&other).collect();
     let mut seen: HashSet<&str> = marks(prompt).collect();
     // Both may know a file of the project, or give the same name to what they make.
-    seen.extend(ours.iter().map(|change| deed::file_name(change.path)));
+    seen.extend(ours.iter().map(|change| file_name(change.path())));
     seen.extend(
         example.chosen.iter().flat_map(|message| message.content.lines()).filter(|line| edits(line)).flat_map(marks),
     );
@@ -159,8 +159,8 @@ fn is_hash(word: &str) -> bool {
 /// is only said later.
 fn works_elsewhere(example: &Example) -> bool {
     let (theirs, ours) = (changes(&example.rejected), changes(&example.chosen));
-    let names = |changes: &[Change<'_>]| -> HashSet<String> {
-        let paths = changes.iter().map(|change| deed::file_name(change.path)).filter(|name| !name.is_empty());
+    let names = |changes: &[FilePatch<'_>]| -> HashSet<String> {
+        let paths = changes.iter().map(|change| file_name(change.path())).filter(|name| !name.is_empty());
         paths.map(str::to_owned).collect()
     };
     let (theirs, ours) = (names(&theirs), names(&ours));
@@ -177,6 +177,8 @@ mod tests {
 
     use super::*;
     use crate::chat::{Function, ToolCall};
+    use crate::entry::{self, Told};
+    use cru_session::Step;
 
     fn call(arguments: Value) -> Message {
         let function = Function { name: "Edit".into(), arguments };
@@ -237,14 +239,15 @@ mod tests {
 
     #[test]
     fn a_call_that_was_torn_off() {
-        let step = |result: &str, failed| Entry {
-            block: None,
-            told: Told::Step { call: "`Edit pump.c`".into(), result: result.into(), failed, whole: None },
+        let step = |status: StepStatus, result: &str| {
+            let result = Some(result.to_owned());
+            let step = Step { tool: "Edit".into(), args: "pump.c".into(), status, result, ..Step::default() };
+            entry::of_step(&step, &str::to_owned)
         };
         let words = || Entry { block: None, told: Told::Prose("I mend it.".into()) };
-        assert!(is_torn(&[words(), step("✗ no result recorded", true)]));
-        assert!(!is_torn(&[words(), step("+1", false)]));
-        assert!(!is_torn(&[step("+1", false), step("✗ no result recorded", true)]));
+        assert!(is_torn(&[words(), step(StepStatus::NoResult, "no result recorded")]));
+        assert!(!is_torn(&[words(), step(StepStatus::Complete, "+1")]));
+        assert!(!is_torn(&[step(StepStatus::Complete, "+1"), step(StepStatus::NoResult, "no result recorded")]));
         assert!(!is_torn(&[words()]));
     }
 }

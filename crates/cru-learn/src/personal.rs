@@ -276,8 +276,9 @@ fn user(bytes: &[u8], at: usize) -> Option<Found> {
         end -= 1;
     }
     let name = lower(&bytes[start..end]);
-    // In the name of a folder of transcripts, dashes part what were folders.
-    let parted = !dashed || bytes.get(end) == Some(&b'-');
+    // In the name of a folder of transcripts, dashes part what were folders: `-home-anna-code`, and not `the-home-page-x`.
+    let opens = || at.checked_sub(1).is_none_or(|before| !is_word(bytes[before]));
+    let parted = !dashed || (bytes.get(end) == Some(&b'-') && opens());
     // `/users/42` and `/users/list` are routes.
     let person = *home != "/users/"
         || bytes.get(end) == Some(&b'/')
@@ -305,6 +306,7 @@ mod tests {
             ("on Annas-MacBook-Pro.local", "on [host]"),
             ("/home/anna/code and /Users/bé.k/x", "/home/user/code and /Users/user/x"),
             (r"C:\Users\anna\x", r"C:\Users\user\x"),
+            ("C--Users-anna-code", "C--Users-user-code"),
             ("~/.claude/projects/-home-anna-code", "~/.claude/projects/-home-user-code"),
         ];
         for (text, rest) in table {
@@ -322,6 +324,7 @@ mod tests {
             "+31 −6, + 12 34, +2026-11-20 09:00:00 12",
             "/home/user/x, /home/runner/work, /users/42, -home-",
             "settings.local.json, app.local",
+            "sessions/2026-02-23-update-the-home-page-so-that.md",
             "@decorator, a@b, x@y.123",
         ] {
             assert_eq!(masked(text), text);

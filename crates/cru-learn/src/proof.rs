@@ -1,6 +1,5 @@
 //! What a check that passed proves: a formatter or a linter says nothing of what code does.
 
-use super::deed;
 use super::entry::Entry;
 use cru_session::Step;
 
@@ -48,11 +47,10 @@ fn changes_code(step: &Step, entry: &Entry) -> bool {
         let path = path.to_lowercase();
         !path.is_empty() && !PLAIN.iter().any(|end| path.ends_with(end))
     };
-    if let Some(call) = entry.whole() {
-        return deed::changes(&call.arguments).iter().any(|change| code(change.path));
+    if entry.whole().is_some() {
+        return entry.changes().iter().any(|change| code(change.path()));
     }
-    let edits = matches!(deed::attempt(entry), Some(cru_session::attempt::Attempt::Edit));
-    edits && code(step.args.split_whitespace().next().unwrap_or_default())
+    entry.is_edit() && code(step.args.split_whitespace().next().unwrap_or_default())
 }
 
 #[cfg(test)]

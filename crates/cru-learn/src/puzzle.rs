@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::case::Puzzle;
 use super::entry::{self, Entry, Told};
 use super::trail::{Beat, Round, Trail};
-use super::{deed, recovery, slip};
+use super::{recovery, slip};
 use cru_base::{Span, text};
 use cru_session::{Error, Item, Step, StepStatus};
 
@@ -158,7 +158,7 @@ fn only_repeats(fix: &[Entry], failed: Option<&Entry>) -> bool {
     };
     let failed = failed.and_then(call);
     let mut steps = fix.iter().filter(|entry| entry.is_step());
-    steps.all(|entry| call(entry) == failed || deed::only_looks(entry))
+    steps.all(|entry| call(entry) == failed || entry.is_look())
 }
 
 /// One line for a puzzle: its title, behind what was tried where the title is only what that answered.

@@ -6,6 +6,7 @@
 
 use super::entry::Told;
 use super::trail::Beat;
+use cru_action::ToolKind;
 use cru_base::text::lowered;
 use cru_session::Item;
 
@@ -24,17 +25,6 @@ const PROPOSALS: &[&str] = &[
     "whenever you're ready",
     "when you're ready",
     "happy to ",
-];
-
-/// Tools by which an agent asks: who turns the dialog away and writes instead answers the question.
-const ASKING: &[&str] = &[
-    "AskUserQuestion",
-    "ask_followup_question",
-    "ask_question",
-    "ask_user",
-    "ask_user_question",
-    "question",
-    "request_user_input",
 ];
 
 /// Words that take an offer or turn it down, in lower case.
@@ -58,14 +48,9 @@ pub(super) fn asks(beat: &Beat<'_>) -> bool {
     last.contains('?') || offers(beat)
 }
 
-/// Whether it is a call that asks the person.
+/// Whether it is a call that asks the person: who turns the dialog away and writes instead answers the question.
 pub(super) fn asks_by_call(beat: &Beat<'_>) -> bool {
-    matches!(beat.item, Item::Step(step) if is_asking(&step.tool))
-}
-
-/// Whether a tool asks the person: what it answers are their words.
-pub(super) fn is_asking(tool: &str) -> bool {
-    ASKING.contains(&tool)
+    matches!(beat.item, Item::Step(step) if ToolKind::of(&step.tool) == ToolKind::Ask)
 }
 
 /// Whether words open with a plain "no".

@@ -2,11 +2,13 @@
 //!
 //! Judged by what was written and run, never by what was taken away.
 
-use serde_json::Value;
+use std::collections::HashSet;
 
 use super::case::{Case, Puzzle, Story};
-use super::deed;
+use super::deed::{added, removed};
 use super::entry::Entry;
+use cru_action::patch::FilePatch;
+use cru_session::words::shorten::file_name;
 
 /// What makes a check pass, or not run at all, whatever it finds.
 const SHORTCUTS: &[&str] = &[
@@ -48,16 +50,15 @@ impl Case {
 /// Whether nothing was changed but tests, and one of them then expects what the failure had found.
 fn bends_test(puzzle: &Puzzle) -> bool {
     let found = puzzle.step.as_ref().map(Entry::answer).unwrap_or_default();
-    let calls = puzzle.fix.iter().filter_map(Entry::whole);
-    let changes: Vec<_> = calls.flat_map(|call| deed::changes(&call.arguments)).collect();
+    let changes: Vec<_> = puzzle.fix.iter().flat_map(Entry::changes).collect();
     let is_test = |path: &str| {
-        let name = deed::file_name(path).to_lowercase();
+        let name = file_name(path).to_lowercase();
         name.contains("test") || name.contains("spec")
     };
-    changes.iter().all(|change| is_test(change.path))
+    changes.iter().all(|change| is_test(change.path()))
         && changes.iter().any(|change| {
-            let added = change.added();
-            let mut expected = change.removed().into_iter().filter(|line| asserts(line));
+            let added = added(change);
+            let mut expected = removed(change).into_iter().filter(|line| asserts(line));
             // Of very long edits nothing is said.
             added.len() <= LINES
                 && expected.any(|old| added.iter().filter(|line| asserts(line)).any(|new| turns_round(old, new, found)))
@@ -86,32 +87,22 @@ fn turns_round(old: &str, new: &str, found: &str) -> bool {
     old.len() == new.len() && known.contains(old_value) && known.contains(new_value)
 }
 
+/// Whether a step switches a check off: by a line that it puts into a file, or by the command that it runs.
 fn is_shortcut(entry: &Entry) -> bool {
-    match entry.whole() {
-        Some(call) => call.arguments.iter().any(|(name, value)| writes_shortcut(name, value)),
-        None => has_shortcut(&entry.acted().text()),
-    }
+    let writes = |change: &FilePatch<'_>| {
+        let before: HashSet<&str> = change.before().map(str::trim).collect();
+        change.after().any(|line| has_shortcut(line) && !before.contains(line.trim()))
+    };
+    entry.changes().iter().any(writes) || entry.command().is_some_and(|command| has_shortcut(&command))
 }
 
-/// Whether what is passed under `name` writes one; what an edit replaces is passed as `old…`.
-fn writes_shortcut(name: &str, value: &Value) -> bool {
-    match value {
-        Value::String(text) => !name.starts_with("old") && has_shortcut(text),
-        Value::Array(items) => items.iter().any(|item| writes_shortcut(name, item)),
-        Value::Object(map) => map.iter().any(|(name, value)| writes_shortcut(name, value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether a text holds one on a line that a patch does not take away.
 fn has_shortcut(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.starts_with('-'));
-    lines.any(|line| SHORTCUTS.iter().any(|shortcut| line.contains(shortcut)))
+    SHORTCUTS.iter().any(|shortcut| text.contains(shortcut))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::Call;
@@ -128,6 +119,7 @@ mod tests {
                     result: result.into(),
                     failed: false,
                     whole: call.map(Box::new),
+                    facts: Box::default(),
                 },
             };
             bends_test(&Puzzle {
@@ -144,12 +136,26 @@ mod tests {
 
     #[test]
     fn checks_that_are_switched_off() {
-        let edit = |old: &str, new: &str| writes_shortcut("", &json!({ "old_string": old, "new_string": new }));
+        let takes = |tool: &str, input: Value| {
+            let whole = Call::new(tool, input, None).map(Box::new);
+            is_shortcut(&Entry {
+                block: None,
+                told: Told::Step {
+                    call: String::new(),
+                    result: String::new(),
+                    failed: false,
+                    whole,
+                    facts: Box::default(),
+                },
+            })
+        };
+        let edit = |old: &str, new: &str| takes("Edit", json!({ "old_string": old, "new_string": new }));
         assert!(edit("run: pyright", "run: pyright\n  continue-on-error: true"));
         assert!(!edit("run: pyright\n  continue-on-error: true", "run: pyright"));
-        assert!(writes_shortcut("", &json!({ "command": ["bash", "-lc", "git commit --no-verify -m x"] })));
-        assert!(writes_shortcut("", &json!({ "edits": [{ "oldText": "a", "newText": "@pytest.mark.skip()\na" }] })));
-        assert!(!writes_shortcut("input", &json!("*** Update File: a.py\n-@pytest.mark.skip()\n+def test_a():")));
-        assert!(!writes_shortcut("command", &json!("@pytest.mark.skipif(no_browser)")));
+        assert!(takes("shell", json!({ "command": ["bash", "-lc", "git commit --no-verify -m x"] })));
+        assert!(takes("edit", json!({ "edits": [{ "oldText": "a", "newText": "@pytest.mark.skip()\na" }] })));
+        let patch = "*** Begin Patch\n*** Update File: a.py\n-@pytest.mark.skip()\n+def test_a():\n*** End Patch";
+        assert!(!takes("apply_patch", json!({ "input": patch })));
+        assert!(!takes("Bash", json!({ "command": "@pytest.mark.skipif(no_browser)" })));
     }
 }

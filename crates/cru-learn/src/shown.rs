@@ -36,7 +36,7 @@ pub(super) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSe
     for message in answer {
         for call in &message.tool_calls {
             let Some(arguments) = call.function.arguments.as_object() else { continue };
-            let quotes = quote::of(arguments);
+            let quotes = quote::of(&call.function.name, arguments);
             for piece in &quotes.old {
                 let lines = telling(piece);
                 let lacking = lines.iter().filter(|line| !shown.has(line)).count();

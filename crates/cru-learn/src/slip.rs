@@ -8,25 +8,8 @@ use cru_graph::recovery::attempt;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
 
-/// What a person did to a call, as results say it, in lower case.
-const STOPPED: &[&str] = &[
-    "interrupted",
-    "the user doesn't want",
-    "rejected by",
-    "denied by",
-    "refused by",
-    "aborted by",
-    "cancelled by",
-    "canceled by",
-    "declined by",
-    "user rejected",
-    "user denied",
-    "user declined",
-];
-
 /// Results that tell nothing about the work, in lower case.
 const EMPTY: &[&str] = &[
-    "no result recorded",
     "failed, no output",
     "has not been read yet",
     "modified since",
@@ -42,25 +25,15 @@ const EMPTY: &[&str] = &[
 ];
 
 /// Whether a person stopped or refused the step.
-pub(super) fn stopped(step: &Step) -> bool {
-    match step.status {
-        StepStatus::Denied | StepStatus::Interrupted => true,
-        StepStatus::Failed => says_stopped(step.result.as_deref().unwrap_or_default()),
-        _ => false,
-    }
-}
-
-/// Whether the result of a failed call says so.
-pub(super) fn says_stopped(result: &str) -> bool {
-    let result = result.to_lowercase();
-    STOPPED.iter().any(|phrase| result.contains(phrase))
+pub(super) const fn stopped(step: &Step) -> bool {
+    matches!(step.status, StepStatus::Denied | StepStatus::Interrupted)
 }
 
 /// Whether the result of a failed step says what was wrong, in two words at least.
 pub(super) fn tells(step: &Step) -> bool {
     let result = step.result.as_deref().unwrap_or_default().to_lowercase();
     let told = result.trim_start_matches("exit code");
-    !stopped(step)
+    step.status == StepStatus::Failed
         && !EMPTY.iter().any(|phrase| result.contains(phrase))
         && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
 }
@@ -138,8 +111,7 @@ pub(super) fn key(step: &Step) -> Option<String> {
 
 /// Whether a step changed something, as far as its line tells.
 pub(super) fn acts(step: &Step) -> bool {
-    let text = step.command.as_deref().unwrap_or(&step.args);
-    !step.writes.is_empty() || (attempt(step) != Attempt::Look && !deed::looks(&step.tool, text))
+    !step.writes.is_empty() || (attempt(step) != Attempt::Look && !deed::looks(&step.tool, step.full_args()))
 }
 
 #[cfg(test)]
@@ -158,9 +130,6 @@ mod tests {
             ("2 of 41 failed in auth", true),
             ("Exit code 1", false),
             ("Exit code 1 error: unknown flag --stat", true),
-            ("no result recorded", false),
-            ("denied by user", false),
-            ("The user doesn't want to proceed with this tool use.", false),
             ("File has not been read yet. Read it first", false),
             ("", false),
             ("1", false),
@@ -168,7 +137,9 @@ mod tests {
         for (result, tells) in table {
             assert_eq!(super::tells(&failed(result)), tells, "{result:?}");
         }
-        assert!(stopped(&failed("denied by user")));
+        for status in [StepStatus::Denied, StepStatus::Interrupted, StepStatus::NoResult] {
+            assert!(!super::tells(&Step { status, ..failed("error[E0308]: mismatched types") }));
+        }
         assert!(!stopped(&Step { status: StepStatus::Complete, ..failed("interrupted") }));
     }
 

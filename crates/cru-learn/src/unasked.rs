@@ -4,11 +4,9 @@
 //! without it, the act is left out, and else all of it.
 
 use super::case::{Story, Turn};
-use super::deed;
 use super::entry::{Entry, Told};
 use super::harvest::Reason;
-use super::reply;
-use cru_action::{Action, Command};
+use cru_action::{Action, Class, Command, ToolKind};
 use cru_base::text::lowered;
 use cru_session::attempt::Attempt;
 
@@ -57,7 +55,7 @@ pub(super) fn cut(story: &mut Story, context: &[Turn]) -> Option<Reason> {
     }
     *removed += before - answer.len();
     // The check may have been part of it.
-    let checked = open || answer.iter().any(|entry| matches!(deed::attempt(entry), Some(Attempt::Check(_))));
+    let checked = open || answer.iter().any(|entry| matches!(entry.attempt(), Some(Attempt::Check(_))));
     (!checked).then_some(Reason::Unasked)
 }
 
@@ -91,7 +89,7 @@ fn end_before(answer: &mut Vec<Entry>, first: usize) -> bool {
         _ => only_records(entry),
     };
     let end = answer[..first].iter().rposition(|entry| !announces(entry)).map_or(0, |last| last + 1);
-    let changed = answer[..end].iter().any(|entry| deed::attempt(entry) == Some(Attempt::Edit));
+    let changed = answer[..end].iter().any(Entry::is_edit);
     if changed {
         answer.truncate(end);
     }
@@ -100,29 +98,24 @@ fn end_before(answer: &mut Vec<Entry>, first: usize) -> bool {
 
 /// Whether a person was asked by a tool and named such an act.
 fn is_answered(entry: &Entry) -> bool {
-    deed::tool(entry).is_some_and(reply::is_asking) && asks(entry.answer())
+    entry.tool_kind() == Some(ToolKind::Ask) && asks(entry.answer())
 }
 
 /// Whether a step does something that lasts: a commit, or what others see.
 fn acts(entry: &Entry) -> bool {
-    let Some(command) = deed::command_of(entry) else { return false };
+    let Some(command) = entry.command() else { return false };
     let action = Action::of("Bash", &command);
-    let is_dry = |command: &Command<'_>| command.words.iter().any(|word| word == "--dry-run");
     let takes_a_side = |command: &Command<'_>| {
         let sides = |word: &str| matches!(word, "--theirs" | "--ours" | "-Xtheirs" | "-Xours");
         command.program == "git" && command.words.iter().any(|word| sides(word))
     };
-    (action.commits() || action.publishes() || action.commands.iter().any(takes_a_side))
-        && !action.commands.iter().any(is_dry)
+    action.commits() || action.publishes() || action.commands.iter().any(takes_a_side)
 }
 
 /// Whether a step does nothing but with the record of versions.
 fn only_records(entry: &Entry) -> bool {
-    let Some(command) = deed::command_of(entry) else { return false };
-    let of_versions = |command: &Command<'_>| {
-        matches!(command.program.as_ref(), "git" | "gh")
-            || command.words.first().is_none_or(|word| matches!(word.as_ref(), "cd" | "sleep"))
-    };
+    let Some(command) = entry.command() else { return false };
+    let of_versions = |command: &Command<'_>| command.keeps_versions() || command.class == Class::Look;
     Action::of("Bash", &command).commands.iter().all(of_versions)
 }
 

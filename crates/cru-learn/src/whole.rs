@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::budget;
-use cru_session::attempt::Attempt;
+use cru_action::ToolKind;
 
 /// Characters of an answer that are looked through: what a tool said is no part of what is learned, but an edit quotes it.
 const OUTPUT: usize = 120_000;
@@ -44,8 +44,8 @@ impl Call {
             Value::Object(map) => !map.is_empty(),
             _ => false,
         });
-        let removes = name.to_lowercase().contains("delete");
-        if Attempt::of(name, "") == Attempt::Edit && !removes && !text && arguments.len() < 3 {
+        let kind = ToolKind::of(name);
+        if kind.writes_files() && kind != ToolKind::Delete && !text && arguments.len() < 3 {
             return None;
         }
         let output = output.map(|text| budget::cut_middle(text, OUTPUT).into_owned());

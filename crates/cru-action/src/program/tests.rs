@@ -29,6 +29,7 @@ fn the_table_is_sound() {
         "dialect",
         "scripts",
         "script_key",
+        "versions",
     ];
     let mut seen = HashSet::new();
     let mut twice = Vec::new();

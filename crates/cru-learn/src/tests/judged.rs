@@ -135,7 +135,7 @@ fn looks_that_led_to_a_refused_call_are_no_answer() {
             step("n-001", "Edit pump.c", "+1"),
             user("Correction", "no, read it first", None),
             step("n-002", second, "9 lines"),
-            step("n-003", "Edit hose.c", "✗ The user doesn't want to proceed"),
+            step("n-003", "Edit hose.c", "✗ denied by user"),
             user("Correction", "no, the valve", None),
             prose("The valve."),
         ]);

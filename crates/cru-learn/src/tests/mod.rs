@@ -18,7 +18,7 @@ pub(super) fn step(id: &str, line: &str, result: &str) -> Item {
         tool: tool.into(),
         args: args.into(),
         result: Some(failed.unwrap_or(result).to_owned()),
-        status: if failed.is_some() { StepStatus::Failed } else { StepStatus::Complete },
+        status: failed.map_or(StepStatus::Complete, StepStatus::of_crossed),
         exit: failed.map(|_| 101),
         ..Step::default()
     })
