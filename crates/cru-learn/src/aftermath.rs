@@ -11,6 +11,7 @@ use super::entry::{Entry, Told};
 use super::news;
 use super::trail::{Round, Trail};
 use cru_action::patch::FilePatch;
+use cru_graph::turn::reply;
 use cru_session::words::shorten::file_name;
 
 /// Lines of which half must be gone.
@@ -26,28 +27,6 @@ const FAR: usize = 40;
 /// How many turns later a person may bring a failure back.
 const TURNS: usize = 6;
 
-/// Marks of a failure in text that a person pastes.
-const PASTED: &[&str] = &[
-    "Traceback",
-    "FAILED",
-    "AssertionError",
-    "--- FAIL",
-    "error[",
-    "error TS",
-    "panicked at",
-    "Error: Process completed with exit code",
-    "failed in ",
-    "npm ERR!",
-    "SyntaxError",
-    "TypeError",
-    "ImportError",
-    "ModuleNotFoundError",
-    "conflicting ",
-];
-
-/// Words that complain of tests, in lower case, behind the word for them.
-const COMPLAINTS: &[&str] = &["fail", "unhappy", "broken", "broke", "are red", "is red", "don't pass", "doesn't pass"];
-
 /// Whether what came after shows that what was done in round `index` was not right.
 pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bool {
     let (mut lines, mut files) = (HashSet::new(), HashSet::new());
@@ -61,7 +40,7 @@ pub(super) fn shows_wrong(trail: &Trail<'_>, index: usize, done: &[Entry]) -> bo
         return false;
     }
     let mut turns = trail.rounds[index + 1..].iter().take(TURNS);
-    turns.any(|round| brings_back_failure(&trail.words(round), &files))
+    turns.any(|round| reply::brings_back_failure(&trail.words(round), &files))
         || (agrees(next) && is_rewritten(next, &lines))
         || is_gone(trail, index, &lines)
 }
@@ -76,29 +55,10 @@ fn changes_in<'a>(round: &'a Round<'_>) -> impl Iterator<Item = FilePatch<'a>> {
     changes(round.beats.iter().map(|beat| &beat.entry))
 }
 
-/// Whether a person pastes a failure that names a file of the answer, or complains of the tests.
-fn brings_back_failure(words: &str, files: &HashSet<&str>) -> bool {
-    let named = || files.iter().any(|file| !file.is_empty() && words.contains(file));
-    (is_pasted(words) && named()) || complains_of_tests(words)
-}
-
-/// Whether words hold the output of something that failed.
-fn is_pasted(words: &str) -> bool {
-    PASTED.iter().any(|mark| words.contains(mark))
-}
-
-fn complains_of_tests(words: &str) -> bool {
-    let first = words.trim_start().lines().next().unwrap_or_default().to_lowercase();
-    let tests = first.split_once("test").map(|(_, after)| after);
-    // What asks for more tests, or for what makes them fail, complains of nothing.
-    let again = ["now", "still", "again", "unhappy"].iter().any(|word| first.contains(word));
-    again && tests.is_some_and(|after| COMPLAINTS.iter().any(|complaint| after.contains(complaint)))
-}
-
 /// Whether the first words of an answer agree that what was done before was wrong.
 fn agrees(round: &Round<'_>) -> bool {
     let first = round.beats.iter().map(|beat| &beat.entry).find(|entry| !entry.is_blank());
-    matches!(first.map(|entry| &entry.told), Some(Told::Prose(text)) if news::concedes(text))
+    matches!(first.map(|entry| &entry.told), Some(Told::Prose(text)) if news::agrees(text))
 }
 
 /// Whether a turn takes out a line of the answer.
@@ -118,7 +78,7 @@ fn is_gone(trail: &Trail<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bo
     let mut spoken = false;
     for (later, round) in trail.rounds[index + 1..].iter().take(FAR).enumerate() {
         spoken |= !round.users.is_empty();
-        if later >= SOON && !is_pasted(&trail.words(round)) {
+        if later >= SOON && !reply::is_failing_output(&trail.words(round)) {
             continue;
         }
         for change in changes_in(round).filter(|_| spoken) {
@@ -186,10 +146,8 @@ mod tests {
     #[test]
     fn failures_that_come_back() {
         let fails = |words: &str| wrong(words, "I look.", "", "int z_valve;");
-        assert!(fails("FAILED lib/pump.c:3"));
-        assert!(!fails("FAILED lib/hose.c:3"));
+        assert!(fails("error: lib/pump.c:3: no such valve\nmake: *** [pump.o] Error 1"));
+        assert!(!fails("error: lib/hose.c:3: no such valve\nmake: *** [hose.o] Error 1"));
         assert!(!fails("now lib/pump.c gets a header"));
-        assert!(fails("A couple of tests are unhappy now"));
-        assert!(!fails("add a test that fails without it"));
     }
 }

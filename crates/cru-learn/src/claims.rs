@@ -36,7 +36,7 @@ pub(super) fn argues_away(done: &[Entry]) -> bool {
         let text = lowered(&words().collect::<Vec<_>>().join("\n"));
         REVERSALS.iter().map(|turn| text.matches(turn).count()).sum::<usize>()
     };
-    words().next().is_some_and(news::concedes)
+    words().next().is_some_and(news::agrees)
         && !changes
         && matches!(done.last().and_then(Entry::prose), Some(text) if text.trim_end().ends_with('?'))
         && turns() >= 2

@@ -1,24 +1,19 @@
 //! Corrections: a person set the agent right, and what it then did.
 //!
-//! A callout counts by its title (`Correction`, a denial, an interruption), and an untitled one by its words
-//! ([`correction::opens_correction`]) or because a call was refused or the agent interrupted right before. What is right is what the agent did afterwards, as far
-//! as it is written down: nothing is made of the person's sentence.
+//! Which words correct is the answer of [`cru_graph::turn`]. What is right is what the agent did afterwards, as far as it is
+//! written down: nothing is made of the person's sentence.
 
 use super::case::{Correction, Kind, Turn};
 use super::entry::{Entry, Told};
 use super::puzzle::one_line;
-use super::reply::{is_command, is_no, is_numbered, offers, only_points};
 use super::trail::{self, Beat, Round, Trail};
-use super::{ending, reply, slip};
+use super::{ending, slip};
 use cru_action::{ToolKind, Verdict};
 use cru_base::Span;
 use cru_graph::recovery::attempt;
+use cru_graph::turn::{self, Sign};
 use cru_session::attempt::Attempt;
-use cru_session::{Item, StepStatus, User, correction};
-
-/// Titles by which a callout is a correction, in lower case.
-const TITLES: &[&str] =
-    &["correction", "denied", "denial", "refused", "refusal", "rejected", "interruption", "interrupted", "interrupt"];
+use cru_session::{Item, StepStatus, User};
 
 /// How much of what the agent did right before counts as the behaviour that was corrected: things done, and bytes.
 const BEHAVIOUR: usize = 8;
@@ -53,10 +48,10 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for (index, round) in trail.rounds.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
-        let Some(Cue { user, rule, about_agent }) = corrects(round, before, trail.written()) else { continue };
-        let stopped = rule == "interrupted";
+        let Some(turn::Correction { user, sign, is_about_agent }) = round.correction else { continue };
+        let stopped = sign == Sign::Interrupted;
         let (split, behaviour) =
-            before.filter(|_| about_agent).map(|round| behaviour(round, stopped)).unwrap_or_default();
+            before.filter(|_| is_about_agent).map(|round| behaviour(round, stopped)).unwrap_or_default();
         let plan = plan_instead(round, before.and_then(|before| before.beats.last()));
         let (response, more) = match plan {
             Some(end) => (trail::told(&round.beats[..end]), 0),
@@ -76,8 +71,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         }
         // A plain "no" says that the answer was not right, also where it was offered as a question.
         let next = trail.rounds.get(index + 1).filter(|next| {
-            corrects(next, Some(round), trail.written()).is_some()
-                || next.users.first().is_some_and(|user| is_no(&user.words))
+            next.correction.is_some() || next.users.first().is_some_and(|user| turn::is_no(&user.words))
         });
         let interpretation = round.users.iter().find_map(interpretation);
         found.push(Found {
@@ -90,7 +84,7 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
             correction: Correction {
                 behaviour,
                 words,
-                rule,
+                rule: sign.as_str(),
                 corrected_again: next.is_some(),
                 // Refused calls are no part of an answer in which something was changed, and what a note says of it somebody
                 // has thought of. Looks alone lead to what was refused.
@@ -106,64 +100,6 @@ pub(super) fn all(trail: &Trail<'_>) -> Vec<Found> {
         });
     }
     found
-}
-
-/// The callout of a round that corrects what was done before, and why it does: how the agent was stopped, or the words
-/// themselves, or nothing but the title.
-/// Titles of a note that `cru` has `written` follow from the words alone.
-pub(super) fn corrects<'a>(round: &Round<'a>, before: Option<&Round<'_>>, written: bool) -> Option<Cue<'a>> {
-    let before = before?;
-    let stop = if before.beats.last().is_some_and(refused) {
-        Some("denied")
-    } else {
-        before.interrupted.then_some("interrupted")
-    };
-    round.users.iter().enumerate().find_map(|(at, user)| {
-        if user.words.trim().is_empty() {
-            return None;
-        }
-        let title = user.callout.title.trim().to_lowercase();
-        let titled = user.correction || TITLES.iter().any(|known| title.starts_with(known));
-        let by_words = correction::opens_correction(&user.words);
-        // Whoever says no to an offer corrects nothing; who wrote the title has not looked at the offer.
-        if by_words && (!titled || written) && is_no(&user.words) && before.beats.last().is_some_and(offers) {
-            return None;
-        }
-        // Words after words that were stopped before anything was done set right the person's own.
-        let about_agent = at == 0 || by_words;
-        // A word or two after an offer choose: `hooks`.
-        let chooses = !by_words && user.words.split_whitespace().count() <= FEW;
-        if chooses && (!titled || written) && before.beats.last().is_some_and(offers) {
-            return None;
-        }
-        // What is said after a stop may only let go on, hand something over, or answer.
-        let words = user.words.as_str();
-        let replies = before.beats.last().is_some_and(reply::asks_by_call)
-            || (stop.is_some()
-                && (correction::goes_on(words) || is_command(words) || only_points(words) || is_numbered(words)));
-        if replies && !by_words && (!titled || written) {
-            return None;
-        }
-        let rule = if by_words { Some("words") } else { stop.filter(|_| !replies) };
-        let rule = match (titled, title.is_empty()) {
-            (true, _) => rule.unwrap_or("titled"),
-            // Any other title says that it is something else.
-            (false, false) => return None,
-            (false, true) => rule.filter(|_| about_agent)?,
-        };
-        Some(Cue { user, rule, about_agent })
-    })
-}
-
-/// Words of an answer that only chooses.
-const FEW: usize = 3;
-
-/// Words that correct.
-pub(super) struct Cue<'a> {
-    user: &'a User,
-    rule: &'static str,
-    /// Whether they can be about what the agent did before.
-    about_agent: bool,
 }
 
 /// Whether a person refused a call.

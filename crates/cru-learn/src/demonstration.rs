@@ -9,10 +9,11 @@ use super::case::{Demonstration, Turn};
 use super::entry;
 use super::puzzle::one_line;
 use super::trail::{self, Round, Trail};
-use super::{correction, proof, recovery, reply};
+use super::{correction, proof, recovery};
 use cru_action::Verdict;
 use cru_base::Span;
 use cru_graph::recovery::attempt;
+use cru_graph::turn::Taken;
 use cru_session::attempt::Attempt;
 use cru_session::{Item, Step, StepStatus};
 
@@ -24,32 +25,6 @@ const FIRST: usize = 12;
 
 /// Steps of a stretch: one alone shows no way of working, and of very many nobody learns.
 const STEPS: std::ops::RangeInclusive<usize> = 2..=60;
-
-/// Words that say that it was right, at the beginning of what a person says next, in lower case.
-const APPROVALS: &[&str] = &[
-    "awesome",
-    "beautiful",
-    "excellent",
-    "fantastic",
-    "great",
-    "it works",
-    "lgtm",
-    "looks good",
-    "looks great",
-    "love it",
-    "nice",
-    "perfect",
-    "super",
-    "thank you",
-    "thanks",
-    "that works",
-    "that worked",
-    "this works",
-    "well done",
-    "works",
-    "danke",
-    "merci",
-];
 
 /// A demonstration with its place.
 #[derive(Debug)]
@@ -84,12 +59,12 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
         return None;
     }
     let before = index.checked_sub(1).and_then(|before| trail.rounds.get(before));
-    let answers = before.and_then(|before| before.beats.last()).is_some_and(reply::asks) && reply::is_answer(&words);
+    let answers = before.is_some_and(|before| before.taken == Taken::Answers);
     if answers || words.contains("[Image") || (before.is_some() && !finds_its_files(round, &words)) {
         return None;
     }
     let next = trail.rounds.get(index + 1);
-    if next.is_some_and(|next| correction::corrects(next, Some(round), trail.written()).is_some()) {
+    if next.is_some_and(|next| next.correction.is_some()) {
         return None;
     }
     let steps: Vec<(usize, &Step)> =
@@ -123,8 +98,7 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
     if !failing.is_empty() {
         return None;
     }
-    let approved = next.is_some_and(|next| approves(&trail.words(next)));
-    if check.is_none() && !approved {
+    if check.is_none() && round.taken != Taken::Accepts {
         return None;
     }
     let user = round.users.first().map(|user| &user.callout).or(round.task)?;
@@ -191,28 +165,9 @@ fn changes(step: &Step) -> bool {
     step.status == StepStatus::Complete && (!step.writes.is_empty() || attempt(step) == Attempt::Edit)
 }
 
-/// Whether words begin by saying that it was right.
-fn approves(words: &str) -> bool {
-    let words = words.trim_start().to_lowercase();
-    APPROVALS
-        .iter()
-        .any(|row| words.strip_prefix(row).is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric())))
-        && !words.split(['.', '!', '\n']).next().unwrap_or_default().contains(" but ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn approvals() {
-        for words in ["Thanks!", "great, now the docs", "LGTM", "Perfect. Commit it."] {
-            assert!(approves(words), "{words}");
-        }
-        for words in ["", "greatly reduce the size", "nice but the colours are off", "it's not great"] {
-            assert!(!approves(words), "{words}");
-        }
-    }
 
     #[test]
     fn what_is_opened_first_is_named_or_found() {

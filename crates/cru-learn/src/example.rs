@@ -11,7 +11,7 @@ use super::entry::{self, Entry};
 use super::harvest::Reason;
 use super::need::Need;
 use super::{shown, tokens};
-use cru_base::text::lowered;
+use cru_session::words::list::AGREEMENT;
 
 /// Something to learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,65 +188,14 @@ fn for_comparison(chat: &mut Chat, case: &Case, room: Room) {
     chat.context(&context, Room { words, ..room }, true, &Need::default());
 }
 
-/// Sentences, in lower case and without their end, that only answer a correction. The prompt of a pair does not hold
-/// the correction, so an answer that opens with one would agree with nobody.
-const AGREEMENTS: &[&str] = &[
-    "you're absolutely right",
-    "you're right",
-    "you are right",
-    "you are absolutely right",
-    "you're completely right",
-    "absolutely",
-    "good point",
-    "good catch",
-    "great point",
-    "great catch",
-    "great idea",
-    "good idea",
-    "ah yes",
-    "ah, yes",
-    "oh no",
-    "oh no, you're right",
-    "ah, you're right",
-    "ah right",
-    "right",
-    "good call",
-    "good calls",
-    "sorry, you're right",
-    "yes, you're right",
-    "yes",
-    "fair point",
-    "fair enough",
-    "understood",
-    "got it",
-    "sorry about that",
-    "i apologize",
-    "i apologise",
-    "my apologies",
-    "apologies",
-    "sorry",
-    "my mistake",
-    "my bad",
-    "excellent point",
-    "excellent idea",
-    "of course",
-    "sure",
-    "noted",
-    "thanks for the clarification",
-    "thanks for the clarifications",
-    "thank you for the clarification",
-    "thank you for the clarifications",
-    "thanks for clarifying",
-];
-
 /// A text without sentences at its beginning that only agree.
 fn without_agreement(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let Some(end) = rest.find(['.', '!', '\n', '—', ':']) else { return rest };
-        let sentence = lowered(&rest[..end]);
+        let sentence = rest[..end].trim();
         let after = rest[end..].trim_start_matches(['.', '!', '—', ':']).trim_start();
-        if after.is_empty() || !AGREEMENTS.contains(&sentence.trim()) {
+        if after.is_empty() || !AGREEMENT.has(sentence) {
             return rest;
         }
         rest = after;

@@ -46,7 +46,6 @@ mod recall;
 mod record;
 mod recovery;
 mod redact;
-mod reply;
 mod report;
 pub mod review;
 pub mod row;

@@ -3,6 +3,7 @@
 //! An answer that holds such words cannot have been found without them. Words that stand in any text are none of them.
 
 use cru_base::text::lowered;
+use cru_session::words::list::AGREEMENT;
 
 use std::collections::HashSet;
 
@@ -255,37 +256,19 @@ const BACK: &[&str] = &[
     "let me revert",
 ];
 
-/// How an answer opens that agrees with somebody, in lower case.
-const AGREEING: &[&str] =
-    &["you're right", "you are right", "you're absolutely right", "right,", "right -", "yes,", "fair,"];
-
 /// Whether an answer speaks of what was said or done in the meantime.
 pub(super) fn refers_back(answer: &str) -> bool {
     let answer = lowered(answer);
-    AGREEING.iter().any(|opening| answer.trim_start().starts_with(opening))
-        || BACK.iter().any(|phrase| answer.contains(phrase))
+    agrees(&answer) || BACK.iter().any(|phrase| answer.contains(phrase))
 }
 
-/// How an answer opens that grants that what was done before was wrong, in lower case.
-const CONCESSIONS: &[&str] = &[
-    "you're right",
-    "you are right",
-    "you're absolutely right",
-    "you're correct",
-    "ah, you're right",
-    "ah yes, you're right",
-    "yes, you're right",
-    "oh no",
-    "sorry",
-    "good catch",
-    "my mistake",
-    "i apologi",
-];
-
-/// Whether an answer opens by granting that.
-pub(super) fn concedes(answer: &str) -> bool {
-    let answer = lowered(answer.trim_start());
-    CONCESSIONS.iter().any(|opening| answer.starts_with(opening))
+/// Whether an answer opens by agreeing that what was done before was wrong.
+pub(super) fn agrees(answer: &str) -> bool {
+    let answer = answer.trim_start();
+    AGREEMENT.at_start(answer).is_some_and(|end| {
+        // "Right on the left" goes on with the word.
+        answer[..end].contains(' ') || !answer[end..].trim_start().starts_with(char::is_alphanumeric)
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::budget;
 use super::case::Turn;
 use super::entry::{self, Entry};
 use super::record::{Cleaner, Note};
-use cru_graph::turn;
+use cru_graph::turn::{self, Correction, Taken};
 use cru_session::{Callout, Item, Link, User, correction};
 
 /// One thing done, with the item it was read from.
@@ -37,6 +37,10 @@ pub(super) struct Round<'a> {
     pub(super) interrupted: bool,
     /// Whether a picture came with the words, which the record does not hold.
     pub(super) picture: bool,
+    /// How its words correct the round before.
+    pub(super) correction: Option<Correction<'a>>,
+    /// How the next words took it.
+    pub(super) taken: Taken,
 }
 
 /// The turns of a session, in order.
@@ -70,6 +74,8 @@ impl<'a> Trail<'a> {
             task: turn.task,
             interrupted: turn.interrupted,
             picture: turn.picture,
+            correction: turn.correction,
+            taken: turn.taken,
         };
         let mut rounds: Vec<Round<'a>> = turn::turns(session).into_iter().map(round).collect();
         rounds.retain(|round| !round.is_empty());

@@ -108,6 +108,7 @@ struct General {
     idle: Vec<String>,
     launchers: Vec<String>,
     failed: Vec<String>,
+    error: Vec<String>,
     missing: Vec<String>,
 }
 
@@ -155,6 +156,7 @@ impl Runners {
             lines.extend(compiled.map(|pattern| KnownLine { pattern, meaning, runner }));
         };
         add(&file.general.failed, Meaning::Failed, None);
+        add(&file.general.error, Meaning::Error, None);
         add(&file.general.missing, Meaning::Missing, None);
         add(&file.host.unfinished, Meaning::Unfinished, None);
         add(&file.host.truncated, Meaning::Truncated, None);
@@ -323,7 +325,7 @@ mod tests {
     fn the_table_is_whole() {
         let file: File = toml::from_str(include_str!("../../data/verdict.toml")).unwrap();
         let mut texts: Vec<&String> = Vec::new();
-        texts.extend(file.general.failed.iter().chain(&file.general.missing));
+        texts.extend(file.general.failed.iter().chain(&file.general.error).chain(&file.general.missing));
         texts.extend(file.host.unfinished.iter().chain(&file.host.truncated).chain(&file.host.noise));
         for entry in &file.runner {
             assert!(!entry.name.is_empty() && !entry.keys.is_empty());

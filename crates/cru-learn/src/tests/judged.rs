@@ -58,8 +58,8 @@ fn what_was_brought_back_is_no_answer() {
     let calls = [("n-001", edit), ("n-002", make)].into_iter().map(|(id, call)| (id.to_owned(), call.unwrap()));
     let calls: Calls = calls.collect();
     let gap = |next: &str| gaps(&session(next), Some(&calls))[0].1;
-    assert_eq!(gap("Traceback (most recent call last): pump.c"), Some(Reason::ShownWrong));
-    assert_eq!(gap("Traceback (most recent call last): hose.c"), None);
+    assert_eq!(gap("Traceback (most recent call last):\n  in pump.c"), Some(Reason::ShownWrong));
+    assert_eq!(gap("Traceback (most recent call last):\n  in hose.c"), None);
     assert_eq!(gap("pump.c gets a header now"), None);
 }
 

@@ -140,6 +140,26 @@ lists! {
     LEAD: "lead" in "en";
     /// What opens a sentence with which an agent offers more.
     OFFER: "offer" in "en";
+    /// What opens words that correct an agent.
+    CORRECTION: "correction" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru" "zh" "ja" "ko";
+    /// What corrects an agent anywhere in the first words.
+    CORRECTION_INSIDE: "correction-inside" in "en";
+    /// What stands before words that correct and changes nothing in them.
+    HESITATION: "hesitation" in "en";
+    /// What opens like a correction and is none.
+    NO_CORRECTION: "no-correction" in "en" "pl";
+    /// What lets an agent go on after it was stopped.
+    GOING_ON: "going-on" in "en" "de" "fr" "es" "zh" "ja" "ko";
+    /// What opens words after a stop that correct nothing by themselves.
+    ASIDE: "aside" in "en";
+    /// What opens words that say that the work was right.
+    APPROVAL: "approval" in "en" "de" "fr";
+    /// A plain no.
+    NO: "no" in "en" "de" "fr" "pt" "nl" "pl" "ru";
+    /// A plain yes.
+    YES: "yes" in "en" "de" "fr" "es" "pt";
+    /// What opens an answer that agrees with words that corrected.
+    AGREEMENT: "agreement" in "en";
 }
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 //! words took that.
 //!
 //! Follows the final path ([`FinalPath`]). A turn begins with words of a person or with a phase; words between which
-//! nothing was done belong to one turn. Only what the structure of the note shows is said of how a conclusion was taken;
-//! no words are judged.
+//! nothing was done belong to one turn. How the next words took it is the answer of [`Taken`], for the whole program.
 
 use std::collections::HashSet;
 
-use cru_session::{Callout, Item, Prose, Session, Step, StepStatus, User, correction};
+use cru_session::{Callout, Item, Prose, Session, Step, User, correction};
+
+pub mod reply;
+mod taken;
 
 use super::path::FinalPath;
 use super::place::Place;
+pub use taken::{Correction, Sign, Taken, is_no};
 
 /// An item with its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,20 +22,6 @@ pub struct Placed<'a> {
     pub place: Place,
     /// What it is.
     pub item: &'a Item,
-}
-
-/// How the person's next words took the conclusion of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Taken {
-    /// There are no later words.
-    #[default]
-    Last,
-    /// The next words are titled a correction.
-    Corrects,
-    /// The person stopped the agent, or refused its last call, before it came to a conclusion.
-    Stopped,
-    /// The structure does not show it.
-    Unknown,
 }
 
 /// A turn.
@@ -52,6 +41,8 @@ pub struct Turn<'a> {
     pub interrupted: bool,
     /// Whether a picture came with the words, which the record does not hold.
     pub picture: bool,
+    /// How its words correct the turn before it.
+    pub correction: Option<Correction<'a>>,
     /// How the next words took it.
     pub taken: Taken,
     /// Whether [`Turn::work`] holds more than bookkeeping.
@@ -79,14 +70,18 @@ impl<'a> Turn<'a> {
         conclusion(self.work.iter().map(|it| it.item)).filter(|_| !self.interrupted)
     }
 
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.task.is_none() && !self.worked
+    /// Words of the person that open it, pasted output included.
+    pub fn words(&self) -> impl Iterator<Item = &'a str> {
+        self.requests.iter().map(|user| user.words.as_str())
     }
 
-    /// Whether its last step was refused by a person.
-    fn ends_refused(&self) -> bool {
-        let step = self.steps().next_back().map(|(_, step)| step);
-        step.is_some_and(|step| step.status == StepStatus::Denied)
+    /// The last thing done or said in it, bookkeeping aside.
+    pub fn last(&self) -> Option<&'a Item> {
+        self.work.iter().rev().map(|it| it.item).find(|item| is_work(item))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.task.is_none() && !self.worked
     }
 }
 
@@ -121,18 +116,7 @@ pub fn turns(session: &Session) -> Vec<Turn<'_>> {
         add(&mut turns, top, Some(index), path.items(session, index), phase.level <= 2);
     }
     turns.retain(|turn| !turn.is_empty());
-    let mut next: Option<bool> = None;
-    for turn in turns.iter_mut().rev() {
-        turn.taken = match next {
-            None => Taken::Last,
-            Some(true) => Taken::Corrects,
-            Some(false) if turn.interrupted || turn.ends_refused() => Taken::Stopped,
-            Some(false) => Taken::Unknown,
-        };
-        if !turn.requests.is_empty() {
-            next = Some(turn.requests.iter().any(|user| is_titled(user)));
-        }
-    }
+    taken::decide(&mut turns, session.meta.cursor.is_some());
     turns
 }
 
@@ -245,11 +229,6 @@ fn is_own(step: &Step, typed: &HashSet<&str>) -> bool {
     step.tool == BY_PERSON && !command.is_empty() && typed.contains(command)
 }
 
-/// Whether a person's callout says by its title that it is a correction.
-fn is_titled(user: &User) -> bool {
-    user.correction && !user.callout.title.trim().is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,7 +257,40 @@ mod tests {
                     *Interrupted by the user.*\n\n\
                     ## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!user]\n> \"Now the docs.\"\n\n^u-04\n\n\
                     **Tool calls:**\n- `Edit c` → ok ^n-003\n\n> [!usage] 10 tokens\n> | a |\n";
-        assert_eq!(told(body), ["u-01 [n-001] Fixed. Corrects", "u-03 [n-002] - Stopped", "u-04 [n-003] - Last"]);
+        assert_eq!(told(body), ["u-01 [n-001] Fixed. Corrects", "u-03 [n-002] - Corrects", "u-04 [n-003] - Last"]);
+    }
+
+    /// How words took work that edited `pump.c` and ended with `end`.
+    fn taken(end: &str, title: &str, words: &str) -> Taken {
+        let body = format!(
+            "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Fix it.\"\n\n\
+             - `Edit pump.c` → ok\n    - writes: `pump.c`\n{end}\n\n> [!user] {title}\n> \"{words}\"\n"
+        );
+        let session = session(&body);
+        turns(&session)[0].taken
+    }
+
+    #[test]
+    fn how_words_took_the_work() {
+        let stop = "\n*Interrupted by the user.*";
+        let denied = "- `Bash rm -r lib` → ✗ denied by user";
+        for (end, title, words, wanted) in [
+            ("\nDone.", "", "No, the other one", Taken::Corrects),
+            ("\nDone.", "Correction", "It stands there.", Taken::Corrects),
+            ("\nDone.", "Question", "No, is it there?", Taken::Unknown),
+            ("\nDone. Shall I push it?", "", "no", Taken::Answers),
+            ("\nDone.", "", "Thanks! Now the hose.", Taken::Accepts),
+            ("\nDone.", "", "Thanks but it is the wrong way round", Taken::Unknown),
+            ("\nDone.", "", "Now the hose.", Taken::Unknown),
+            ("\nDone.", "", "/review src", Taken::Continues),
+            ("\nDone.", "", "error: pump.c: no such valve\n> make: *** [pump.o] Error 1", Taken::Refutes),
+            (stop, "", "go on", Taken::Continues),
+            (stop, "", "take the red one", Taken::Corrects),
+            (stop, "Question", "take the red one?", Taken::Stopped),
+            (denied, "", "move it", Taken::Corrects),
+        ] {
+            assert_eq!(taken(end, title, words), wanted, "{end} {title} {words}");
+        }
     }
 
     #[test]
