@@ -3,39 +3,13 @@
 use super::entry::{Entry, Told};
 use super::news;
 use cru_action::{Action, Command};
-use cru_base::text::lowered;
-
-/// Words by which an agent turns round what it has just said, in lower case.
-const REVERSALS: &[&str] = &["actually", "but wait", "looks correct", "unless i", "on second thought", "hmm"];
-
-/// Words that deny that something can be done, in lower case.
-const DENIALS: &[&str] = &[
-    "only supports",
-    "only support ",
-    "does not support",
-    "doesn't support",
-    "don't support",
-    "not supported",
-    "is not possible",
-    "isn't possible",
-    "there is no way",
-    "there's no way",
-    "cannot be",
-    "can't be",
-];
-
-/// How words open that say otherwise, in lower case.
-const OBJECTIONS: &[&str] =
-    &["hmm", "but ", "actually", "i was able", "it does", "it is possible", "yes it", "that's not"];
+use cru_session::words::list::{IMPOSSIBLE, OBJECTION, ORDERING, PICTURE, PUBLISHING, REVERSAL, STOP};
 
 /// Whether an answer grants a fault, argues it away again, changes nothing and asks.
 pub(super) fn argues_away(done: &[Entry]) -> bool {
     let words = || done.iter().filter_map(Entry::prose);
     let changes = done.iter().any(Entry::is_edit);
-    let turns = || {
-        let text = lowered(&words().collect::<Vec<_>>().join("\n"));
-        REVERSALS.iter().map(|turn| text.matches(turn).count()).sum::<usize>()
-    };
+    let turns = || words().map(|text| REVERSAL.count_in(text)).sum::<usize>();
     words().next().is_some_and(news::agrees)
         && !changes
         && matches!(done.last().and_then(Entry::prose), Some(text) if text.trim_end().ends_with('?'))
@@ -44,14 +18,9 @@ pub(super) fn argues_away(done: &[Entry]) -> bool {
 
 /// Whether an answer denies without a look what the person's next words show to be so.
 pub(super) fn denies_blindly(done: &[Entry], next: &str) -> bool {
-    let next = lowered(next.trim_start());
-    let denies = |text: &str| {
-        let text = lowered(text);
-        DENIALS.iter().any(|denial| text.contains(denial))
-    };
     !done.iter().any(Entry::is_step)
-        && done.iter().filter_map(Entry::prose).any(denies)
-        && (OBJECTIONS.iter().any(|objection| next.starts_with(objection)) || next.contains("i was able to"))
+        && done.iter().filter_map(Entry::prose).any(|text| IMPOSSIBLE.is_in(text))
+        && OBJECTION.at_start(next.trim_start_matches(|c: char| !c.is_alphabetic())).is_some()
 }
 
 /// Whether the words lay down commands to check the work with, and one of them was neither run nor named as left out.
@@ -98,19 +67,6 @@ fn name_of(command: &str) -> Option<&str> {
     command.get(..end)
 }
 
-/// Words by which an agent tells what a picture shows, in lower case.
-const PICTURES: &[&str] = &[
-    "the screenshot shows",
-    "the screenshot you",
-    "in the screenshot",
-    "from the screenshot",
-    "your screenshot",
-    "the image shows",
-    "the image you",
-    "the picture shows",
-    "attached image",
-];
-
 /// What steps name that make or open a picture, in lower case.
 const MAKES_PICTURE: &[&str] = &["screenshot", ".png", ".jpg", ".jpeg", ".gif", ".webp", "image"];
 
@@ -123,30 +79,18 @@ pub(super) fn tells_of_picture<'a>(done: &'a [Entry], before: impl Iterator<Item
         };
         MAKES_PICTURE.iter().any(|word| text.contains(word))
     };
-    let tells = |text: &str| {
-        let text = text.to_lowercase();
-        PICTURES.iter().any(|phrase| text.contains(phrase))
-    };
-    done.iter().filter_map(Entry::prose).any(tells) && !done.iter().chain(before).any(opens)
+    done.iter().filter_map(Entry::prose).any(|text| PICTURE.is_in(text)) && !done.iter().chain(before).any(opens)
 }
-
-/// Words of an order to record or publish the work, and those that may stand between them.
-const ORDERS: &[&str] = &["branch", "commit", "merge", "mr", "pr", "prs", "push", "rebase", "release"];
-const BETWEEN: &[&str] = &[
-    "a", "all", "and", "create", "it", "main", "make", "master", "new", "now", "open", "please", "that", "the", "then",
-    "this", "to",
-];
 
 /// Whether words begin with such an order, and the answer never touches the record of versions.
 pub(super) fn ignores_order(words: &str, done: &[Entry]) -> bool {
-    let words = words.to_lowercase();
     let clause = words.trim_start().split(['.', '!', '?', ';', ',', '\n']).next().unwrap_or_default();
     let parts = || clause.split_whitespace();
-    let orders = parts().any(|word| ORDERS.contains(&word));
+    let orders = parts().any(|word| PUBLISHING.has(word));
     let git = |entry: &Entry| {
         entry.command().is_some_and(|text| Action::of("Bash", &text).commands.iter().any(Command::keeps_versions))
     };
-    orders && parts().all(|word| ORDERS.contains(&word) || BETWEEN.contains(&word)) && !done.iter().any(git)
+    orders && parts().all(|word| PUBLISHING.has(word) || ORDERING.has(word) || STOP.has(word)) && !done.iter().any(git)
 }
 
 #[cfg(test)]

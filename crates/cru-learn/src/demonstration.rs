@@ -87,7 +87,7 @@ fn of(trail: &Trail<'_>, index: usize, round: &Round<'_>) -> Option<Found> {
         let Some(verdict @ (Verdict::Passed | Verdict::Failed)) = step.verdict() else { continue };
         failing.retain(|known| *known != key);
         if verdict == Verdict::Passed {
-            proven |= *at > first && !proof::is_weak(&key, &words, done());
+            proven |= *at > first && !proof::is_weak(step, &words, done());
             check = (*at > changed).then_some(key).or(check);
         } else {
             failing.push(key);

@@ -6,11 +6,7 @@
 use super::case::Story;
 use super::entry::{Entry, Told};
 use super::trail::Trail;
-
-/// Words that announce something, in lower case.
-const ANNOUNCING: &[&str] = &[
-    "let me", "let's", "let’s", "i'll", "i’ll", "i will", "next,", "now i ", "now the", "now we", "now for", "going to",
-];
+use cru_session::words::list::ANNOUNCING;
 
 /// Adds the words that follow right after the last call of an answer.
 pub(super) fn complete(trail: &Trail<'_>, story: &mut Story) {
@@ -47,7 +43,7 @@ pub(super) fn announces(text: &str) -> bool {
     let now = sentence.trim_start().strip_prefix("now ").and_then(|rest| rest.split_whitespace().next());
     text.is_empty()
         || text.ends_with(':')
-        || ANNOUNCING.iter().any(|words| sentence.contains(words))
+        || ANNOUNCING.is_in(&sentence)
         || now.is_some_and(|word| word.ends_with("ing"))
 }
 

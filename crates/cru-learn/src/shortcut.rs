@@ -8,23 +8,9 @@ use super::case::{Case, Puzzle, Story};
 use super::deed::{added, removed};
 use super::entry::Entry;
 use cru_action::patch::FilePatch;
+use cru_action::verdict;
+use cru_session::words::list::REPAIRING;
 use cru_session::words::shorten::file_name;
-
-/// What makes a check pass, or not run at all, whatever it finds.
-const SHORTCUTS: &[&str] = &[
-    "continue-on-error: true",
-    "allow_failure: true",
-    "--no-verify",
-    "--passWithNoTests",
-    "@pytest.mark.skip(",
-    "@pytest.mark.xfail",
-    "@unittest.skip",
-    "t.Skip(",
-    "it.skip(",
-    "test.skip(",
-    "describe.skip(",
-    "#[ignore]",
-];
 
 impl Case {
     /// Whether the answer to a failure, or work whose check passed, switched a check off.
@@ -40,10 +26,8 @@ impl Case {
 
     /// Whether a person wanted the tests themselves set right.
     fn asks_for_tests(&self) -> bool {
-        const WORDS: &[&str] = &["fix", "updat", "adjust", "adapt", "mend", "repair", "correct", "wrong", "outdated"];
-        self.context.iter().map(|turn| turn.asked.to_lowercase()).any(|asked| {
-            asked.lines().any(|line| line.contains("test") && WORDS.iter().any(|word| line.contains(word)))
-        })
+        let asks = |line: &str| line.to_lowercase().contains("test") && REPAIRING.is_in(line);
+        self.context.iter().any(|turn| turn.asked.lines().any(asks))
     }
 }
 
@@ -91,13 +75,9 @@ fn turns_round(old: &str, new: &str, found: &str) -> bool {
 fn is_shortcut(entry: &Entry) -> bool {
     let writes = |change: &FilePatch<'_>| {
         let before: HashSet<&str> = change.before().map(str::trim).collect();
-        change.after().any(|line| has_shortcut(line) && !before.contains(line.trim()))
+        change.after().any(|line| verdict::switches_check_off(line) && !before.contains(line.trim()))
     };
-    entry.changes().iter().any(writes) || entry.command().is_some_and(|command| has_shortcut(&command))
-}
-
-fn has_shortcut(text: &str) -> bool {
-    SHORTCUTS.iter().any(|shortcut| text.contains(shortcut))
+    entry.changes().iter().any(writes) || entry.command().is_some_and(|command| verdict::switches_check_off(&command))
 }
 
 #[cfg(test)]

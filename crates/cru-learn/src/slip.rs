@@ -6,23 +6,8 @@
 use super::deed;
 use cru_graph::recovery::attempt;
 use cru_session::attempt::Attempt;
+use cru_session::words::list::{NO_REASON, TROUBLE};
 use cru_session::{Step, StepStatus};
-
-/// Results that tell nothing about the work, in lower case.
-const EMPTY: &[&str] = &[
-    "failed, no output",
-    "has not been read yet",
-    "modified since",
-    "sibling tool call",
-    "inputvalidationerror",
-    "requires approval",
-    "no such tool",
-    "permission to use",
-    "permission for this action",
-    "requested permissions",
-    "timed out",
-    "was blocked",
-];
 
 /// Whether a person stopped or refused the step.
 pub(super) const fn stopped(step: &Step) -> bool {
@@ -34,74 +19,14 @@ pub(super) fn tells(step: &Step) -> bool {
     let result = step.result.as_deref().unwrap_or_default().to_lowercase();
     let told = result.trim_start_matches("exit code");
     step.status == StepStatus::Failed
-        && !EMPTY.iter().any(|phrase| result.contains(phrase))
+        && !NO_REASON.is_in(&result)
         && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
 }
-
-/// Words of which one stands in nearly every text that says what went wrong, in lower case.
-const SIGNS: &[&str] = &[
-    "error",
-    "fail",
-    "fatal",
-    "panic",
-    "exception",
-    "traceback",
-    "warn",
-    "abort",
-    "crash",
-    "not found",
-    "not a ",
-    "is not",
-    "are not",
-    "not allowed",
-    "not permitted",
-    "not supported",
-    "not exist",
-    "not enough",
-    "did not",
-    "does not",
-    "do not",
-    "could not",
-    "has not",
-    "have not",
-    "was not",
-    "n't ",
-    "no such",
-    "cannot",
-    "unable",
-    "undefined",
-    "unexpected",
-    "unknown",
-    "unused",
-    "unresolved",
-    "unsupported",
-    "invalid",
-    "illegal",
-    "denied",
-    "refused",
-    "rejected",
-    "missing",
-    "mismatch",
-    "expected",
-    "conflict",
-    "assert",
-    "wrong",
-    "timeout",
-    "timed out",
-    "exceeded",
-    "killed",
-    "fehler",
-    "erreur",
-    "×",
-    "✗",
-    "✖",
-    "❌",
-];
 
 /// Whether a text has a word of something that went wrong; a text in other letters is not judged.
 pub(super) fn has_sign(text: &str) -> bool {
     let text = text.to_lowercase();
-    SIGNS.iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
+    TROUBLE.rows().iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
 }
 
 /// The name of what a step tried, where its failure can matter. It becomes part of a case, so comments are out of it.

@@ -7,17 +7,8 @@ use super::case::{Story, Turn};
 use super::entry::{Entry, Told};
 use super::harvest::Reason;
 use cru_action::{Action, Class, Command, ToolKind};
-use cru_base::text::lowered;
 use cru_session::attempt::Attempt;
-
-/// How words begin that ask for one, in lower case.
-const ASKS: &[&str] = &["commit", "comit", "push", "merg", "releas", "publish", "deploy", "rebas", "upload", "comment"];
-
-/// Whole words that do.
-const ASKS_WHOLE: &[&str] = &["pr", "prs", "mr", "ship", "shipped", "tag", "pull request", "reply", "land"];
-
-/// Words before one of those that turn it round.
-const NEGATIONS: &[&str] = &["don't", "dont", "not", "never", "stop", "without", "no"];
+use cru_session::words::list::{MAKING, NEGATION, POINTING, PUBLISHED, PUBLISHING, STANDING};
 
 /// Takes acts that nobody asked for out of an answer; else says why it is none.
 pub(super) fn cut(story: &mut Story, context: &[Turn]) -> Option<Reason> {
@@ -133,36 +124,24 @@ const FEW: usize = 4;
 
 /// Whether words order something for more than the moment.
 fn holds_on(words: &str) -> bool {
-    const OFTEN: &[&str] =
-        &["always", "each", "every", "whenever", "when", "after", "once", "then", "finally", "until"];
-    words.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| OFTEN.contains(&word))
+    STANDING.is_in(words)
 }
 
 /// Whether words ask for such an act.
 fn asks(words: &str) -> bool {
-    let words = lowered(words);
     let all: Vec<&str> = words.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|w| !w.is_empty()).collect();
     all.iter().enumerate().any(|(at, word)| {
-        let named = ASKS.iter().any(|ask| word.starts_with(ask)) || ASKS_WHOLE.contains(word);
         let before = &all[at.saturating_sub(2)..at];
-        named && !before.iter().any(|word| NEGATIONS.contains(word)) && !is_spoken_of(before)
+        // "this commit is small" only speaks of it, "make the commit" does not.
+        let pointed =
+            before.last().is_some_and(|word| POINTING.has(word)) && !before.iter().any(|word| MAKING.has(word));
+        PUBLISHING.has(word) && !before.iter().any(|word| NEGATION.has(word)) && !pointed
     })
-}
-
-/// Whether what follows `before` is only spoken of: "this commit is small".
-fn is_spoken_of(before: &[&str]) -> bool {
-    const POINTING: &[&str] =
-        &["this", "that", "the", "these", "those", "last", "previous", "current", "which", "your"];
-    const MAKING: &[&str] = &["make", "do", "create", "open", "submit", "merge", "close", "land", "update", "finish"];
-    let pointed = before.last().is_some_and(|word| POINTING.contains(word));
-    pointed && !before.iter().any(|word| MAKING.contains(word))
 }
 
 /// Whether words of the agent tell of such an act.
 fn names_act(text: &str) -> bool {
-    const TOLD: &[&str] = &["commit", "push", "publish", "deploy", "merged", "released", "rebased"];
-    let text = text.to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| TOLD.iter().any(|told| word.starts_with(told)))
+    PUBLISHED.is_in(text)
 }
 
 #[cfg(test)]

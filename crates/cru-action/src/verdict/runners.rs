@@ -87,6 +87,8 @@ pub(super) struct Runners {
     /// The same for lines that tell of a failure alone, and the lines they belong to.
     pub(super) failures: Option<AhoCorasick>,
     pub(super) failure_lines: Vec<u16>,
+    /// What switches a check off.
+    pub(super) switches_off: Vec<String>,
     idle: Vec<String>,
     launchers: Vec<(Vec<String>, usize)>,
 }
@@ -110,6 +112,7 @@ struct General {
     failed: Vec<String>,
     error: Vec<String>,
     missing: Vec<String>,
+    switches_off: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -210,6 +213,7 @@ impl Runners {
             literals,
             failures,
             failure_lines,
+            switches_off: file.general.switches_off,
             idle: file.general.idle,
             launchers: launchers.collect(),
         }
