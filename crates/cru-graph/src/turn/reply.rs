@@ -3,8 +3,6 @@
 //!
 //! Told by what was said before them and by their shape.
 
-use std::collections::HashSet;
-
 use cru_action::ToolKind;
 use cru_action::verdict::{self, CheckRun, Shown, Verdict};
 use cru_session::Item;
@@ -50,8 +48,8 @@ pub(super) fn is_no_remark(words: &str) -> bool {
 }
 
 /// Whether words hold the output of a run that failed and name one of `files`.
-pub fn brings_back_failure(words: &str, files: &HashSet<&str>) -> bool {
-    files.iter().any(|file| !file.is_empty() && words.contains(file)) && is_failing_output(words)
+pub fn brings_back_failure<'f>(words: &str, files: impl IntoIterator<Item = &'f str>) -> bool {
+    files.into_iter().any(|file| !file.is_empty() && words.contains(file)) && is_failing_output(words)
 }
 
 /// Whether words hold the output of a run that failed, as its runner prints it, or lines that say what is wrong.
@@ -156,12 +154,12 @@ mod tests {
 
     #[test]
     fn failures_that_come_back() {
-        let files = HashSet::from(["test_pump.py"]);
+        let files = ["test_pump.py"];
         let pytest =
             "now this\n\nFAILED tests/test_pump.py::test_flow - assert 1 == 2\n===== 1 failed, 3 passed in 0.1s =====";
-        assert!(brings_back_failure(pytest, &files));
-        assert!(!brings_back_failure(pytest, &HashSet::from(["test_hose.py"])));
-        assert!(!brings_back_failure("now test_pump.py gets a header, and mention failed runs", &files));
+        assert!(brings_back_failure(pytest, files));
+        assert!(!brings_back_failure(pytest, ["test_hose.py"]));
+        assert!(!brings_back_failure("now test_pump.py gets a header, and mention failed runs", files));
         for output in [
             "Traceback (most recent call last):\n  File \"pump.py\", line 3\nTypeError: no pump",
             "error[E0308]: mismatched types\n --> src/pump.rs:3:5",

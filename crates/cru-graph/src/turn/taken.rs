@@ -98,8 +98,8 @@ fn taken(turn: &Turn<'_>, next: &Turn<'_>) -> Taken {
         return Taken::Corrects;
     }
     let Some(words) = next.words().find(|words| !words.trim().is_empty()) else { return Taken::Unknown };
-    let writes = || turn.steps().flat_map(|(_, step)| &step.writes).map(|file| file_name(&file.path)).collect();
-    if next.words().any(|words| reply::brings_back_failure(words, &writes())) {
+    let writes = || turn.steps().flat_map(|(_, step)| &step.writes).map(|file| file_name(&file.path));
+    if next.words().any(|words| reply::brings_back_failure(words, writes())) {
         Taken::Refutes
     } else if turn.last().is_some_and(reply::asks) && reply::is_answer(words) {
         Taken::Answers

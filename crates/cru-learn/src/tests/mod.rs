@@ -116,9 +116,9 @@ fn tokens() -> Session {
 }
 
 /// The turns of a session with its calls.
-pub(super) fn with_calls<T>(items: Vec<Item>, calls: &Calls, look: impl Fn(&trail::Trail<'_>) -> T) -> T {
+pub(super) fn with_calls<T>(items: Vec<Item>, calls: &Calls, look: impl Fn(&find::turns::Turns<'_>) -> T) -> T {
     let session = Session { phases: vec![phase("p-01", "Build", items)], ..Session::default() };
-    look(&trail::Trail::of(Note { calls: Some(calls), ..note(&session) }))
+    look(&find::turns::Turns::of(Note { calls: Some(calls), ..note(&session) }))
 }
 
 fn note(session: &Session) -> Note<'_> {
