@@ -109,9 +109,30 @@ pub enum Role {
     Query,
 }
 
-/// The argument of a call that plays a role: the first that is there and not empty, and its name.
+/// The argument of a call that plays a role: the first that is there and not empty, and its name. A tool that is not
+/// known is read by the names of arguments that many tools share.
 pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Option<(&'static str, &'v Value)> {
-    let row = find(tool).2?;
+    let row = find(tool).2.unwrap_or(&FILE.shared);
+    argument_in(row, input, role)
+}
+
+/// Whether an argument of that name holds a text of a file, in a call of any tool that edits: as it stands there
+/// (`Some(false)`) or as it shall stand there (`Some(true)`).
+pub(crate) fn is_new_text(name: &str) -> Option<bool> {
+    let is = |names: &str| names.split_ascii_whitespace().any(|word| word == name);
+    if is(&FILE.shared.new) { Some(true) } else { is(&FILE.shared.old).then_some(false) }
+}
+
+/// The file that an object of arguments names, by names that many tools share.
+pub(crate) fn shared_path(input: &Map<String, Value>) -> Option<&str> {
+    argument_in(&FILE.shared, input, Role::Path)?.1.as_str()
+}
+
+fn argument_in<'v>(
+    row: &'static ToolRow,
+    input: &'v Map<String, Value>,
+    role: Role,
+) -> Option<(&'static str, &'v Value)> {
     let names = match role {
         Role::Command => &row.command,
         Role::Path => &row.path,
@@ -137,6 +158,7 @@ pub(crate) fn class(tool: &str) -> (ToolKind, Class) {
 #[serde(deny_unknown_fields)]
 struct ToolFile {
     tool: Vec<ToolRow>,
+    shared: ToolRow,
     mcp: VerbRow,
 }
 
@@ -152,6 +174,8 @@ struct ToolRow {
     pattern: String,
     patch: String,
     query: String,
+    old: String,
+    new: String,
 }
 
 /// What tools of servers do by the first word of their name.
@@ -292,5 +316,10 @@ mod tests {
         assert_eq!(argument("exec_command", &input, Role::Command), Some(("cmd", &json!("ls"))));
         assert_eq!(argument("Read", &input, Role::Path), None);
         assert_eq!(argument("unheard_of", &input, Role::Path), None);
+        assert_eq!(argument("unheard_of", &input, Role::Command), Some(("cmd", &json!("ls"))));
+        // What the table knows of a tool is all there is.
+        let view = json!({"command": "view", "path": "a.rs"});
+        let Value::Object(view) = view else { panic!("an object") };
+        assert_eq!(argument("str_replace_editor", &view, Role::Command), None);
     }
 }

@@ -40,4 +40,4 @@ pub use plan::{Plan, plan};
 pub use reach::{Order, Reached};
 pub use recovery::{Recovery, recoveries};
 pub use segment::{breaks, segments};
-pub use turn::{Taken, Turn, turns};
+pub use turn::{Correction, Sign, Taken, Turn, turns};

@@ -71,12 +71,15 @@ pub fn outcomes<'a>(steps: impl Iterator<Item = (usize, &'a Step)>, acts: impl F
 
 /// What a step of a note tried.
 pub fn attempt(step: &Step) -> Attempt {
-    let text = step.command.as_deref().unwrap_or(&step.args);
-    let attempt = Attempt::of(&step.tool, text);
+    attempt_of(&step.tool, step.full_args())
+}
+
+/// What a step tried whose line names `tool` and `args`.
+pub fn attempt_of(tool: &str, args: &str) -> Attempt {
     // A hand-written step may be the command itself, without the tool that ran it.
-    match attempt {
-        Attempt::Command(_) if step.tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(&step.tool) => {
-            Attempt::of("Bash", &format!("{} {text}", step.tool))
+    match Attempt::of(tool, args) {
+        Attempt::Command(_) if tool.starts_with(|c: char| c.is_ascii_lowercase()) && !is_shell(tool) => {
+            Attempt::of("Bash", &format!("{tool} {args}"))
         }
         other => other,
     }

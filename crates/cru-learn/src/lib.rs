@@ -4,82 +4,41 @@
 //! takes nothing but what a note says, and leaves out, with a reason, what a note does not say. [`export`] gives cases
 //! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files, but for a spool in
 //! which texts wait for what is only known at the end.
+//!
+//! - `case`: what a case is, and what is known of the things done in it.
+//! - `find`: where cases stand in a session.
+//! - `fault`: what the record shows to be wrong with an answer.
+//! - `context`: what an answer needs of what came before, and how long texts are cut.
+//! - `hygiene`: what must not leave the vault.
+//! - [`review`]: case notes, and what a person made of them.
+//! - `rows`: a case as a conversation and as rows of training data.
+//! - [`export`]: all rows of an export: sides of a split, duplicates, files.
 
-mod aftermath;
-mod argument;
-mod budget;
-pub mod card;
-pub mod case;
-pub mod chat;
-mod claims;
-mod correction;
-mod deed;
-mod demonstration;
-pub mod document;
-mod draft;
-mod ending;
-mod entry;
-mod example;
-mod excerpt;
+mod case;
+mod context;
 pub mod export;
-mod family;
 mod fault;
-mod format;
-mod gap;
-mod ground;
-mod harvest;
-mod hole;
-pub mod inspect;
-mod likeness;
-mod line;
-mod names;
-mod need;
-mod news;
-mod origin;
-mod pair;
-mod patch;
-pub mod personal;
-mod pile;
-mod promptfoo;
-mod proof;
-mod puzzle;
-mod quote;
-mod recall;
-mod record;
-mod recovery;
-mod redact;
-mod reply;
-mod report;
+mod find;
+mod hygiene;
 pub mod review;
-pub mod row;
 mod rows;
-mod shortcut;
-mod shown;
-mod slip;
-mod split;
-mod story;
-mod tokens;
-mod trace;
-mod trail;
-mod unasked;
-mod whole;
-mod worth;
 
-pub use case::{Case, Edits, Fidelity, Kind, Origin, Source, Story, Turn};
-pub use document::TEMPLATE;
-pub use draft::{Draft, Drafter, Place};
-pub use entry::{Entry, Told};
+pub use case::call::{Call, Calls};
+pub use case::entry::{Entry, Told};
+pub use case::family::Family;
+pub use case::left_out::{LeftOut, Reason};
+pub use case::note::Note;
+pub use case::{Case, Correction, Demonstration, Edits, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn};
+pub use export::draft::{Draft, Drafter, Place};
+pub use export::format::{Eval, Format};
+pub use export::pile::Pile;
+pub use export::report::Report;
 pub use export::{Export, File, Whole};
-pub use family::Family;
-pub use format::{Eval, Format};
-pub use harvest::{Harvest, LeftOut, Reason, harvest};
-pub use pile::Pile;
-pub use record::Note;
-pub use redact::Leak;
-pub use report::Report;
+pub use find::{Harvest, harvest};
+pub use hygiene::Leak;
+pub use review::document::TEMPLATE;
 pub use review::{Review, Status};
-pub use row::Dialect;
-pub use whole::{Call, Calls};
+pub use rows::row::{Dialect, Table};
 
 #[cfg(test)]
 mod tests;

@@ -426,6 +426,11 @@ impl Command<'_> {
         }
     }
 
+    /// Whether its program keeps versions of files, or talks with a host of them: `git`, `gh`.
+    pub fn keeps_versions(&self) -> bool {
+        program::keeps_versions(&self.program)
+    }
+
     /// Whether it is called as programs name their commands that only show something: `tool status`, `tool list-x`.
     /// A convention, so [`Command::class`] does not rest on it.
     pub fn is_named_look(&self) -> bool {

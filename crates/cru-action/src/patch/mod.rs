@@ -3,10 +3,13 @@
 //! Total: any text gives a list of files, an empty one where it holds no patch.
 
 mod agent;
+mod call;
 mod diff;
 
 #[cfg(test)]
 mod tests;
+
+pub use call::of_call;
 
 /// How a patch of an agent begins.
 pub const BEGIN: &str = "*** Begin Patch";
@@ -83,6 +86,22 @@ impl<'a> FilePatch<'a> {
         self.lines().filter_map(|line| match line {
             PatchLine::Added(text) => Some(text),
             PatchLine::Kept(_) | PatchLine::Removed(_) => None,
+        })
+    }
+
+    /// The lines as they stood before, as far as the patch shows them.
+    pub fn before(&self) -> impl Iterator<Item = &'a str> {
+        self.lines().filter_map(|line| match line {
+            PatchLine::Kept(text) | PatchLine::Removed(text) => Some(text),
+            PatchLine::Added(_) => None,
+        })
+    }
+
+    /// The lines as they stand after it, as far as the patch shows them.
+    pub fn after(&self) -> impl Iterator<Item = &'a str> {
+        self.lines().filter_map(|line| match line {
+            PatchLine::Kept(text) | PatchLine::Added(text) => Some(text),
+            PatchLine::Removed(_) => None,
         })
     }
 

@@ -39,3 +39,29 @@ proptest! {
         let _ = (is_patch(&text), find(&text));
     }
 }
+
+/// What calls do to files, a line for each.
+fn told(tool: &str, input: &serde_json::Value) -> Vec<String> {
+    let input = input.as_object().unwrap();
+    let lines = |file: &FilePatch<'_>| {
+        let (added, removed): (Vec<&str>, Vec<&str>) = (file.added().collect(), file.removed().collect());
+        format!("{} +{} -{}", file.path(), added.join("|"), removed.join("|"))
+    };
+    of_call(tool, input).iter().map(lines).collect()
+}
+
+#[test]
+fn calls_that_change_files() {
+    use serde_json::json;
+    let edit = json!({ "file_path": "a.c", "old_string": "first\n}", "new_string": "second\n}" });
+    assert_eq!(told("Edit", &edit), ["a.c +second|} -first|}"]);
+    let edits = json!({ "path": "b.c", "edits": [{ "oldText": "first", "newText": "third" }] });
+    assert_eq!(told("edit", &edits), ["b.c +third -first"]);
+    let several = json!({ "replacements": [{ "filePath": "c.c", "oldString": "a", "newString": "b" }] });
+    assert_eq!(told("multi_replace_string_in_file", &several), ["c.c +b -a"]);
+    let patch = "*** Begin Patch\n*** Update File: c.c\n@@\n kept\n-out\n+in\n*** Add File: d.c\n+new\n*** End Patch";
+    assert_eq!(told("apply_patch", &json!({ "input": patch })), ["c.c +in -out", "d.c +new -"]);
+    assert_eq!(told("shell", &json!({ "command": ["apply_patch", patch] })), ["c.c +in -out", "d.c +new -"]);
+    assert_eq!(told("Write", &json!({ "file_path": "e.c", "content": "new" })), ["e.c +new -"]);
+    assert!(told("Grep", &json!({ "pattern": "x", "path": "src" })).is_empty());
+}

@@ -206,6 +206,11 @@ pub(crate) struct Known {
     pub(crate) listed: bool,
 }
 
+/// Whether a program keeps versions of files, or talks with a host of them.
+pub(crate) fn keeps_versions(program: &str) -> bool {
+    TABLE.find(program).is_some_and(|(program, _)| program.row.versions)
+}
+
 /// What a command does. `words` begins with the program, wrappers removed.
 pub(crate) fn classify(words: &[Cow<'_, str>]) -> Known {
     let Some((first, args)) = words.split_first() else { return Known::default() };

@@ -31,6 +31,7 @@ pub(super) struct ProgramRow {
     pub(super) takes: String,
     pub(super) default: Option<String>,
     pub(super) local: bool,
+    pub(super) versions: bool,
     pub(super) scratch: String,
     pub(super) stays: String,
     pub(super) wrap: Option<String>,

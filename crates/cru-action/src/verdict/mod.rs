@@ -100,3 +100,8 @@ pub fn verdict(run: &CheckRun<'_>) -> Verdict {
 pub fn decision(run: &CheckRun<'_>) -> Decision {
     decide::decide(run)
 }
+
+/// Whether a line of a file or a command makes a check pass, or not run at all, whatever it finds.
+pub fn switches_check_off(text: &str) -> bool {
+    runners::RUNNERS.switches_off.iter().any(|part| text.contains(part.as_str()))
+}

@@ -87,6 +87,8 @@ pub(super) struct Runners {
     /// The same for lines that tell of a failure alone, and the lines they belong to.
     pub(super) failures: Option<AhoCorasick>,
     pub(super) failure_lines: Vec<u16>,
+    /// What switches a check off.
+    pub(super) switches_off: Vec<String>,
     idle: Vec<String>,
     launchers: Vec<(Vec<String>, usize)>,
 }
@@ -108,7 +110,9 @@ struct General {
     idle: Vec<String>,
     launchers: Vec<String>,
     failed: Vec<String>,
+    error: Vec<String>,
     missing: Vec<String>,
+    switches_off: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -155,6 +159,7 @@ impl Runners {
             lines.extend(compiled.map(|pattern| KnownLine { pattern, meaning, runner }));
         };
         add(&file.general.failed, Meaning::Failed, None);
+        add(&file.general.error, Meaning::Error, None);
         add(&file.general.missing, Meaning::Missing, None);
         add(&file.host.unfinished, Meaning::Unfinished, None);
         add(&file.host.truncated, Meaning::Truncated, None);
@@ -208,6 +213,7 @@ impl Runners {
             literals,
             failures,
             failure_lines,
+            switches_off: file.general.switches_off,
             idle: file.general.idle,
             launchers: launchers.collect(),
         }
@@ -323,7 +329,7 @@ mod tests {
     fn the_table_is_whole() {
         let file: File = toml::from_str(include_str!("../../data/verdict.toml")).unwrap();
         let mut texts: Vec<&String> = Vec::new();
-        texts.extend(file.general.failed.iter().chain(&file.general.missing));
+        texts.extend(file.general.failed.iter().chain(&file.general.error).chain(&file.general.missing));
         texts.extend(file.host.unfinished.iter().chain(&file.host.truncated).chain(&file.host.noise));
         for entry in &file.runner {
             assert!(!entry.name.is_empty() && !entry.keys.is_empty());

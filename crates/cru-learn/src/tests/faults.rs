@@ -32,7 +32,7 @@ fn words_after_a_stop_that_only_reply() {
         let items = vec![prose("I look."), beat, user(title, words, None), prose("Here it is.")];
         corrected(&written(items)).len()
     };
-    let refused = |tool: &str| step("n-001", &format!("{tool} x"), "✗ The user doesn't want to proceed");
+    let refused = |tool: &str| step("n-001", &format!("{tool} x"), "✗ denied by user");
     // A question that is turned away is answered in words.
     assert_eq!(after(refused("AskUserQuestion"), "Correction", "the second one seems fine, and name it so"), 0);
     assert_eq!(after(refused("AskUserQuestion"), "Correction", "no, that is the wrong table"), 1);
@@ -122,7 +122,7 @@ fn an_interruption_alone_marks_nothing_as_wrong() {
         let case = harvest.cases.iter().find(|case| case.gap() == Some(Reason::CorrectedAgain)).unwrap();
         rows::of(case, export::Options::new(layouts)).iter().filter(|row| row.is_ok()).count()
     };
-    let refused = step("n-001", "Edit a.c", "✗ The user doesn't want to proceed");
+    let refused = step("n-001", "Edit a.c", "✗ denied by user");
     assert_eq!(rows(refused), 1);
     assert_eq!(rows(prose("I edit a.c now.\n\n*Interrupted by the user.*")), 0);
 }
@@ -295,7 +295,7 @@ fn what_shows_no_fault_is_compared_with_nothing() {
     let went_on = || vec![asked(), edit(), prose("I go on."), stopped()];
     assert_eq!(tables(went_on()), pair);
     assert_eq!(tables_of(went_on(), "that file is in use elsewhere"), ["completion"]);
-    let refused = step("n-001", "Read a.c", "✗ The user doesn't want to proceed");
+    let refused = step("n-001", "Read a.c", "✗ denied by user");
     assert_eq!(tables(vec![asked(), refused]), pair);
 }
 

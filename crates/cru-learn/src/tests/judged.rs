@@ -58,8 +58,8 @@ fn what_was_brought_back_is_no_answer() {
     let calls = [("n-001", edit), ("n-002", make)].into_iter().map(|(id, call)| (id.to_owned(), call.unwrap()));
     let calls: Calls = calls.collect();
     let gap = |next: &str| gaps(&session(next), Some(&calls))[0].1;
-    assert_eq!(gap("Traceback (most recent call last): pump.c"), Some(Reason::ShownWrong));
-    assert_eq!(gap("Traceback (most recent call last): hose.c"), None);
+    assert_eq!(gap("Traceback (most recent call last):\n  in pump.c"), Some(Reason::ShownWrong));
+    assert_eq!(gap("Traceback (most recent call last):\n  in hose.c"), None);
     assert_eq!(gap("pump.c gets a header now"), None);
 }
 
@@ -135,7 +135,7 @@ fn looks_that_led_to_a_refused_call_are_no_answer() {
             step("n-001", "Edit pump.c", "+1"),
             user("Correction", "no, read it first", None),
             step("n-002", second, "9 lines"),
-            step("n-003", "Edit hose.c", "✗ The user doesn't want to proceed"),
+            step("n-003", "Edit hose.c", "✗ denied by user"),
             user("Correction", "no, the valve", None),
             prose("The valve."),
         ]);

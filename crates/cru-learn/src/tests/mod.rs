@@ -18,7 +18,7 @@ pub(super) fn step(id: &str, line: &str, result: &str) -> Item {
         tool: tool.into(),
         args: args.into(),
         result: Some(failed.unwrap_or(result).to_owned()),
-        status: if failed.is_some() { StepStatus::Failed } else { StepStatus::Complete },
+        status: failed.map_or(StepStatus::Complete, StepStatus::of_crossed),
         exit: failed.map(|_| 101),
         ..Step::default()
     })
@@ -116,9 +116,9 @@ fn tokens() -> Session {
 }
 
 /// The turns of a session with its calls.
-pub(super) fn with_calls<T>(items: Vec<Item>, calls: &Calls, look: impl Fn(&trail::Trail<'_>) -> T) -> T {
+pub(super) fn with_calls<T>(items: Vec<Item>, calls: &Calls, look: impl Fn(&find::turns::Turns<'_>) -> T) -> T {
     let session = Session { phases: vec![phase("p-01", "Build", items)], ..Session::default() };
-    look(&trail::Trail::of(Note { calls: Some(calls), ..note(&session) }))
+    look(&find::turns::Turns::of(Note { calls: Some(calls), ..note(&session) }))
 }
 
 fn note(session: &Session) -> Note<'_> {

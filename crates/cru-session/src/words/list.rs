@@ -44,6 +44,11 @@ impl List {
         likely.filter_map(|row| starts(text, row)).max()
     }
 
+    /// How many rows stand in `text` as whole words, each as often as it does.
+    pub fn count_in(&self, text: &str) -> usize {
+        word_starts(text).filter(|at| self.at_start(&text[*at..]).is_some()).count()
+    }
+
     /// Whether a row stands in `text` as whole words. Takes time in proportion to `text` times the longest row.
     pub fn is_in(&self, text: &str) -> bool {
         word_starts(text).any(|at| self.at_start(&text[at..]).is_some())
@@ -140,6 +145,62 @@ lists! {
     LEAD: "lead" in "en";
     /// What opens a sentence with which an agent offers more.
     OFFER: "offer" in "en";
+    /// What opens words that correct an agent.
+    CORRECTION: "correction" in "en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru" "zh" "ja" "ko";
+    /// What corrects an agent anywhere in the first words.
+    CORRECTION_INSIDE: "correction-inside" in "en";
+    /// What stands before words that correct and changes nothing in them.
+    HESITATION: "hesitation" in "en";
+    /// What opens like a correction and is none.
+    NO_CORRECTION: "no-correction" in "en" "pl";
+    /// What lets an agent go on after it was stopped.
+    GOING_ON: "going-on" in "en" "de" "fr" "es" "zh" "ja" "ko";
+    /// What opens words after a stop that correct nothing by themselves.
+    ASIDE: "aside" in "en";
+    /// What opens words that say that the work was right.
+    APPROVAL: "approval" in "en" "de" "fr";
+    /// A plain no.
+    NO: "no" in "en" "de" "fr" "pt" "nl" "pl" "ru";
+    /// A plain yes.
+    YES: "yes" in "en" "de" "fr" "es" "pt";
+    /// What opens an answer that agrees with words that corrected.
+    AGREEMENT: "agreement" in "en";
+    /// What turns round what was just said.
+    REVERSAL: "reversal" in "en";
+    /// What says that something cannot be done.
+    IMPOSSIBLE: "impossible" in "en";
+    /// What opens words that say otherwise.
+    OBJECTION: "objection" in "en";
+    /// What tells what a picture shows.
+    PICTURE: "picture" in "en";
+    /// What tells of a commit, a push or a release.
+    PUBLISHED: "published" in "en";
+    /// What makes an order of the name of a thing.
+    MAKING: "making" in "en";
+    /// What asks for what lasts: commits, pushes, releases.
+    PUBLISHING: "publishing" in "en";
+    /// What stands around the name of a thing in an order to make it.
+    ORDERING: "ordering" in "en";
+    /// What points at something that is there already.
+    POINTING: "pointing" in "en";
+    /// What makes an order hold for more than the moment.
+    STANDING: "standing" in "en";
+    /// What announces what comes next.
+    ANNOUNCING: "announcing" in "en";
+    /// Words that stand in any text, beside those of the other lists.
+    COMMON: "common" in "en";
+    /// What tells how work turned out, or what has changed since.
+    TURNED_OUT: "turned-out" in "en";
+    /// What goes back to what was said or done before.
+    LOOKING_BACK: "looking-back" in "en";
+    /// What asks how code is written.
+    STYLE: "style" in "en";
+    /// What the answer of a failed call says that tells nothing of the work.
+    NO_REASON: "no-reason" in "en";
+    /// Words, and beginnings of words, that say that something went wrong.
+    TROUBLE: "trouble" in "en";
+    /// What asks that something itself is set right.
+    REPAIRING: "repairing" in "en";
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{self, Align, Cell};
 use crate::commands::{Output, View};
+use crate::learn::Table;
 use crate::learn::export::Planned;
-use crate::learn::row::Table;
-use crate::learn::{Export, Format, LeftOut, Report, card};
+use crate::learn::export::card;
+use crate::learn::{Export, Format, LeftOut, Report};
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -17,7 +17,7 @@ pub(in crate::commands) use notes::Reviews;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
-use crate::learn::document::Layout;
+use crate::learn::review::document::Layout;
 use crate::learn::{Case, Dialect, Drafter, Eval, Export, Format, Harvest, Kind, Pile, Place, export};
 use crate::vault::Catalog;
 use crate::vault::template::{self, Template};

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::base::{Result, files};
-use crate::learn::document::{Layout, file_name};
 use crate::learn::review::Front;
+use crate::learn::review::document::{Layout, file_name};
 use crate::learn::{Case, Harvest, LeftOut, Reason, Review, Status, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};

@@ -1,0 +1,197 @@
+//! What a step did, as [`cru_action`] reads its call.
+//!
+//! A call as it was made is known better than its line in the note. Of an entry that is no step nothing is known.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::case::call::Call;
+use crate::case::entry::{Entry, Told};
+use cru_action::patch::{self, FilePatch};
+use cru_action::tool::{self, Role};
+use cru_action::{Action, ToolKind, argv};
+use cru_graph::recovery;
+use cru_session::attempt::Attempt;
+use cru_session::{Step, StepStatus};
+
+/// What the note's line of a step says of its call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepFacts {
+    tool: String,
+    /// The command or argument as the note has it, secrets included: it is asked, and never shown.
+    args: String,
+    status: StepStatus,
+}
+
+impl StepFacts {
+    /// The facts of a step.
+    pub(crate) fn of(step: &Step) -> Self {
+        Self { tool: step.tool.clone(), args: step.full_args().to_owned(), status: step.status }
+    }
+}
+
+impl Entry {
+    /// What the note's line of a step says of it.
+    fn facts(&self) -> Option<&StepFacts> {
+        match &self.told {
+            Told::Step { facts, .. } => Some(facts),
+            Told::Prose(_) | Told::Remark(_) => None,
+        }
+    }
+
+    /// How a step ended.
+    pub(crate) fn status(&self) -> Option<StepStatus> {
+        self.facts().map(|facts| facts.status)
+    }
+
+    /// What the tool of a step is for.
+    pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
+        match self.whole() {
+            Some(call) => Some(call.kind()),
+            None => Some(ToolKind::of(&self.facts()?.tool)),
+        }
+    }
+
+    /// The command that a step runs, as far as it is known.
+    pub(crate) fn command(&self) -> Option<Cow<'_, str>> {
+        match self.whole() {
+            Some(call) => call.command(),
+            None => self.facts().filter(|it| is_shell(&it.tool)).map(|it| Cow::Borrowed(it.args.as_str())),
+        }
+    }
+
+    /// What a step tried.
+    pub(crate) fn attempt(&self) -> Option<Attempt> {
+        let Some(call) = self.whole() else {
+            let facts = self.facts()?;
+            return Some(recovery::attempt_of(&facts.tool, &facts.args));
+        };
+        let kind = call.kind();
+        if kind.is_look() {
+            return Some(Attempt::Look);
+        }
+        Some(Attempt::of(&call.name, &call.command().unwrap_or_default()))
+    }
+
+    /// Whether it is an edit of a file by a tool.
+    pub(crate) fn is_edit(&self) -> bool {
+        self.attempt() == Some(Attempt::Edit)
+    }
+
+    /// Whether a step changes nothing, and so mends nothing.
+    pub(crate) fn is_look(&self) -> bool {
+        match self.whole() {
+            Some(call) if call.kind().is_look() => true,
+            Some(call) => looks(&call.name, &call.command().unwrap_or_default()),
+            None => self.facts().is_some_and(|it| looks(&it.tool, &it.args)),
+        }
+    }
+
+    /// What the call of a step changes, where it is known as it was made.
+    pub(crate) fn changes(&self) -> Vec<FilePatch<'_>> {
+        self.whole().map(Call::changes).unwrap_or_default()
+    }
+}
+
+impl Call {
+    /// What the tool is for.
+    pub(crate) fn kind(&self) -> ToolKind {
+        // Tools of editors do several things, by an argument.
+        match (ToolKind::of(&self.name), self.arguments.get("command").and_then(Value::as_str)) {
+            (ToolKind::Edit, Some("view")) => ToolKind::Read,
+            (kind, _) => kind,
+        }
+    }
+
+    /// The command that it runs.
+    pub(crate) fn command(&self) -> Option<Cow<'_, str>> {
+        argv::script(tool::argument(&self.name, &self.arguments, Role::Command)?.1)
+    }
+
+    /// What it changes.
+    pub(crate) fn changes(&self) -> Vec<FilePatch<'_>> {
+        patch::of_call(&self.name, &self.arguments)
+    }
+}
+
+fn is_shell(tool: &str) -> bool {
+    ToolKind::of(tool) == ToolKind::Shell
+}
+
+/// Whether a call changes nothing, as far as its name and its argument tell.
+pub(crate) fn looks(tool: &str, args: &str) -> bool {
+    let action = Action::of(tool, args);
+    match Attempt::of_action(&action, tool) {
+        Attempt::Look => true,
+        Attempt::Command(_) if action.kind == ToolKind::Shell => {
+            action.commands.iter().all(|command| command.reads_only || command.is_named_look())
+        }
+        _ => false,
+    }
+}
+
+/// The lines that a change puts into a file and that were not there, without those of a word or a bracket.
+pub(crate) fn added<'a>(change: &FilePatch<'a>) -> Vec<&'a str> {
+    only_in(change.after(), change.before())
+}
+
+/// The lines that it takes out.
+pub(crate) fn removed<'a>(change: &FilePatch<'a>) -> Vec<&'a str> {
+    only_in(change.before(), change.after())
+}
+
+fn only_in<'a>(these: impl Iterator<Item = &'a str>, those: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let those: HashSet<&str> = those.map(str::trim).collect();
+    these.map(str::trim).filter(|line| tells(line) && !those.contains(line)).collect()
+}
+
+/// Whether a line says enough to be known again.
+fn tells(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).nth(7).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::case::entry;
+
+    #[test]
+    fn looks_change_nothing() {
+        let looks = |tool: &str, args: &str| {
+            let step = Step { tool: tool.into(), args: args.into(), ..Step::default() };
+            entry::of_step(&step, &str::to_owned).is_look()
+        };
+        assert!(looks("Bash", "pumpctl status --all && pumpctl list-valves | grep open && ls -l"));
+        assert!(looks("Read", "pump.c"));
+        assert!(!looks("Bash", "pumpctl start"));
+        assert!(!looks("Bash", "pumpctl status; pumpctl start"));
+        assert!(!looks("Edit", "pump.c"));
+        assert!(!looks("Bash", "make test"));
+    }
+
+    #[test]
+    fn a_call_is_known_better_than_its_line() {
+        let whole = |name: &str, input: Value| {
+            let mut entry =
+                entry::of_step(&Step { tool: "x".into(), id: Some("n".into()), ..Step::default() }, &str::to_owned);
+            entry.complete(Some(&[("n".to_owned(), Call::new(name, input, None).unwrap())].into()));
+            entry
+        };
+        let shell = whole("shell", json!({ "command": ["bash", "-lc", "git commit -m x"] }));
+        assert_eq!(shell.command().as_deref(), Some("git commit -m x"));
+        assert!(whole("str_replace_editor", json!({ "command": "view", "path": "a b" })).is_look());
+        assert!(whole("str_replace_editor", json!({ "command": "create", "path": "a", "file_text": "b c" })).is_edit());
+    }
+
+    #[test]
+    fn lines_that_come_and_go() {
+        let input = json!({ "file_path": "a.c", "old_string": "int first;\n}", "new_string": "  int second;\n}" });
+        let Value::Object(input) = input else { panic!("an object") };
+        let changes = patch::of_call("Edit", &input);
+        assert_eq!((added(&changes[0]), removed(&changes[0])), (vec!["int second;"], vec!["int first;"]));
+    }
+}

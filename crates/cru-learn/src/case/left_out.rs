@@ -1,0 +1,141 @@
+//! What is no case, or no row of an export, and why.
+
+use serde::Serialize;
+
+use super::origin::Source;
+
+/// Something that is no case, or no row of an export.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// Why.
+    pub reason: Reason,
+    /// Session id.
+    pub session: String,
+    /// Id of the case, empty where there is none.
+    pub case: String,
+    /// One line: what it is about.
+    pub title: String,
+    /// Where.
+    pub source: Source,
+}
+
+/// Why something was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// Frontmatter says `export: false`.
+    ExportFalse,
+    /// Tagged `no-train`.
+    NoTrain,
+    /// A failure without resolution and without later success.
+    Unresolved,
+    /// A correction after which nothing is written down.
+    Unanswered,
+    /// A correction before which the agent did nothing.
+    NothingBefore,
+    /// What was done after is what was done before.
+    Unchanged,
+    /// A failure that went away after the person had said something more.
+    Helped,
+    /// A failure of which only a second try is told.
+    Retried,
+    /// A failure of which nothing says what was wrong.
+    Silent,
+    /// The check that passed was switched off.
+    Shortcut,
+    /// The words show a picture that is not in the record.
+    PictureUnknown,
+    /// What was edited is not in the record, although the calls of its session are.
+    ChangeUnknown,
+    /// What was done upon a correction, the person corrected too.
+    CorrectedAgain,
+    /// The answer does what lasts, such as a push, and nobody asked for it.
+    Unasked,
+    /// What came later shows that the answer was wrong.
+    ShownWrong,
+    /// A name that the person gave is another one in the answer.
+    Swapped,
+    /// The answer argues the fault away that it has just granted.
+    ArguedAway,
+    /// What the words order was not done.
+    NotDone,
+    /// A check that the words lay down was not made.
+    Unchecked,
+    /// What was done right before a correction may be right: it is compared with nothing.
+    Innocent,
+    /// The better answer follows what only the correction says: it is compared with nothing.
+    ToldLater,
+    /// The better answer goes on from the other one: it is compared with nothing.
+    BuildsOn,
+    /// What was stopped is a call that was torn off: it is compared with nothing.
+    TornOff,
+    /// The two answers change different files, and nobody named one: they are not compared.
+    Elsewhere,
+    /// The last check of what was done upon a correction failed.
+    CheckFailed,
+    /// The words of a plan that was refused, or of the one that took its place, are not in the record.
+    PlanUnknown,
+    /// The answer quotes or tells again what stands nowhere before it.
+    Unshown,
+    /// A person rejected the case.
+    Rejected,
+    /// Nobody has accepted the case yet.
+    NotAccepted,
+    /// There is less for it than was asked for.
+    LowQuality,
+    /// The answer alone takes more tokens than were asked for.
+    TooLong,
+    /// The same example as another row.
+    Duplicate,
+    /// The question holds the answer.
+    GivenAway,
+    /// Its session is trained on: who is asked has seen it.
+    Trained,
+}
+
+impl Reason {
+    /// The reason in words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ExportFalse => "export: false",
+            Self::NoTrain => "tagged no-train",
+            Self::Unresolved => "no resolution and no later success",
+            Self::Unanswered => "nothing written after the correction",
+            Self::NothingBefore => "nothing done before the correction",
+            Self::Unchanged => "same behaviour before and after",
+            Self::Helped => "solved only after the person said more",
+            Self::Retried => "only a second try is told",
+            Self::Shortcut => "a check was switched off",
+            Self::PictureUnknown => "the words show a picture that is not in the record",
+            Self::ChangeUnknown => "what was edited is not in the record",
+            Self::Silent => "nothing says what was wrong",
+            Self::CorrectedAgain => "the answer was corrected too",
+            Self::Unasked => "commits, pushes or publishes what nobody asked for",
+            Self::ShownWrong => "later turns show that it was wrong",
+            Self::Swapped => "another name stands where the person gave one",
+            Self::ArguedAway => "argues away what it has granted",
+            Self::NotDone => "what was ordered was not done",
+            Self::Unchecked => "a check that was asked for was not made",
+            Self::Innocent => "what was done last shows no fault: no pair",
+            Self::ToldLater => "the better answer follows what only the correction says: no pair",
+            Self::BuildsOn => "the better answer goes on from the other one: no pair",
+            Self::TornOff => "what was stopped was torn off: no pair",
+            Self::Elsewhere => "the answers change files that nobody named: no pair",
+            Self::CheckFailed => "the last check of the answer failed",
+            Self::PlanUnknown => "the plan itself is not in the record",
+            Self::Unshown => "the answer quotes what is not shown before it",
+            Self::Rejected => "rejected by a person",
+            Self::NotAccepted => "not accepted yet",
+            Self::LowQuality => "below --min-quality",
+            Self::TooLong => "the answer alone is longer than --max-tokens",
+            Self::Duplicate => "same example as another row",
+            Self::Trained => "of a session that is trained on",
+            Self::GivenAway => "the question holds the answer",
+        }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}

@@ -1,0 +1,336 @@
+//! A case: what was asked and done, what went wrong, and what the record shows to be right.
+//!
+//! Cases are made from notes alone and hold only what a note says. Exporters give them a shape; nothing here knows
+//! one. A case without a right answer in the record is still a case: [`Case::answer`] says so, and each exporter that
+//! needs one leaves it out and counts it.
+
+pub(crate) mod action;
+pub(crate) mod call;
+pub(crate) mod entry;
+pub(crate) mod family;
+pub(crate) mod gap;
+pub(crate) mod left_out;
+pub(crate) mod note;
+pub(crate) mod origin;
+pub(crate) mod story;
+pub(crate) mod worth;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::entry::Entry;
+pub use self::origin::{Origin, Source};
+pub use self::story::{Correction, Demonstration, Puzzle, Story};
+use crate::case::left_out::Reason;
+use cru_base::text;
+
+/// What a case was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Something failed.
+    Puzzle,
+    /// A person set the agent right.
+    Correction,
+    /// A stretch of work that succeeded, from what was asked to the last word.
+    Demonstration,
+    /// A plan that a person refused, and the one that it accepted instead.
+    Preference,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Puzzle, Self::Correction, Self::Demonstration, Self::Preference];
+
+    /// The word on the command line and in rows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Puzzle => "puzzle",
+            Self::Correction => "correction",
+            Self::Demonstration => "demonstration",
+            Self::Preference => "preference",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// How much of the tool calls of a case is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fidelity {
+    /// There are none.
+    None,
+    /// A line for each, as the note has them.
+    Summary,
+    /// All arguments and answers, from the transcript.
+    Full,
+}
+
+impl Fidelity {
+    /// The word in rows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Summary => "summary",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// One training or evaluation case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// Kind, `-` and 16 hex digits: BLAKE3 of session and failure or words, so that edits elsewhere
+    /// in the note leave it as it is.
+    pub id: String,
+    /// One line for lists and headings.
+    pub title: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What was asked and done before, oldest first. The last turn is the one in which it went wrong.
+    pub context: Vec<Turn>,
+    /// What happened.
+    pub story: Story,
+    /// BLAKE3 of context and story, 16 hex digits: changes with any text of the case.
+    pub content_hash: String,
+    /// The tools of its session as JSON, with what they were given there: a list of functions.
+    #[serde(skip)]
+    pub tools: Arc<str>,
+    /// How much of the tool calls is there.
+    pub fidelity: Fidelity,
+    /// How many secrets and personal data were taken out of it.
+    pub redactions: usize,
+    /// Whether a picture came with the words that were answered.
+    #[serde(skip)]
+    pub(crate) picture: bool,
+    /// Lines of the answer that stood somewhere before it.
+    #[serde(skip)]
+    pub(crate) recalled: HashSet<u64>,
+    /// What the record shows to be wrong with its answer.
+    #[serde(skip)]
+    pub fault: Option<Reason>,
+    /// What a person made of it in its note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
+    /// Whether a person accepted it.
+    pub accepted: bool,
+}
+
+/// The parts of a case that a person wrote anew, as text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Edits {
+    /// What was asked and done before.
+    pub context: Option<String>,
+    /// What went wrong.
+    pub failure: Option<String>,
+    /// The person's words.
+    pub words: Option<String>,
+    /// What is right.
+    pub expected: Option<String>,
+}
+
+impl Edits {
+    /// Whether nothing was written anew.
+    pub const fn is_empty(&self) -> bool {
+        self.context.is_none() && self.failure.is_none() && self.words.is_none() && self.expected.is_none()
+    }
+}
+
+/// What a person asked and what was done upon it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Turn {
+    /// Exact words; where nobody's words stand in the note, session title and phase heading.
+    pub asked: String,
+    /// Whether `asked` is a heading instead of words.
+    pub heading: bool,
+    /// What was done; of a long turn its beginning, its end, and what the answer needs.
+    pub done: Vec<Entry>,
+    /// How many things done are left out among these.
+    pub skipped_done: usize,
+    /// How many things are left out before this turn.
+    pub skipped_before: usize,
+    /// How many things are left out before each of those that are shown.
+    #[serde(skip)]
+    pub(crate) gaps: Vec<usize>,
+    /// Which things of its round are shown.
+    #[serde(skip)]
+    pub(crate) at: Vec<usize>,
+    /// Whether it is only shown for what the answer needs of it.
+    #[serde(skip)]
+    pub(crate) extra: bool,
+    /// The rounds of the session whose words it tells; what was done is of the last.
+    #[serde(skip)]
+    pub(crate) rounds: Vec<usize>,
+}
+
+impl Turn {
+    /// How many things are left out before one that is shown.
+    pub(crate) fn gap(&self, index: usize) -> usize {
+        self.gaps.get(index).copied().unwrap_or_default()
+    }
+
+    /// What was done, as text.
+    pub fn done(&self) -> String {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for at in 0..=self.done.len() {
+            let gap = if at < self.done.len() { self.gap(at) } else { 0 };
+            if gap > 0 || at == self.done.len() {
+                parts.push(entry::join(&self.done[from..at]));
+                from = at;
+            }
+            if gap > 0 {
+                parts.push(format!("[… {} left out …]", text::plural(gap as u64, "step")));
+            }
+        }
+        entry::paragraphs(parts.iter().map(String::as_str))
+    }
+}
+
+impl Case {
+    /// What it was made from.
+    pub const fn kind(&self) -> Kind {
+        match self.story {
+            Story::Puzzle(_) => Kind::Puzzle,
+            Story::Correction(_) => Kind::Correction,
+            Story::Demonstration(_) => Kind::Demonstration,
+            Story::Preference(_) => Kind::Preference,
+        }
+    }
+
+    /// The words that set right, and what was done before and after them.
+    pub const fn correction(&self) -> Option<&Correction> {
+        match &self.story {
+            Story::Correction(it) | Story::Preference(it) => Some(it),
+            Story::Puzzle(_) | Story::Demonstration(_) => None,
+        }
+    }
+
+    /// Whether it can be compared what was right and what was wrong.
+    pub fn is_pair(&self) -> bool {
+        self.correction().is_some() && self.gap().is_none()
+    }
+
+    /// What went wrong, as text: the failing step with its result and the error, or what the agent did.
+    pub fn failure(&self) -> String {
+        if let Some(text) = self.edits.as_ref().and_then(|edits| edits.failure.as_ref()) {
+            return text.clone();
+        }
+        match &self.story {
+            Story::Puzzle(it) => {
+                let step = it.step.as_ref().map(Entry::text).unwrap_or_default();
+                entry::paragraphs([step.as_str(), &it.error()])
+            }
+            Story::Correction(it) | Story::Preference(it) => entry::join(&it.behaviour),
+            Story::Demonstration(_) => String::new(),
+        }
+    }
+
+    /// What is right, as text, where the record shows it.
+    pub fn answer(&self) -> Option<String> {
+        if let Some(text) = self.edits.as_ref().and_then(|edits| edits.expected.as_ref()) {
+            return (!text.trim().is_empty()).then(|| text.clone());
+        }
+        let text = entry::paragraphs([self.said(), &entry::join(self.done())]);
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// What the note says in words of what is right.
+    pub fn said(&self) -> &str {
+        match &self.story {
+            Story::Puzzle(it) => it.resolution.as_deref().unwrap_or_default(),
+            Story::Correction(it) | Story::Preference(it) => it.interpretation.as_deref().unwrap_or_default(),
+            Story::Demonstration(_) => "",
+        }
+    }
+
+    /// What was done that is right.
+    pub fn done(&self) -> &[Entry] {
+        match &self.story {
+            Story::Puzzle(it) => &it.fix,
+            Story::Correction(it) | Story::Preference(it) => &it.response,
+            Story::Demonstration(it) => &it.done,
+        }
+    }
+
+    /// Every step, said or done thing of it.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let story: (Option<&Entry>, &[Entry]) = match &self.story {
+            Story::Puzzle(it) => (it.step.as_ref(), &[]),
+            Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
+            Story::Demonstration(_) => (None, &[]),
+        };
+        self.context.iter().flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+    }
+
+    /// What every tool answered.
+    pub(crate) fn outputs_mut(&mut self, each: &mut dyn FnMut(&mut String)) {
+        let (step, before, after) = match &mut self.story {
+            Story::Puzzle(it) => (it.step.as_mut(), [].as_mut_slice(), it.fix.as_mut_slice()),
+            Story::Correction(it) | Story::Preference(it) => {
+                (None, it.behaviour.as_mut_slice(), it.response.as_mut_slice())
+            }
+            Story::Demonstration(it) => (None, [].as_mut_slice(), it.done.as_mut_slice()),
+        };
+        let context = self.context.iter_mut().flat_map(|turn| &mut turn.done);
+        context.chain(step).chain(before).chain(after).filter_map(Entry::output_mut).for_each(each);
+    }
+
+    /// How much of its tool calls is there: all of them, or a line for each.
+    pub(crate) fn fidelity_found(&self) -> Fidelity {
+        let mut steps = self.entries().filter(|entry| entry.is_step()).peekable();
+        if steps.peek().is_none() {
+            Fidelity::None
+        } else if steps.all(|entry| entry.whole().is_some()) {
+            Fidelity::Full
+        } else {
+            Fidelity::Summary
+        }
+    }
+
+    /// Takes out of it what must not leave the vault, after a person wrote in it.
+    pub fn clean(&mut self) {
+        crate::hygiene::redact(self, &mut crate::hygiene::RedactedTexts::default());
+    }
+
+    /// Every text of it that may hold what must not leave the vault, with the name it stands under where it has one.
+    pub(crate) fn texts_mut(&mut self, each: &mut dyn FnMut(&str, &mut String)) {
+        each("", &mut self.title);
+        each("", &mut self.origin.session_title);
+        each("", &mut self.origin.phase);
+        for turn in &mut self.context {
+            each("", &mut turn.asked);
+            turn.done.iter_mut().for_each(|entry| entry.texts_mut(each));
+        }
+        match &mut self.story {
+            Story::Puzzle(it) => {
+                it.step.iter_mut().chain(&mut it.fix).for_each(|entry| entry.texts_mut(each));
+                for text in [&mut it.title, &mut it.text].into_iter().chain(&mut it.resolution) {
+                    each("", text);
+                }
+            }
+            Story::Correction(it) | Story::Preference(it) => {
+                it.behaviour.iter_mut().chain(&mut it.response).for_each(|entry| entry.texts_mut(each));
+                for text in std::iter::once(&mut it.words).chain(&mut it.interpretation) {
+                    each("", text);
+                }
+            }
+            Story::Demonstration(it) => {
+                it.done.iter_mut().for_each(|entry| entry.texts_mut(each));
+                it.check.iter_mut().for_each(|text| each("", text));
+            }
+        }
+        if let Some(edits) = &mut self.edits {
+            let parts = [&mut edits.context, &mut edits.failure, &mut edits.words, &mut edits.expected];
+            for text in parts.into_iter().flatten() {
+                each("", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What an export is asked to be: its format, whose words it is written in, and how much is taken.
+
+use crate::rows::example;
+use crate::rows::row::Dialect;
+
+/// A format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Rows to train on.
+    Jsonl,
+    /// Notes to read.
+    Markdown,
+    /// Samples to evaluate with.
+    Puzzle,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Jsonl, Self::Markdown, Self::Puzzle];
+
+    /// The word on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Markdown => "markdown",
+            Self::Puzzle => "puzzle",
+        }
+    }
+}
+
+/// What samples are evaluated with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eval {
+    /// Inspect AI.
+    #[default]
+    Inspect,
+    /// promptfoo.
+    Promptfoo,
+}
+
+/// What a vault may replace.
+#[derive(Clone, Copy, Debug)]
+pub struct Layouts<'a> {
+    /// What errors call the layout of cases.
+    pub name: &'a str,
+    /// The layout of cases.
+    pub case: &'a str,
+    /// What a model is told first.
+    pub prompt: &'a str,
+}
+
+/// What is wanted of an export.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// What a vault may replace.
+    pub layouts: Layouts<'a>,
+    /// Whose words rows are written in.
+    pub dialect: Dialect,
+    /// What samples are evaluated with.
+    pub eval: Eval,
+    /// Share of session families that are trained on.
+    pub train: f64,
+    /// Tokens that a row may take.
+    pub max_tokens: usize,
+    /// Least quality of a case.
+    pub min_quality: f64,
+}
+
+impl<'a> Options<'a> {
+    /// What is done where nothing is said.
+    pub const fn new(layouts: Layouts<'a>) -> Self {
+        Self { layouts, dialect: Dialect::Hf, eval: Eval::Inspect, train: 0.9, max_tokens: 8_192, min_quality: 0.0 }
+    }
+
+    pub(crate) const fn example(&self) -> example::PromptOptions<'a> {
+        example::PromptOptions { system: self.layouts.prompt, max_tokens: self.max_tokens, lines: false }
+    }
+}

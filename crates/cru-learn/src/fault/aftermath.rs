@@ -1,0 +1,153 @@
+//! What the rest of a session says of an answer: its lines were taken out again, it left a failure that the person brings
+//! back, or the next answer begins by agreeing that it was wrong.
+//!
+//! Nothing of it stands in the answer, so each sign must be one of its own: lines of the same file, a file that it wrote,
+//! words that open the next turn.
+
+use std::collections::HashSet;
+
+use crate::case::action::{added, removed};
+use crate::case::entry::{Entry, Told};
+use crate::fault::news;
+use crate::find::turns::{SessionTurn, Turns};
+use cru_action::patch::FilePatch;
+use cru_graph::turn::reply;
+use cru_session::words::shorten::file_name;
+
+/// Lines of which half must be gone.
+const LEAST: usize = 5;
+
+/// How many turns later a line may be taken out for what it was: far behind that other work has begun, unless a failure
+/// brings the person back to it.
+const SOON: usize = 6;
+
+/// How many turns later nothing is looked at any more.
+const FAR: usize = 40;
+
+/// How many turns later a person may bring a failure back.
+const TURNS: usize = 6;
+
+/// Whether what came after shows that what was done in round `index` was not right.
+pub(crate) fn shows_wrong(trail: &Turns<'_>, index: usize, done: &[Entry]) -> bool {
+    let (mut lines, mut files) = (HashSet::new(), HashSet::new());
+    for change in changes(done.iter()) {
+        let file = file_name(change.path());
+        files.insert(file);
+        lines.extend(added(&change).into_iter().map(|line| (file, line)));
+    }
+    let Some(next) = trail.rounds.get(index + 1) else { return false };
+    if files.is_empty() {
+        return false;
+    }
+    let mut turns = trail.rounds[index + 1..].iter().take(TURNS);
+    turns.any(|round| reply::brings_back_failure(&trail.words(round), files.iter().copied()))
+        || (agrees(next) && is_rewritten(next, &lines))
+        || is_gone(trail, index, &lines)
+}
+
+/// What the calls among these change that nobody refused.
+fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = FilePatch<'a>> {
+    done.filter(|entry| !entry.is_refused()).flat_map(Entry::changes)
+}
+
+/// The same of a turn.
+fn changes_in<'a>(round: &'a SessionTurn<'_>) -> impl Iterator<Item = FilePatch<'a>> {
+    changes(round.beats.iter().map(|beat| &beat.entry))
+}
+
+/// Whether the first words of an answer agree that what was done before was wrong.
+fn agrees(round: &SessionTurn<'_>) -> bool {
+    let first = round.beats.iter().map(|beat| &beat.entry).find(|entry| !entry.is_blank());
+    matches!(first.map(|entry| &entry.told), Some(Told::Prose(text)) if news::agrees(text))
+}
+
+/// Whether a turn takes out a line of the answer.
+fn is_rewritten(round: &SessionTurn<'_>, lines: &HashSet<(&str, &str)>) -> bool {
+    changes_in(round).any(|change| {
+        let file = file_name(change.path());
+        removed(&change).into_iter().any(|line| lines.contains(&(file, line)))
+    })
+}
+
+/// Whether at least half of what was added is taken out soon after, upon words of the person.
+fn is_gone(trail: &Turns<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bool {
+    if lines.len() < LEAST {
+        return false;
+    }
+    let mut gone: HashSet<(&str, &str)> = HashSet::new();
+    let mut spoken = false;
+    for (later, round) in trail.rounds[index + 1..].iter().take(FAR).enumerate() {
+        spoken |= !round.users.is_empty();
+        if later >= SOON && !reply::is_failing_output(&trail.words(round)) {
+            continue;
+        }
+        for change in changes_in(round).filter(|_| spoken) {
+            let file = file_name(change.path());
+            let known = |line: &&str| lines.contains(&(file, *line));
+            gone.extend(removed(&change).into_iter().filter(known).map(|line| (file, line)));
+            // What is put back, or only moved, is still there.
+            added(&change).into_iter().filter(known).for_each(|line| {
+                gone.remove(&(file, line));
+            });
+        }
+    }
+    gone.len() * 2 >= lines.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tests::{prose, step, user, with_calls};
+    use crate::{Call, Calls};
+    use cru_session::Item;
+
+    /// Whether what was done in the first turn is shown to be wrong by the second one.
+    fn wrong(words: &str, opening: &str, old: &str, new: &str) -> bool {
+        let first = "int a_valve;\nint b_valve;\nint c_valve;\nint d_valve;\nint e_valve;";
+        let edit = |old: &str, new: &str| {
+            let input = json!({ "file_path": "lib/pump.c", "old_string": old, "new_string": new });
+            Call::new("Edit", input, Some("done")).unwrap()
+        };
+        let calls: Calls = [("n-001", edit("", first)), ("n-002", edit(old, new))]
+            .map(|(id, call)| (id.to_owned(), call))
+            .into_iter()
+            .collect();
+        let items: Vec<Item> = vec![
+            user("", "Mend the pump.", None),
+            step("n-001", "Edit lib/pump.c", "+5"),
+            prose("Done."),
+            user("", words, None),
+            prose(opening),
+            step("n-002", "Edit lib/pump.c", "+1"),
+        ];
+        with_calls(items, &calls, |trail| {
+            let done: Vec<Entry> = trail.rounds[0].beats.iter().map(|beat| beat.entry.clone()).collect();
+            shows_wrong(trail, 0, &done)
+        })
+    }
+
+    #[test]
+    fn lines_that_were_taken_out() {
+        let three = "int a_valve;\nint b_valve;\nint c_valve;";
+        assert!(wrong("shorter, please", "I look.", three, "int valves;"));
+        assert!(!wrong("shorter, please", "I look.", "int a_valve;\nint b_valve;", "int valves;"));
+        assert!(!wrong("sorted, please", "I look.", three, "int c_valve;\nint b_valve;\nint a_valve;"));
+    }
+
+    #[test]
+    fn one_line_and_an_admission() {
+        assert!(wrong("does a valve close twice?", "You're right, it can't.", "int a_valve;", "int z_valve;"));
+        assert!(!wrong("and a last one", "I add it.", "int a_valve;", "int z_valve;"));
+        assert!(!wrong("and a last one", "You're right, it lacks.", "", "int z_valve;"));
+    }
+
+    #[test]
+    fn failures_that_come_back() {
+        let fails = |words: &str| wrong(words, "I look.", "", "int z_valve;");
+        assert!(fails("error: lib/pump.c:3: no such valve\nmake: *** [pump.o] Error 1"));
+        assert!(!fails("error: lib/hose.c:3: no such valve\nmake: *** [hose.o] Error 1"));
+        assert!(!fails("now lib/pump.c gets a header"));
+    }
+}

@@ -1,0 +1,356 @@
+//! A case as a note that a person reads: context, failure, expected behaviour, each step with a link to the session.
+//!
+//! The layout is the template's (`templates/case.md`, which a vault may replace); this file prepares the values. Text
+//! of agents and persons stands in quotes, so that nothing it holds can end a section or open another.
+
+use minijinja::Environment;
+use serde::Serialize;
+
+use crate::case::entry::{Entry, Told};
+use crate::case::{Case, Kind, Origin, Story, Turn};
+use crate::context::budget::{self, cut_middle};
+use cru_base::{Error, Result, text};
+
+/// The layout used where a vault has none of its own.
+pub const TEMPLATE: &str = include_str!("../../../../templates/case.md");
+
+/// Entries of a turn that are shown: the first ones, and those that led to the failure.
+const FIRST: usize = budget::FIRST;
+const LAST: usize = 12;
+
+/// Characters of one quoted text in a context.
+const QUOTE: usize = 1_500;
+
+/// What a template is given.
+#[derive(Debug, Serialize)]
+struct Values<'a> {
+    id: &'a str,
+    kind: Kind,
+    /// The kind, as a sentence begins with it.
+    name: &'static str,
+    title: String,
+    /// Whether the case is a file of its own, with frontmatter.
+    standalone: bool,
+    note: &'a str,
+    session: &'a str,
+    session_title: &'a str,
+    /// Wikilink to the very block, the session's title as its text.
+    link: String,
+    /// The same for the frontmatter.
+    link_to: String,
+    path: &'a str,
+    line: usize,
+    phase: String,
+    agent: &'a str,
+    model: &'a str,
+    host: &'a str,
+    channel: &'a str,
+    tags: &'a [String],
+    evidence: &'static str,
+    verified: bool,
+    quality: f64,
+    content_hash: &'a str,
+    context: Vec<TurnValues>,
+    failure: String,
+    correction: String,
+    rule: &'static str,
+    /// Empty where the record has none.
+    expected: String,
+}
+
+#[derive(Debug, Serialize)]
+struct TurnValues {
+    /// Quoted words, or a heading as it is.
+    asked: String,
+    heading: bool,
+    done: String,
+}
+
+/// Renders cases by one template.
+#[derive(Debug)]
+pub struct Layout<'t> {
+    environment: Environment<'t>,
+}
+
+impl<'t> Layout<'t> {
+    /// Reads a template; `name` is what errors call it.
+    pub fn new(name: &'t str, template: &'t str) -> Result<Self> {
+        let mut environment = Environment::new();
+        environment.add_filter("yaml", |value: String| yaml(&value));
+        environment.add_template(name, template).map_err(|error| refused(name, &error))?;
+        Ok(Self { environment })
+    }
+
+    /// A case as markdown, ending with a newline; `standalone` for a file of its own.
+    pub fn render(&self, case: &Case, standalone: bool) -> Result<String> {
+        let Some((name, template)) = self.environment.templates().next() else { return Ok(String::new()) };
+        let values = minijinja::value::Serde(values(case, standalone));
+        let text = template.render(values).map_err(|error| refused(name, &error))?;
+        Ok(format!("{}\n", text.trim_end()))
+    }
+}
+
+fn refused(name: &str, error: &minijinja::Error) -> Error {
+    let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
+    let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
+    Error::usage(format!("could not use the template {name}{line}: {}{detail}", error.kind()))
+        .with_hint(format!("correct it, or move {name} away to use the built-in one"))
+}
+
+/// The file name of a case's note: kind, title and the first half of the number that ends its id.
+pub fn file_name(kind: Kind, id: &str, title: &str) -> String {
+    let number = id.rsplit('-').next().unwrap_or_default();
+    let short = &number[..number.len().min(8)];
+    let slug = text::slug(title, 7);
+    let kind = kind.as_str();
+    if slug.is_empty() { format!("{kind}-{short}.md") } else { format!("{kind}-{slug}-{short}.md") }
+}
+
+fn values(case: &Case, standalone: bool) -> Values<'_> {
+    let origin = &case.origin;
+    let turns = case.context.iter().map(|turn| TurnValues {
+        asked: if turn.heading { line(&turn.asked) } else { quote(&cut_middle(&turn.asked, QUOTE * 2)) },
+        heading: turn.heading,
+        done: entries(&elided(turn, &origin.note), origin, QUOTE),
+    });
+    let mut rule = "";
+    let (failure, correction) = match &case.story {
+        Story::Puzzle(it) => {
+            let step = it.step.as_ref().map(|step| entries(&[Shown::Entry(step)], origin, usize::MAX));
+            let callout = match (it.title.is_empty(), it.text.is_empty()) {
+                (true, true) => String::new(),
+                (false, true) => format!("> [!error] {}", line(&it.title)),
+                (_, false) => format!("> [!error] {}\n{}", line(&it.title), quote(&it.text)),
+            };
+            (crate::case::entry::paragraphs([step.unwrap_or_default().as_str(), &callout]), String::new())
+        }
+        Story::Correction(it) | Story::Preference(it) => {
+            rule = it.rule;
+            (entries(&with_plans(&it.behaviour), origin, usize::MAX), quote(&it.words))
+        }
+        Story::Demonstration(_) => (String::new(), String::new()),
+    };
+    let expected = match &case.story {
+        Story::Puzzle(it) => {
+            let words = it.resolution.as_deref().map(quote).unwrap_or_default();
+            crate::case::entry::paragraphs([words.as_str(), &entries(&all(&it.fix), origin, usize::MAX)])
+        }
+        Story::Correction(it) | Story::Preference(it) => {
+            let words = it.interpretation.as_deref().map(quote).unwrap_or_default();
+            let mut shown = with_plans(&it.response);
+            if it.more > 0 {
+                shown.push(Shown::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
+            }
+            crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
+        }
+        Story::Demonstration(it) => entries(&all(&it.done), origin, usize::MAX),
+    };
+    Values {
+        id: &case.id,
+        kind: case.kind(),
+        name: match case.kind() {
+            Kind::Puzzle => "Puzzle",
+            Kind::Correction => "Correction",
+            Kind::Demonstration => "Demonstration",
+            Kind::Preference => "Preference",
+        },
+        quality: case.quality(),
+        title: line(&case.title),
+        standalone,
+        note: &origin.note,
+        session: &origin.session,
+        session_title: &origin.session_title,
+        link_to: if origin.source.block_id.is_empty() {
+            format!("[[{}]]", origin.note)
+        } else {
+            format!("[[{}#^{}]]", origin.note, origin.source.block_id)
+        },
+        link: link(&origin.note, &origin.source.block_id, &origin.session_title),
+        path: &origin.source.path,
+        line: origin.source.line_start,
+        phase: line(&origin.phase),
+        agent: &origin.agent,
+        model: &origin.model,
+        host: &origin.host,
+        channel: &origin.channel,
+        tags: &origin.tags,
+        evidence: case.evidence(),
+        verified: case.verified(),
+        content_hash: &case.content_hash,
+        context: turns.collect(),
+        failure,
+        correction,
+        rule,
+        expected,
+    }
+}
+
+/// An entry, or a line in the place of some.
+enum Shown<'a> {
+    Entry(&'a Entry),
+    Line(String),
+    Text(String),
+}
+
+fn all(entries: &[Entry]) -> Vec<Shown<'_>> {
+    entries.iter().map(Shown::Entry).collect()
+}
+
+/// Entries, and below a call that showed a plan the plan itself, which only the transcript has.
+fn with_plans(entries: &[Entry]) -> Vec<Shown<'_>> {
+    let mut shown = Vec::new();
+    for entry in entries {
+        shown.push(Shown::Entry(entry));
+        let plan = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
+        shown.extend(plan.filter(|plan| !plan.trim().is_empty()).map(|plan| Shown::Text(quote(plan))));
+    }
+    shown
+}
+
+/// The entries of a turn, the middle of a long one left out.
+fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<Shown<'a>> {
+    let entries = &turn.done;
+    if turn.skipped_done == 0 && entries.len() <= FIRST + LAST + 1 {
+        return all(entries);
+    }
+    let first = FIRST.min(entries.len());
+    let last = entries.len().saturating_sub(LAST).max(first);
+    let left_out = last - first + turn.skipped_done;
+    let mut shown = all(&entries[..first]);
+    shown.push(Shown::Line(format!("- … {left_out} more in [[{note}]]")));
+    shown.extend(all(&entries[last..]));
+    shown
+}
+
+/// Entries as markdown: steps as a list with links, everything else quoted.
+fn entries(shown: &[Shown<'_>], origin: &Origin, max: usize) -> String {
+    let mut out = String::new();
+    let mut in_list = false;
+    for entry in shown {
+        let (is_item, text) = match entry {
+            Shown::Line(line) => (true, line.clone()),
+            Shown::Text(text) => (false, text.clone()),
+            Shown::Entry(entry) => (entry.is_step(), written(entry, origin, max)),
+        };
+        if !out.is_empty() {
+            out.push_str(if in_list && is_item { "\n" } else { "\n\n" });
+        }
+        in_list = is_item;
+        out.push_str(&text);
+    }
+    out
+}
+
+fn written(entry: &Entry, origin: &Origin, max: usize) -> String {
+    let link = entry.block.as_ref().map(|block| format!(" [[{}#^{block}]]", origin.note)).unwrap_or_default();
+    match &entry.told {
+        Told::Step { call, result, .. } => {
+            let (line, fence) = call.split_once('\n').unwrap_or((call, ""));
+            let result = if result.is_empty() { String::new() } else { format!(" → {}", escaped(result)) };
+            let fence = if fence.is_empty() { String::new() } else { format!("\n{fence}").replace('\n', "\n  ") };
+            format!("- {line}{result}{link}{fence}")
+        }
+        Told::Prose(text) | Told::Remark(text) => quote(&cut_middle(text, max)),
+    }
+}
+
+/// A wikilink to a block of a note, or to the note.
+fn link(note: &str, block: &str, shown: &str) -> String {
+    // The text of a link holds no brackets: what stands for a secret would look like one without them.
+    let mut shown = shown.to_owned();
+    while let Some(start) = shown.find("[secret:") {
+        let end = shown[start..].find(']').map_or(shown.len(), |end| start + end + 1);
+        shown.replace_range(start..end, "$SECRET");
+    }
+    let shown = shown.replace(['[', ']', '|', '\n'], " ");
+    let block = if block.is_empty() { String::new() } else { format!("#^{block}") };
+    format!("[[{note}{block}|{}]]", text::fold_whitespace(&shown))
+}
+
+/// Every line as a quote; comment marks are escaped, in code they are none.
+fn quote(words: &str) -> String {
+    let mut out = String::new();
+    let mut fenced = false;
+    for (index, line) in words.trim().lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        out.push('>');
+        let mark = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        fenced ^= mark;
+        if !line.is_empty() {
+            out.push(' ');
+            out.push_str(&if fenced || mark { line.to_owned() } else { uncommented(line) });
+        }
+    }
+    out
+}
+
+/// One line in which nothing opens a comment.
+fn line(words: &str) -> String {
+    uncommented(&text::fold_whitespace(words))
+}
+
+fn uncommented(words: &str) -> String {
+    words.replace("%%", "\\%\\%")
+}
+
+/// A result line: what would open a link, a tag, an element, a formula or an emphasis is escaped.
+fn escaped(result: &str) -> String {
+    let mut out = String::with_capacity(result.len());
+    let mut before = ' ';
+    let mut chars = result.chars().peekable();
+    while let Some(c) = chars.next() {
+        let opens = match c {
+            // Inside a word an underscore is one.
+            '_' => !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric())),
+            '#' | '^' => before.is_whitespace(),
+            _ => matches!(c, '*' | '`' | '[' | ']' | '<' | '%' | '\\' | '$'),
+        };
+        if opens {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// A YAML scalar: plain where that is safe, else in double quotes.
+fn yaml(value: &str) -> String {
+    let plain = !value.is_empty()
+        && value.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '/'))
+        && value.chars().next().is_some_and(char::is_alphabetic)
+        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(&value.to_lowercase().as_str());
+    if plain { value.to_owned() } else { serde_json::Value::from(value).to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_scalars() {
+        for plain in ["planner@1.2", "claude-opus-4-5", "dev"] {
+            assert_eq!(yaml(plain), plain);
+        }
+        for (value, quoted) in [("no", "\"no\""), ("12", "\"12\""), ("a: b", "\"a: b\""), ("", "\"\"")] {
+            assert_eq!(yaml(value), quoted);
+        }
+    }
+
+    #[test]
+    fn quotes_hold_whatever_they_quote() {
+        assert_eq!(quote("a\n\n# b\n%%private%%"), "> a\n>\n> # b\n> \\%\\%private\\%\\%");
+    }
+
+    #[test]
+    fn a_wrong_template_says_where() {
+        let error = Layout::new("templates/case.md", "# {{ title }}\n{% if %}\n").unwrap_err();
+        assert!(
+            error.to_string().starts_with("could not use the template templates/case.md:2: syntax error"),
+            "{error}"
+        );
+        assert!(error.hint().is_some());
+    }
+}

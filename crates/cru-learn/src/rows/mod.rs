@@ -1,0 +1,106 @@
+//! Which rows a case gives: one or several tables may take it, each with the prompt that it needs.
+
+pub(crate) mod chat;
+pub(crate) mod example;
+pub(crate) mod inspect;
+pub(crate) mod line;
+pub(crate) mod promptfoo;
+pub(crate) mod row;
+pub(crate) mod tokens;
+
+use std::cell::OnceCell;
+
+use self::example::{End, Example};
+use self::row::{Dialect, Metadata, Row, Table};
+use crate::case::left_out::Reason;
+use crate::case::{Case, Story};
+use crate::export::format::Options;
+use crate::fault::pair;
+
+/// The rows of a case with their tokens, and why others are none.
+pub(crate) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, usize), Reason>> {
+    let examples: [OnceCell<Result<Example, Reason>>; 4] = Default::default();
+    let example = |end: End, lines: bool| {
+        let known = &examples[usize::from(end == End::Before) + 2 * usize::from(lines)];
+        let wanted = example::PromptOptions { lines, ..options.example() };
+        known.get_or_init(|| example::example(case, end, wanted)).as_ref().map_err(|reason| *reason)
+    };
+    let make = |table: Table, end: End, label: bool| {
+        let mut lines = options.dialect.takes_one_message(table);
+        let mut example_of = example(end, lines);
+        // LLaMA-Factory skips a row in which the person speaks right after a tool.
+        if !lines && options.dialect == Dialect::Axolotl && example_of.is_ok_and(interrupts) {
+            lines = true;
+            example_of = example(end, lines);
+        }
+        let example = example_of?;
+        // Who knows what is wrong of an answer need not see what it quotes.
+        if label && !example.shown {
+            return Err(Reason::Unshown);
+        }
+        let answer = if label { &example.chosen } else { &example.rejected };
+        if answer.is_empty() || (table == Table::Preference && example.rejected.is_empty()) {
+            return Err(Reason::Unchanged);
+        }
+        let tokens = example.tokens;
+        let metadata = Metadata::of(case, tokens, lines);
+        Ok((table, row::row(table, options.dialect, example, label, &metadata), tokens))
+    };
+    let kto = options.dialect != Dialect::Openai;
+    let mut made = Vec::new();
+    match (case.gap(), &case.story) {
+        (Some(gap), Story::Puzzle(it)) => {
+            // What failed for good is wrong, although nobody knows what is right; a search without a hit only says no.
+            if kto && gap == Reason::Unresolved && it.step.is_some() && !case.is_silent() {
+                made.push(make(Table::Kto, End::Before, false));
+            }
+            made.push(Err(gap));
+        }
+        (Some(gap), story) => {
+            // An interruption says that something was wrong, and not what; an answer that was let stand would show it.
+            let plain = matches!(story, Story::Correction(it) if it.rule != "interrupted");
+            if kto && gap == Reason::CorrectedAgain && plain && !is_innocent(case) {
+                made.push(make(Table::Kto, End::Before, false));
+            }
+            made.push(Err(gap));
+        }
+        (None, Story::Demonstration(_)) => {
+            // Of a whole conversation every answer is learned; what came before a later turn only leads to its answer.
+            let table = if case.context.len() > 1 { Table::Completion } else { Table::Sft };
+            made.push(make(table, End::After, true));
+        }
+        (None, Story::Puzzle(it)) => {
+            made.push(make(Table::Completion, End::After, true));
+            if kto && it.verified {
+                made.push(make(Table::Kto, End::After, true));
+            }
+        }
+        (None, Story::Correction(_) | Story::Preference(_)) => {
+            made.push(make(Table::Completion, End::After, true));
+            if is_innocent(case) {
+                made.push(Err(Reason::Innocent));
+                return made;
+            }
+            if let Some(flaw) = example(End::Before, false).ok().and_then(|example| pair::flaw(case, example)) {
+                made.push(Err(flaw));
+                return made;
+            }
+            made.push(make(Table::Preference, End::Before, true));
+            if kto {
+                made.push(make(Table::Kto, End::Before, true));
+                made.push(make(Table::Kto, End::Before, false));
+            }
+        }
+    }
+    made
+}
+
+/// Whether what was done before a correction shows no fault; a person who accepted or edited the case knows better.
+fn is_innocent(case: &Case) -> bool {
+    !case.accepted && case.edits.is_none() && case.correction().is_some_and(|it| it.innocent)
+}
+
+/// Whether the person speaks right after a tool, and not after the agent.
+fn interrupts(example: &Example) -> bool {
+    example.prompt.windows(2).any(|pair| pair[0].role == "tool" && pair[1].role == "user")
+}
