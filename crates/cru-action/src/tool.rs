@@ -99,10 +99,12 @@ impl ToolKind {
 pub enum Role {
     /// A shell command.
     Command,
-    /// The file or folder.
+    /// The file whose text is read or written, or the folder that is searched.
     Path,
     /// What is searched for.
     Pattern,
+    /// Which files a search looks at.
+    Filter,
     /// A patch.
     Patch,
     /// An address, a question, a description.
@@ -116,6 +118,7 @@ pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Op
         Role::Command => "command",
         Role::Path => "path",
         Role::Pattern => "pattern",
+        Role::Filter => "filter",
         Role::Patch => "patch",
         Role::Query => "query",
     };
@@ -124,6 +127,11 @@ pub fn argument<'v>(tool: &str, input: &'v Map<String, Value>, role: Role) -> Op
         let empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         (!empty).then_some((name, value))
     })
+}
+
+/// What stands for the main argument of a call that has none: `.` for lists of a folder.
+pub fn default_argument(tool: &str) -> Option<&'static str> {
+    TABLE.rows.get(find(tool).2?)?.get("default")
 }
 
 /// What a call of a tool does, where its kind or name says it. Shell commands are not looked at.
@@ -267,5 +275,9 @@ mod tests {
         assert_eq!(argument("exec_command", &input, Role::Command), Some(("cmd", &json!("ls"))));
         assert_eq!(argument("Read", &input, Role::Path), None);
         assert_eq!(argument("unheard_of", &input, Role::Path), None);
+        assert_eq!(
+            (default_argument("LS"), default_argument("Grep"), default_argument("unheard_of")),
+            (Some("."), None, None)
+        );
     }
 }

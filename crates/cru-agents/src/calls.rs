@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::shell::Effects;
+
 /// More open calls of one record are not searched; it bounds the work for damaged files.
 const MAX: usize = 512;
 
@@ -20,10 +22,8 @@ pub(super) struct OpenCall {
     pub(super) input: Option<Value>,
     /// The path argument.
     pub(super) path: Option<String>,
-    /// Files that the shell command writes if it succeeds, as a note writes them.
-    pub(super) writes: Vec<String>,
-    /// Whether the shell command makes a commit.
-    pub(super) commits: bool,
+    /// What the shell command does if it succeeds.
+    pub(super) effects: Effects,
     /// The inline sub-agent stream that works for it.
     pub(super) sidechain: Option<String>,
     /// The turn it was made in.
@@ -40,8 +40,7 @@ impl OpenCall {
             tool: tool.to_owned(),
             input: None,
             path: None,
-            writes: Vec::new(),
-            commits: false,
+            effects: Effects::default(),
             sidechain: None,
             turn: 0,
             host_id: host_id.to_owned(),

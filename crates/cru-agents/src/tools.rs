@@ -1,67 +1,21 @@
 //! Tool calls and their answers, for agents whose tools have the usual names and arguments.
 //!
-//! The kind of a tool says which argument tells most, which files its success proves to be read or written, and what
-//! its answer comes to in a few words. A tool that the table does not know shows its arguments as compact JSON and
-//! proves nothing.
+//! The kind of a tool says which files its success proves to be read or written, and what its answer comes to in a few
+//! words. A tool that the table does not know proves nothing.
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::argument::{compact, lines_of};
 use super::calls::{Calls, OpenCall};
 use super::git::commit_in;
 use super::out::Out;
 use super::place::Place;
-use super::{patch, shell};
+use super::{argument, patch, shell};
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
 use cru_session::{FileRef, Task};
-
-/// What a tool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Runs a shell command.
-    Shell,
-    /// Reads a file.
-    Read,
-    /// Makes a file, or writes all of it.
-    Write,
-    /// Changes a file.
-    Edit,
-    /// Applies a patch to several files.
-    Patch,
-    /// Deletes a file.
-    Delete,
-    /// Searches or lists.
-    Look,
-    /// Anything else.
-    Other,
-}
-
-/// The kind of a tool, by its name in any spelling: `read_file`, `ReadFile`.
-pub(super) fn kind(tool: &str, input: &Value) -> Kind {
-    let name: String =
-        tool.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect();
-    match name.as_str() {
-        "bash" | "shell" | "execute" | "powershell" | "runterminalcmd" | "runterminalcommand" | "terminal"
-        | "runcommand" | "executecommand" => Kind::Shell,
-        "view" | "read" | "readfile" | "viewfile" | "openfile" => Kind::Read,
-        "create" | "write" | "writefile" | "createfile" | "writetofile" => Kind::Write,
-        "edit" | "editfile" | "strreplace" | "searchreplace" | "multiedit" | "multistrreplace" | "editnotebook"
-        | "replace" | "insert" => Kind::Edit,
-        "strreplaceeditor" => match input.get("command").and_then(Value::as_str) {
-            Some("view") => Kind::Read,
-            Some("create") => Kind::Write,
-            _ => Kind::Edit,
-        },
-        "applypatch" | "patch" => Kind::Patch,
-        "delete" | "deletefile" => Kind::Delete,
-        "grep" | "rg" | "grepsearch" | "ripgrep" | "glob" | "globfilesearch" | "globtool" | "find" | "filesearch"
-        | "codebasesearch" | "semanticsearch" | "ls" | "listdir" | "listdirectory" | "list" => Kind::Look,
-        _ => Kind::Other,
-    }
-}
 
 /// Tells a call and keeps of it what its answer needs; the id that events know it by.
 pub(super) fn call(
@@ -75,15 +29,14 @@ pub(super) fn call(
     let id = calls.name(host_id, out.record);
     let tool = if tool.trim().is_empty() { "tool" } else { tool };
     let mut open = OpenCall::new(id.clone(), host_id, tool, "");
-    match kind(tool, &input) {
-        Kind::Shell => {
-            let command = text(&input, &["command", "cmd"]).unwrap_or("");
-            open.writes = shell::written(command).iter().map(|path| place.show_shell(path)).collect();
-            open.commits = command.contains("git") && command.contains("commit");
+    match ToolKind::of_call(tool, &input) {
+        ToolKind::Shell => {
+            let command = argument::command(tool, &input).unwrap_or_default();
+            open.effects = shell::effects(tool, &command, place);
         }
-        Kind::Patch => open.input = Some(input.clone()),
+        ToolKind::Patch => open.input = Some(input.clone()),
         _ => {
-            open.path = path(&input).map(str::to_owned);
+            open.path = argument::path(tool, &input).map(str::to_owned);
             open.input = Some(input.clone()).filter(|input| input.to_string().len() < KEPT);
         }
     }
@@ -133,7 +86,7 @@ pub(super) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         reads.clear();
     }
     let brief = known.or_else(|| told().map(Cow::Owned));
-    let commit = commit_in(&output).filter(|_| call.commits && good).map(str::to_owned);
+    let commit = commit_in(&output).filter(|_| call.effects.commits && good).map(str::to_owned);
     out.emit(EventKind::Result(CallResult {
         call: Cow::Borrowed(&call.id),
         output,
@@ -156,21 +109,12 @@ pub(super) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
 fn files(call: &OpenCall, input: &Value, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
     let file = |path: String| FileRef { path, ..FileRef::default() };
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
-    match kind(&call.tool, input) {
+    match ToolKind::of_call(&call.tool, input) {
         // A folder is looked at in the same way.
-        Kind::Read => (named().filter(|path| is_file(path)).map(file).into_iter().collect(), Vec::new()),
-        Kind::Write | Kind::Edit => (Vec::new(), named().map(file).into_iter().collect()),
-        Kind::Patch => {
-            let changes = patch::read(patch_text(input));
-            let kept = changes.iter().filter(|change| !change.deleted);
-            let row = |change: &patch::Change| FileRef {
-                path: place.show(change.after()).into_owned(),
-                created: change.created,
-                ..FileRef::default()
-            };
-            (Vec::new(), kept.map(row).collect())
-        }
-        _ => (Vec::new(), call.writes.iter().cloned().map(file).collect()),
+        ToolKind::Read => (named().filter(|path| is_file(path)).map(file).into_iter().collect(), Vec::new()),
+        ToolKind::Write | ToolKind::Edit => (Vec::new(), named().map(file).into_iter().collect()),
+        ToolKind::Patch => (Vec::new(), patch::written(&argument::patched(&call.tool, input, place))),
+        _ => (Vec::new(), call.effects.writes.iter().cloned().map(file).collect()),
     }
 }
 
@@ -181,42 +125,16 @@ fn is_file(path: &str) -> bool {
 
 /// The main argument of a call, in full; paths as a note writes them.
 pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
-    let shown = || path(input).map(|path| place.show(path).into_owned());
-    let found = match kind(tool, input) {
-        Kind::Shell => text(input, &["command", "cmd"]).map(str::to_owned),
-        Kind::Patch => {
-            let paths: Vec<String> =
-                patch::read(patch_text(input)).iter().map(|change| place.show(change.after()).into_owned()).collect();
-            (!paths.is_empty()).then(|| patch::files(&paths))
-        }
-        Kind::Read => shown().map(|path| format!("{path}{}", range(input))),
-        Kind::Write | Kind::Edit | Kind::Delete => shown(),
-        Kind::Look => {
-            let wanted = text(input, &["pattern", "regex", "glob_pattern", "query", "search_term"]);
-            match wanted {
-                Some(wanted) => Some(format!("{wanted}{}", scope(input, place))),
-                None => shown().or_else(|| directory(input).map(|path| place.show(path).into_owned())),
-            }
-        }
-        // The plan stands in the decision about it.
-        Kind::Other if matches!(tool, "exit_plan_mode" | "ExitPlanMode" | "ExitSpecMode") => Some(String::new()),
-        Kind::Other => {
-            let telling = ["description", "question", "query", "search_term", "url", "skill", "name", "intent", "task"];
-            text(input, &telling).map(str::to_owned)
-        }
-    };
-    let none = Map::new();
-    found.unwrap_or_else(|| compact(input.as_object().unwrap_or(&none), place))
-}
-
-/// The file that a call names.
-pub(super) fn path(input: &Value) -> Option<&str> {
-    text(input, &["path", "file_path", "filePath", "target_file", "relative_workspace_path", "target_notebook", "file"])
-}
-
-fn directory(input: &Value) -> Option<&str> {
-    let list = ["paths", "target_directories"].iter().find_map(|key| input.get(key)?.as_array()?.first()?.as_str());
-    text(input, &["directory_path", "target_directory", "directory", "folder", "paths"]).or(list)
+    use ToolKind::{Delete, Edit, Patch, Plan, Read, Search, Shell, Task, Write};
+    if let Some(main) = argument::main(tool, input, place) {
+        return main;
+    }
+    let kind = ToolKind::of_call(tool, input);
+    // These hosts have tools of which nobody knows, with a word on what they are for.
+    let words = ["description", "question", "query", "search_term", "url", "skill", "name", "intent", "task"];
+    let known = matches!(kind, Shell | Read | Write | Edit | Delete | Patch | Search | Task | Plan);
+    let said = text(input, &words).filter(|_| !known);
+    said.map_or_else(|| argument::telling(tool, input, place), str::to_owned)
 }
 
 /// The first of these arguments that says something.
@@ -224,60 +142,23 @@ pub(super) fn text<'v>(input: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|key| input.get(key)?.as_str().map(str::trim).filter(|value| !value.is_empty()))
 }
 
-/// A patch is given as it is or under a key.
-fn patch_text(input: &Value) -> &str {
-    input.as_str().or_else(|| text(input, &["patch", "input", "patchText"])).unwrap_or("")
-}
-
-/// `:10-60` for a part of a file.
-fn range(input: &Value) -> String {
-    let pair = |key: &str| {
-        let list = input.get(key)?.as_array()?;
-        Some((list.first()?.as_u64()?, list.get(1)?.as_i64()?))
-    };
-    let number = |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_u64());
-    if let Some((from, to)) = pair("view_range").or_else(|| pair("read_range")) {
-        return if to < 0 { format!(":{from}-") } else { format!(":{from}-{to}") };
-    }
-    if input.get("should_read_entire_file") == Some(&Value::Bool(true)) {
-        return String::new();
-    }
-    let from = number(&["start_line", "start_line_one_indexed"]);
-    match (from, number(&["end_line", "end_line_one_indexed_inclusive"])) {
-        (Some(from), Some(to)) => format!(":{from}-{to}"),
-        _ => input.as_object().map(lines_of).unwrap_or_default(),
-    }
-}
-
-/// ` in src (*.rs)`.
-fn scope(input: &Value, place: &Place) -> String {
-    let mut scope = String::new();
-    if let Some(path) = path(input).or_else(|| directory(input)).map(|path| place.show(path)).filter(|it| it != ".") {
-        scope = format!(" in {path}");
-    }
-    if let Some(kinds) = text(input, &["glob", "include", "include_pattern", "type"]) {
-        scope = format!("{scope} ({kinds})");
-    }
-    scope
-}
-
 /// What a successful answer comes to; `None` leaves it to the output's first words.
 fn brief(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> {
-    match kind(tool, input) {
-        Kind::Shell => output.trim().is_empty().then(|| "no output".to_owned()),
-        Kind::Read => {
+    match ToolKind::of_call(tool, input) {
+        ToolKind::Shell => output.trim().is_empty().then(|| "no output".to_owned()),
+        ToolKind::Read => {
             let lines = output.lines().count() as u64;
             (lines > 1).then(|| plural(lines, "line"))
         }
-        Kind::Write => {
+        ToolKind::Write => {
             let whole = text(input, &["file_text", "content", "contents", "code_edit"]);
             whole.map(|text| format!("written, {}", plural(text.lines().count() as u64, "line")))
         }
-        Kind::Edit => change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),
-        Kind::Patch => patch::brief(&patch::read(patch_text(input))),
-        Kind::Delete => Some("deleted".to_owned()),
-        Kind::Look => listed(output),
-        Kind::Other => None,
+        ToolKind::Edit => change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),
+        ToolKind::Patch => patch::brief(&argument::patched(tool, input, &Place::default())),
+        ToolKind::Delete => Some("deleted".to_owned()),
+        ToolKind::Search => listed(output),
+        _ => None,
     }
 }
 
@@ -355,27 +236,13 @@ mod tests {
 
     use super::*;
 
-    fn check(tool: &str, input: &Value, wanted: &str) {
-        let mut place = Place::default();
-        place.see("/home/mia/api");
-        assert_eq!(telling(tool, input, &place), wanted, "{tool}");
-    }
-
     #[test]
-    fn each_tool_shows_what_tells() {
-        check("bash", &json!({"command": "npm test\n", "description": "x"}), "npm test");
-        check("Execute", &json!({"command": "ls"}), "ls");
-        check("view", &json!({"path": "/home/mia/api/a.ts", "view_range": [1, 60]}), "a.ts:1-60");
-        check("view", &json!({"path": "/home/mia/api/a.ts", "view_range": [5, -1]}), "a.ts:5-");
-        check("read_file", &json!({"target_file": "a.ts", "offset": 10, "limit": 51}), "a.ts:10-60");
-        check("Read", &json!({"path": "a.ts", "should_read_entire_file": true, "offset": 3}), "a.ts");
-        check("str_replace_editor", &json!({"command": "create", "path": "/home/mia/x.md"}), "~/x.md");
-        check("rg", &json!({"pattern": "fn", "paths": ["/home/mia/api/src"], "glob": "*.ts"}), "fn in src (*.ts)");
-        check("LS", &json!({"directory_path": "/home/mia/api/src"}), "src");
-        check("apply_patch", &json!("*** Begin Patch\n*** Add File: /home/mia/api/n.md\n+x\n*** End Patch"), "n.md");
-        check("task", &json!({"agent_type": "explore", "description": "look around", "prompt": "…"}), "look around");
-        check("github-search", &json!({"q": 1}), r#"{"q":1}"#);
-        check("bash", &json!(["odd"]), "");
+    fn tools_that_nobody_knows_say_what_they_are_for() {
+        let place = Place::default();
+        let told = |tool, input: Value| telling(tool, &input, &place);
+        assert_eq!(told("look_around", json!({"description": "look around", "prompt": "…"})), "look around");
+        assert_eq!(told("github-search", json!({"q": 1})), r#"{"q":1}"#);
+        assert_eq!(told("bash", json!(["odd"])), "");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use serde::Deserialize as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::argument::heading;
 use super::detail::Detail;
+use crate::argument::heading;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 

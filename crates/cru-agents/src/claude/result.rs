@@ -81,7 +81,9 @@ impl Stream {
         let mut files = proof::of(&call.tool, call.path.as_deref(), detail, &self.place);
         // A command that was sent to the background has not written yet.
         if detail.is_none_or(|detail| detail.background_task_id.filled().is_none()) {
-            files.writes.extend(call.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
+            files
+                .writes
+                .extend(call.effects.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
         }
         files
     }
@@ -157,7 +159,7 @@ impl Stream {
                 let known =
                     detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
                 let sha = known.and_then(|commit| commit.sha.filled());
-                let sha = sha.or_else(|| commit_in(output).filter(|_| call.commits));
+                let sha = sha.or_else(|| commit_in(output).filter(|_| call.effects.commits));
                 if let Some(sha) = sha {
                     out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
                 }

@@ -137,7 +137,7 @@ impl Stream {
             Deed::Plan(plan) => Some(super::result::tasks(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
-        if let Deed::Shell { .. } = &deed {
+        if let Deed::Shell(_) = &deed {
             // What it is called while it runs.
             const SHOWN: usize = 50;
             let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();

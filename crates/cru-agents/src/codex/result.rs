@@ -10,7 +10,8 @@ use super::record::Payload;
 use super::stream::{Hint, Stream};
 use crate::git::commit_in;
 use crate::out::{Fate, Out};
-use crate::patch::{self, Change};
+use crate::patch;
+use crate::shell::Effects;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
@@ -35,17 +36,19 @@ impl Stream {
         let mut brief: Option<Cow<'_, str>> = None;
         let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
         match &deed {
-            Deed::Shell { .. } if running.is_some() => {
+            Deed::Shell(_) if running.is_some() => {
                 brief = Some("still running".into());
                 if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
                     self.deeds.insert(format!("run {number}"), deed.clone());
                 }
             }
-            Deed::Shell { writes: files, .. } if !failed => writes = written(files),
+            Deed::Shell(effects) if !failed => writes = written(&effects.writes),
             Deed::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
-                (reads, writes) = touched(changes);
+                let before = changes.iter().filter_map(|file| file.before.clone());
+                reads.extend(before.map(|path| FileRef { path, ..FileRef::default() }));
+                writes = patch::written(changes);
             }
             Deed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
             Deed::Wait(number) => {
@@ -78,7 +81,7 @@ impl Stream {
         }));
         match deed {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            Deed::Shell { commits: true, .. } if !failed => {
+            Deed::Shell(Effects { commits: true, .. }) if !failed => {
                 if let Some(sha) = commit_in(&text) {
                     out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
                 }
@@ -98,7 +101,7 @@ impl Stream {
     fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
         let files = match self.deeds.remove(&format!("run {number}")) {
-            Some(Deed::Shell { writes, .. }) if code == 0 => written(&writes),
+            Some(Deed::Shell(effects)) if code == 0 => written(&effects.writes),
             _ => Vec::new(),
         };
         out.emit(EventKind::Result(CallResult {
@@ -172,14 +175,6 @@ fn old<'a>(item: &Payload<'a>) -> Option<Answer<'a>> {
 
 fn written(files: &[String]) -> Vec<FileRef> {
     files.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }).collect()
-}
-
-/// Files that a patch read and wrote.
-fn touched(changes: &[Change]) -> (Vec<FileRef>, Vec<FileRef>) {
-    let file = |path: &str, created: bool| FileRef { path: path.to_owned(), hash: None, created };
-    let reads = changes.iter().filter(|change| !change.created).map(|change| file(&change.path, false)).collect();
-    let writes = changes.iter().filter(|change| !change.deleted).map(|change| file(change.after(), change.created));
-    (reads, writes.collect())
 }
 
 /// The task list of a plan.

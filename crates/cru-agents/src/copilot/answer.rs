@@ -10,7 +10,8 @@ use super::session::Session;
 use crate::calls::OpenCall;
 use crate::jsonl::{list, word};
 use crate::out::{Fate, Out};
-use crate::tools::{self, Answer, Kind};
+use crate::tools::{self, Answer};
+use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 
 /// The tool by which the agent tells the host what to show as its state.
@@ -42,7 +43,7 @@ impl Session {
             let known = self.calls.knows(host_id);
             return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
         };
-        let shell = tools::kind(&call.tool, &Value::Null) == Kind::Shell;
+        let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
         let (output, exit) = ended(output(record), shell);
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));

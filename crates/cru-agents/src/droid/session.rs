@@ -10,7 +10,8 @@ use crate::calls::Calls;
 use crate::jsonl::{State, count, list, word};
 use crate::out::{Fate, Out};
 use crate::place::Place;
-use crate::tools::{self, Answer, Kind};
+use crate::tools::{self, Answer};
+use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Nothing that says anything.
@@ -183,7 +184,7 @@ impl Session {
             return Some(if self.calls.knows(host_id) { "repeated answer" } else { "answer without its call" });
         };
         let (text, attachments) = flat(block);
-        let shell = tools::kind(&call.tool, &Value::Null) == Kind::Shell;
+        let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let (output, exit) = if shell { ended(&text) } else { (text.as_str(), None) };
         let failed = block.get("is_error") == Some(&Value::Bool(true)) || exit.is_some_and(|code| code != 0);
         let answer = Answer {

@@ -4,7 +4,6 @@
 //! that is written again takes the place of the first, a rewind drops what stands behind it, and a setting may replace
 //! all. Both are brought into one list that only ever grows, so that what a note tells is never taken back.
 
-mod argument;
 mod bundle;
 mod call;
 mod read;

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::argument;
 use super::session::Session;
+use crate::place::Place;
+use crate::shell::{self, Effects};
 use crate::value::{filled, list, millis, text};
 use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
 use cru_session::{Task, event};
@@ -21,6 +23,14 @@ pub(super) struct Asked<'p> {
     pub(super) input: &'p Value,
     /// Whether the host could not read what it was asked.
     pub(super) invalid: bool,
+}
+
+impl Asked<'_> {
+    /// What its shell command does if it succeeds.
+    pub(super) fn effects(&self, place: &Place) -> Effects {
+        let command = crate::argument::command(self.tool, self.input).unwrap_or_default();
+        shell::effects(self.tool, &command, place)
+    }
 }
 
 impl Session<'_> {
