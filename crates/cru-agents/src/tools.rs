@@ -93,6 +93,7 @@ pub(super) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         brief,
         failed,
         denied,
+        denial: None,
         exit,
         duration_ms,
         reads,

@@ -86,7 +86,7 @@ impl<'a> Turn<'a> {
     /// Whether its last step was refused by a person.
     fn ends_refused(&self) -> bool {
         let step = self.steps().next_back().map(|(_, step)| step);
-        step.is_some_and(|step| step.status == StepStatus::Denied)
+        step.is_some_and(|step| step.status == StepStatus::Denied && !step.is_denied_by_host())
     }
 }
 

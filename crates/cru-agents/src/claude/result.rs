@@ -45,19 +45,24 @@ impl Stream {
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
         let detail = record.tool_use_result.detail().filter(|_| alone);
-        let denied = matches!(denial, Some(Denial::Person(_)));
+        let denied = matches!(denial, Some(Denial::Person(_) | Denial::Host(_)));
+        let by_host = match denial {
+            Some(Denial::Host(reason)) => Some(reason),
+            _ => None,
+        };
         let (output, exit) = unwrapped(&text, block.is_error.0);
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
         let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
-        let refused = denial.is_some().then(|| call.id.clone());
+        let refused = (denial.is_some() && by_host.is_none()).then(|| call.id.clone());
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
             brief: brief.map(Cow::Owned),
             failed,
             denied,
+            denial: by_host.map(Cow::Borrowed),
             exit,
             duration_ms: detail.and_then(duration),
             reads: files.reads,

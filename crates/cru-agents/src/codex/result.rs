@@ -72,6 +72,7 @@ impl Stream {
             brief,
             failed,
             denied,
+            denial: None,
             exit: exit.filter(|_| !matches!(deed, Deed::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads,

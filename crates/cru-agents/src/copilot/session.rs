@@ -234,9 +234,10 @@ impl Session {
     }
 
     fn assistant(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        self.sees_model(word(record, "/data/model"));
+        let stated = word(record, "/data/model");
+        self.sees_model(stated);
         let model = if self.model.is_empty() { "unknown" } else { &self.model };
-        self.tokens.message(model, count(record, "/data/outputTokens"), out);
+        self.tokens.message(model, !stated.is_empty(), count(record, "/data/outputTokens"), out);
         for (key, event) in
             [("reasoningText", EventKind::Thinking as fn(_) -> _), ("content", EventKind::Reply as fn(_) -> _)]
         {

@@ -57,6 +57,7 @@ impl Session<'_> {
             brief: said.map(Cow::Owned),
             failed: failed && refusal.is_none() && !dismissed,
             denied: refusal.is_some() || dismissed,
+            denial: None,
             exit: exit.filter(|_| failed),
             duration_ms: None,
             reads,
