@@ -37,6 +37,7 @@ mod shorten;
 mod specstory;
 mod sqlite;
 mod steno;
+mod teller;
 #[cfg(test)]
 mod told;
 mod tools;

@@ -54,7 +54,7 @@ impl Session<'_> {
         let commit = commit_in(&answer.output).filter(|_| effects.commits).map(str::to_owned);
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {
-            stream: Some(StreamKey { session: self.session_id().to_owned(), agent: Some(agent.to_owned()) }),
+            stream: Some(StreamKey { session: self.own_id().to_owned(), agent: Some(agent.to_owned()) }),
             agent: Some(tool.to_owned().into()),
             model: None,
             task: filled(input, "objective").map(|task| task.to_owned().into()),
@@ -97,7 +97,7 @@ impl Session<'_> {
 
     /// The folder of the work, where an answer names a file whole that the call named from there.
     fn find_place(&mut self, record: u64, tool: &str, input: &Value, output: &str) {
-        if self.has_place() {
+        if self.placed {
             return;
         }
         let Some(path) = argument::path(tool, input) else { return };

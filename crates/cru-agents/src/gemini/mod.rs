@@ -34,8 +34,6 @@ mod reason {
     pub(super) const EMPTY: &str = "empty message";
     /// Written again by a later line.
     pub(super) const REPLACED: &str = "replaced by a later line";
-    /// What may still change.
-    pub(super) const UNFINISHED: &str = "not read yet: still being written";
     /// Words that the host put under a person's name.
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// Something the host tells a person.
