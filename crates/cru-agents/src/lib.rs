@@ -31,12 +31,14 @@ mod pi;
 mod pibrain;
 mod place;
 pub mod places;
+mod question;
 mod rlm;
 mod shell;
 mod shorten;
 mod specstory;
 mod sqlite;
 mod steno;
+mod task_list;
 mod teller;
 #[cfg(test)]
 mod told;

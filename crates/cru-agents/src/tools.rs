@@ -14,8 +14,8 @@ use super::place::Place;
 use super::{argument, patch, shell};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
+use cru_session::FileRef;
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
-use cru_session::{FileRef, Task};
 
 /// Tells a call and keeps of it what its answer needs; the id that events know it by.
 pub(super) fn call(
@@ -198,39 +198,6 @@ fn listed(output: &str) -> Option<String> {
     (count > 1).then(|| format!("{} lines", thousands(count)))
 }
 
-/// The tasks that a call of a task list gives: objects with words and a state, or lines of a markdown list.
-pub(super) fn tasks(input: &Value) -> Vec<Task> {
-    const MOST: usize = 1000;
-    let row = |(index, row): (usize, &Value)| {
-        let content = text(row, &["content", "text", "title"])?.to_owned();
-        let id = text(row, &["id"]).map_or_else(|| (index + 1).to_string(), str::to_owned);
-        let status = text(row, &["status"]).unwrap_or("pending").to_lowercase();
-        let priority = text(row, &["priority"]).map(str::to_owned);
-        Some(Task { id, content, status, priority, ..Task::default() })
-    };
-    match input.get("todos") {
-        Some(Value::Array(rows)) => rows.iter().take(MOST).enumerate().filter_map(row).collect(),
-        Some(Value::String(list)) => list.lines().take(MOST).filter_map(item).zip(1_u64..).map(numbered).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// `- [x] words`, `1. [completed] words`: the words and the state.
-fn item(line: &str) -> Option<(&str, &'static str)> {
-    let line = line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '*' | ' '));
-    let (mark, words) = line.strip_prefix('[')?.split_once(']')?;
-    let status = match mark.trim().to_lowercase().as_str() {
-        "x" | "completed" | "done" => "completed",
-        "~" | ">" | "-" | "in_progress" => "in_progress",
-        _ => "pending",
-    };
-    Some(words.trim()).filter(|words| !words.is_empty()).map(|words| (words, status))
-}
-
-fn numbered(((content, status), id): ((&str, &str), u64)) -> Task {
-    Task { id: id.to_string(), content: content.to_owned(), status: status.to_owned(), ..Task::default() }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -244,20 +211,6 @@ mod tests {
         assert_eq!(told("look_around", json!({"description": "look around", "prompt": "…"})), "look around");
         assert_eq!(told("github-search", json!({"q": 1})), r#"{"q":1}"#);
         assert_eq!(told("bash", json!(["odd"])), "");
-    }
-
-    #[test]
-    fn task_lists() {
-        let told = |todos: Value| {
-            let rows = tasks(&json!({ "todos": todos }));
-            rows.into_iter().map(|row| format!("{} {} {}", row.id, row.content, row.status)).collect::<Vec<_>>()
-        };
-        assert_eq!(told(json!([{"id": "a", "content": "one", "status": "DONE"}, {"x": 1}, 5])), ["a one done"]);
-        assert_eq!(
-            told(json!("1. [completed] one\n- [ ] two\n* [~] three\nnone")),
-            ["1 one completed", "2 two pending", "3 three in_progress"]
-        );
-        assert!(told(json!(7)).is_empty());
     }
 
     #[test]

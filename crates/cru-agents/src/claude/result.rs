@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::agents::Agents;
 use super::denial::{self, Denial};
@@ -13,6 +13,7 @@ use super::{brief, decision, proof};
 use crate::calls::OpenCall;
 use crate::git::commit_in;
 use crate::out::{Fate, Out};
+use crate::task_list;
 use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
@@ -148,7 +149,7 @@ impl Stream {
                 let plan = plan.or_else(|| detail.and_then(|detail| detail.plan.filled()).map(str::to_owned));
                 out.emit(EventKind::Decision(decision::approved(&plan.unwrap_or_default(), Some(&call.id))));
             }
-            ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(todos(input))),
+            ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(task_list::of_call(input))),
             ("TaskCreate", Some(input)) => {
                 let id = detail.and_then(|detail| detail.task.0.as_ref()).and_then(|task| task.id.filled());
                 if let Some(id) = id {
@@ -236,22 +237,6 @@ fn duration(detail: &Detail<'_>) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
     detail.duration_ms.count().or_else(|| detail.total_duration_ms.count()).or_else(from_seconds)
-}
-
-fn todos(input: &Value) -> Vec<Task> {
-    let todos = input.get("todos").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let get = |todo: &Value, key: &str| todo.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let made = todos.iter().enumerate().map(|(index, todo)| {
-        let id = get(todo, "id");
-        Task {
-            id: if id.is_empty() { (index + 1).to_string() } else { id },
-            content: get(todo, "content"),
-            status: get(todo, "status"),
-            priority: Some(get(todo, "priority")).filter(|priority| !priority.is_empty()),
-            extra: Map::new(),
-        }
-    });
-    made.filter(|task| !task.content.is_empty()).collect()
 }
 
 fn task(id: &str, input: &Value, status: &str) -> Task {

@@ -134,7 +134,7 @@ impl Stream {
         let id = self.calls.name(host_id, out.record);
         self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
         let tasks = match &deed {
-            Deed::Plan(plan) => Some(super::result::tasks(plan)).filter(|tasks| !tasks.is_empty()),
+            Deed::Plan(plan) => Some(crate::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
         if let Deed::Shell(_) = &deed {

@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::answer::{self, Answer};
 use super::call::Deed;
 use super::record::Payload;
 use super::stream::{Hint, Stream};
+use crate::argument::word;
 use crate::git::commit_in;
 use crate::out::{Fate, Out};
 use crate::patch;
+use crate::question::Answered;
 use crate::shell::Effects;
+use cru_session::FileRef;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
-use cru_session::{FileRef, Task};
 
 /// A shorter time says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 50;
@@ -178,20 +180,6 @@ fn written(files: &[String]) -> Vec<FileRef> {
     files.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }).collect()
 }
 
-/// The task list of a plan.
-pub(super) fn tasks(plan: &Value) -> Vec<Task> {
-    let rows = plan.get("plan").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let get = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let made = rows.iter().enumerate().map(|(index, row)| Task {
-        id: (index + 1).to_string(),
-        content: get(row, "step"),
-        status: get(row, "status"),
-        priority: None,
-        extra: Map::new(),
-    });
-    made.filter(|task| !task.content.is_empty()).collect()
-}
-
 /// A call that a person refused.
 fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
@@ -210,31 +198,13 @@ fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'stati
     let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
     let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let made = questions.iter().filter_map(|question| {
-        let get = |key: &str| question.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-        let answer = answers.get(get("id")?)?;
+        let answer = answers.get(word(question, "id")?)?;
         let taken: Vec<&str> = match answer.get("answers").unwrap_or(answer) {
             Value::String(text) => vec![text.as_str()],
             Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
             _ => return None,
         };
-        let plain = |label: &str| label.trim().trim_end_matches("(Recommended)").trim_end().to_owned();
-        let said: Vec<String> = taken.iter().map(|label| plain(label)).filter(|label| !label.is_empty()).collect();
-        if said.is_empty() {
-            return None;
-        }
-        let options = question.get("options").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let labels = options.iter().filter_map(|option| option.get("label")?.as_str());
-        let rejected = labels.filter(|label| !taken.contains(label)).map(|label| plain(label).into()).collect();
-        let said = said.join(", ");
-        let title = get("header").map_or_else(|| said.clone(), |header| format!("{header}: {said}"));
-        Some(DecisionEvent {
-            title: cru_base::text::truncate(&title, 120).into_owned().into(),
-            text: get("question").unwrap_or("").to_owned().into(),
-            why: None,
-            rejected,
-            approval: false,
-            call: Some(call.to_owned().into()),
-        })
+        Answered { question, taken, said: None, note: None }.decision(call)
     });
     made.collect()
 }

@@ -11,6 +11,7 @@ use crate::calls::Calls;
 use crate::jsonl::{State, list, word};
 use crate::out::{Fate, Out};
 use crate::place::Place;
+use crate::task_list;
 use crate::tools::{self, Answer};
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin};
 
@@ -197,7 +198,7 @@ impl Session {
     }
 
     fn tasks(input: &Value, out: &mut Out<'_>) {
-        let rows = tools::tasks(input);
+        let rows = task_list::of_call(input);
         if input.get("merge") == Some(&Value::Bool(true)) {
             for row in rows {
                 out.emit(EventKind::Task(row));

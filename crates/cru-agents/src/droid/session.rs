@@ -10,6 +10,7 @@ use crate::calls::Calls;
 use crate::jsonl::{State, count, list, word};
 use crate::out::{Fate, Out};
 use crate::place::Place;
+use crate::task_list;
 use crate::tools::{self, Answer};
 use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
@@ -49,7 +50,7 @@ impl State for Session {
             "message" => self.message(record, out),
             "todo_state" => {
                 let input = if record.pointer("/todos/todos").is_some() { &record["todos"] } else { &record };
-                let rows = tools::tasks(input);
+                let rows = task_list::of_call(input);
                 if rows.is_empty() {
                     return Fate::Skipped("empty task list");
                 }
@@ -164,7 +165,7 @@ impl Session {
                     let (id, tool) = (word(block, "/id").to_owned(), word(block, "/name").to_owned());
                     let input = block.get_mut("input").map(Value::take).unwrap_or_default();
                     if tool == "TodoWrite" {
-                        let rows = tools::tasks(&input);
+                        let rows = task_list::of_call(&input);
                         if !rows.is_empty() {
                             out.emit(EventKind::Tasks(rows));
                         }

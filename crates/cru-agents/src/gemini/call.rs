@@ -8,10 +8,11 @@ use super::session::Session;
 use crate::argument;
 use crate::git::commit_in;
 use crate::shell;
-use crate::value::{filled, list, text, time};
+use crate::task_list;
+use crate::value::{filled, text, time};
 use cru_action::ToolKind;
+use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Meta, StreamKey, SubagentRun};
-use cru_session::{FileRef, Task};
 
 /// Whether a call may still change.
 pub(super) fn is_open(call: &Value) -> bool {
@@ -26,13 +27,7 @@ impl Session<'_> {
         let input = call.get("args").unwrap_or(&none);
         let ended = time(call, "timestamp").or(at);
         if tool == "write_todos" {
-            let made = list(input, "todos").iter().enumerate().map(|(index, todo)| Task {
-                id: (index + 1).to_string(),
-                content: filled(todo, "description").unwrap_or_else(|| text(todo, "content")).to_owned(),
-                status: text(todo, "status").to_owned(),
-                ..Task::default()
-            });
-            let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
+            let tasks = task_list::of_call(input);
             return self.emit(record, at, EventKind::Tasks(tasks));
         }
         let id = self.calls.name(text(call, "id"), record);

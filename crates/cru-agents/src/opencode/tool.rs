@@ -7,9 +7,9 @@ use super::argument;
 use super::session::Session;
 use crate::place::Place;
 use crate::shell::{self, Effects};
+use crate::task_list;
 use crate::value::{filled, list, millis, text};
 use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
-use cru_session::{Task, event};
 
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
@@ -73,15 +73,7 @@ impl Session<'_> {
 
     /// Tells the task list.
     pub(super) fn list(&mut self, record: u64, todos: &[Value]) {
-        let made = todos.iter().enumerate().map(|(index, todo)| Task {
-            id: filled(todo, "id").map_or_else(|| (index + 1).to_string(), str::to_owned),
-            content: text(todo, "content").to_owned(),
-            status: text(todo, "status").to_owned(),
-            priority: filled(todo, "priority").map(str::to_owned),
-            ..Task::default()
-        });
-        let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
         self.tasks = true;
-        self.emit(record, None, event::EventKind::Tasks(tasks));
+        self.emit(record, None, EventKind::Tasks(task_list::read(todos)));
     }
 }
