@@ -6,6 +6,7 @@
 mod aider;
 pub mod any;
 mod argument;
+mod brief;
 mod bundles;
 mod calls;
 mod claude;

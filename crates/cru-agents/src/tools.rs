@@ -11,7 +11,7 @@ use super::calls::{Calls, OpenCall};
 use super::git::commit_in;
 use super::out::Out;
 use super::place::Place;
-use super::{argument, patch, shell};
+use super::{argument, brief, patch, shell};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 use cru_session::FileRef;
@@ -79,7 +79,7 @@ pub(super) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
     let good = !failed && !denied;
-    let told = || if good && attachments.is_empty() { brief(&call.tool, input, &output, diff) } else { None };
+    let told = || if good && attachments.is_empty() { summary(&call.tool, input, &output, diff) } else { None };
     let (mut reads, writes) = if good { files(call, input, place) } else { Default::default() };
     // Whatever is told in other words than the file's was not read.
     if known.is_some() {
@@ -144,7 +144,7 @@ pub(super) fn text<'v>(input: &'v Value, keys: &[&str]) -> Option<&'v str> {
 }
 
 /// What a successful answer comes to; `None` leaves it to the output's first words.
-fn brief(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> {
+fn summary(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> {
     match ToolKind::of_call(tool, input) {
         ToolKind::Shell => output.trim().is_empty().then(|| "no output".to_owned()),
         ToolKind::Read => {
@@ -155,7 +155,7 @@ fn brief(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> 
             let whole = text(input, &["file_text", "content", "contents", "code_edit"]);
             whole.map(|text| format!("written, {}", plural(text.lines().count() as u64, "line")))
         }
-        ToolKind::Edit => change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),
+        ToolKind::Edit => brief::change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),
         ToolKind::Patch => patch::brief(&argument::patched(tool, input, &Place::default())),
         ToolKind::Delete => Some("deleted".to_owned()),
         ToolKind::Search => listed(output),
@@ -163,29 +163,12 @@ fn brief(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> 
     }
 }
 
-/// `+3 −1` from the lines of a unified diff.
-pub(super) fn change(diff: &str) -> Option<String> {
-    let starts =
-        |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
-    let (added, removed) = (starts('+', "+++"), starts('-', "---"));
-    (added + removed > 0).then(|| format!("+{added} −{removed}"))
-}
-
 /// `+3 −1` for a text that takes the place of another.
 fn replaced(input: &Value) -> Option<String> {
     let get = |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_str());
     let old = get(&["old_str", "old_string", "oldText"])?;
     let new = get(&["new_str", "new_string", "newText"])?;
-    Some(exchange(old, new))
-}
-
-/// `+3 −1` for lines that take the place of others, without those that both begin and end with.
-pub(super) fn exchange(old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
-    let rest = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
-    format!("+{} −{}", new.len() - head - tail, old.len() - head - tail)
+    Some(brief::exchange(old, new))
 }
 
 /// `12 lines` for an answer of one line each.
@@ -215,14 +198,12 @@ mod tests {
 
     #[test]
     fn figures() {
-        let of = |tool, input: Value, output: &str| brief(tool, &input, output, "");
+        let of = |tool, input: Value, output: &str| summary(tool, &input, output, "");
         assert_eq!(of("bash", json!({}), " \n").as_deref(), Some("no output"));
         assert_eq!(of("view", json!({}), "1. a\n2. b").as_deref(), Some("2 lines"));
         assert_eq!(of("create", json!({"file_text": "a\nb\n"}), "ok").as_deref(), Some("written, 2 lines"));
         assert_eq!(of("edit", json!({"old_str": "a\nb\nc", "new_str": "a\nx\ny\nc"}), "").as_deref(), Some("+2 −1"));
         assert_eq!(of("edit", json!({}), "").as_deref(), Some("changed"));
         assert_eq!(of("rg", json!({}), "a\nb").as_deref(), Some("2 lines"));
-        assert_eq!(change("--- a\n+++ b\n-x\n+y\n+z").as_deref(), Some("+2 −1"));
-        assert_eq!((exchange("", ""), exchange("a", "a\na")), ("+0 −0".to_owned(), "+1 −0".to_owned()));
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::value::{count, filled, flag, list, text};
+use crate::brief::first_line;
+use crate::value::{count, flag, list, text};
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
@@ -36,7 +37,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
             let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
-        "task" => answer(output).lines().map(plain).find(|line| !line.is_empty()).map(str::to_owned),
+        "task" => first_line(answer(output)).map(str::to_owned),
         "skill" => Some("loaded".to_owned()),
         "question" => {
             let words = list(metadata, "answers").iter().flat_map(|answer| answer.as_array().into_iter().flatten());
@@ -52,10 +53,7 @@ fn change(metadata: &Value) -> Option<String> {
     if let Some(file) = metadata.get("filediff").filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
-    let diff = filled(metadata, "diff")?;
-    let starts =
-        |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
-    Some(format!("+{} −{}", starts('+', "+++ "), starts('-', "--- ")))
+    crate::brief::change(text(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
@@ -92,11 +90,6 @@ pub(super) fn answer(output: &str) -> &str {
     let inner = output.split_once("<task_result>").map(|(_, rest)| rest);
     let text = inner.map_or(output, |rest| rest.rsplit_once("</task_result>").map_or(rest, |(text, _)| text));
     text.split_once("<task_metadata>").map_or(text, |(text, _)| text).trim()
-}
-
-/// A line without the marks of a heading or list.
-fn plain(line: &str) -> &str {
-    line.trim().trim_start_matches(['#', '*', '-', '>', ' ']).trim_end_matches(['*', ':']).trim()
 }
 
 #[cfg(test)]
