@@ -8,10 +8,10 @@ use super::agents::Agents;
 use super::record::{Block, Content, Message, Record, Tokens};
 use super::said::reason;
 use super::stream::Stream;
-use crate::argument;
-use crate::calls::OpenCall;
-use crate::out::{Fate, Out};
-use crate::shell;
+use crate::call::argument;
+use crate::call::open::OpenCall;
+use crate::call::shell;
+use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, Meta, Usage};
 

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::detail::Detail;
-use crate::brief::first_line;
+use crate::call::brief::first_line;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `output` is its text.

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::detail::Detail;
-use crate::argument::heading;
-use crate::question::{Answered, offered};
+use crate::call::argument::heading;
+use crate::call::question::{Answered, offered};
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 

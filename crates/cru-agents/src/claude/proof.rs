@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::detail::Detail;
-use crate::place::Place;
+use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_session::FileRef;
 

@@ -10,10 +10,10 @@ use super::detail::Detail;
 use super::record::{Block, Part, Parts, Record};
 use super::stream::Stream;
 use super::{brief, decision, proof};
-use crate::calls::OpenCall;
-use crate::git::commit_in;
-use crate::out::{Fate, Out};
-use crate::task_list;
+use crate::call::git::commit_in;
+use crate::call::open::OpenCall;
+use crate::call::task_list;
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::argument;
-use crate::patch::{self, PatchedFile};
-use crate::place::Place;
-use crate::shell::{self, Effects};
+use crate::call::argument;
+use crate::call::patch::{self, PatchedFile};
+use crate::call::shell::{self, Effects};
+use crate::stream::place::Place;
 use cru_action::{Action, ToolKind, argv};
 
 /// A call as it is told.

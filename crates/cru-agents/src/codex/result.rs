@@ -8,12 +8,12 @@ use super::answer::{self, Answer};
 use super::call::Deed;
 use super::record::Payload;
 use super::stream::{Hint, Stream};
-use crate::argument::word;
-use crate::git::commit_in;
-use crate::out::{Fate, Out};
-use crate::patch;
-use crate::question::Answered;
-use crate::shell::Effects;
+use crate::call::argument::word;
+use crate::call::git::commit_in;
+use crate::call::patch;
+use crate::call::question::Answered;
+use crate::call::shell::Effects;
+use crate::stream::out::{Fate, Out};
 use cru_session::FileRef;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
 

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::format::is_agent;
 use super::session::Session;
-use crate::calls::OpenCall;
-use crate::jsonl::word;
-use crate::out::{Fate, Out};
-use crate::question::Answered;
-use crate::tools::{self, Answer};
+use crate::call::open::OpenCall;
+use crate::call::question::Answered;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::word;
+use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::tokens::Tokens;
-use crate::calls::Calls;
-use crate::jsonl::{State, count, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
+use crate::call::open::Calls;
+use crate::file::jsonl::{State, count, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_session::event::{Attachment, Call, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
 
 /// Why a record is left out that only says what the host does.
@@ -265,7 +265,7 @@ impl Session {
         out.emit(EventKind::Prompt(prompt));
         let host_id = word(record, "/data/toolCallId");
         let id = self.calls.name(host_id, out.record);
-        self.calls.open(crate::calls::OpenCall::new(id.clone(), host_id, "Shell", ""));
+        self.calls.open(crate::call::open::OpenCall::new(id.clone(), host_id, "Shell", ""));
         let input = serde_json::json!({ "command": command });
         out.emit(EventKind::Call(Call { id: id.into(), tool: "Shell".into(), args: command.into(), input }));
         Fate::Shown

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::jsonl::count;
-use crate::out::Out;
+use crate::file::jsonl::count;
+use crate::stream::out::Out;
 use cru_session::event::{EventKind, Usage};
 
 /// The tokens of a session as far as they are told.

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::chat::Chat;
 use super::said;
-use crate::calls::Calls;
-use crate::jsonl::{State, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
-use crate::task_list;
-use crate::tools::{self, Answer};
+use crate::call::open::Calls;
+use crate::call::task_list;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::{State, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin};
 
 /// Nothing that says anything.

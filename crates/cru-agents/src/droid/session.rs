@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::settings::Settings;
-use crate::calls::Calls;
-use crate::jsonl::{State, count, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
-use crate::task_list;
-use crate::tools::{self, Answer};
+use crate::call::open::Calls;
+use crate::call::task_list;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::{State, count, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 

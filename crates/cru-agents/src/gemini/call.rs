@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::result;
 use super::session::Session;
-use crate::argument;
-use crate::git::commit_in;
-use crate::shell;
-use crate::task_list;
-use crate::value::{filled, text, time};
+use crate::call::argument;
+use crate::call::git::commit_in;
+use crate::call::shell;
+use crate::call::task_list;
+use crate::file::value::{filled, text, time};
 use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Meta, StreamKey, SubagentRun};

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::session::Session;
 use super::thread::{Entry, Thread};
-use crate::document::{self, BROKEN, items, member, members};
-use crate::lines::{Line, Lines, MAX_LINE, trim};
-use crate::teller::Teller;
-use crate::value::{list, text};
+use crate::file::document::{self, BROKEN, items, member, members};
+use crate::file::lines::{Line, Lines, MAX_LINE, trim};
+use crate::file::value::{list, text};
+use crate::stream::teller::Teller;
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::value::{count, filled, list, text};
+use crate::file::value::{count, filled, list, text};
 use cru_base::text::plural;
 
 /// What a call's answer says.

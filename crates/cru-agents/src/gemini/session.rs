@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::call::is_open;
 use super::reason;
 use super::said::{self, Said};
-use crate::teller::Teller;
-use crate::value::{count, filled, list, text, time};
+use crate::file::value::{count, filled, list, text, time};
+use crate::stream::teller::Teller;
 use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
 
 /// The name under which a person's own shell line is told.

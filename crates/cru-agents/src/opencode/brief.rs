@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::brief::first_line;
-use crate::value::{count, flag, list, text};
+use crate::call::brief::first_line;
+use crate::file::value::{count, flag, list, text};
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
@@ -53,7 +53,7 @@ fn change(metadata: &Value) -> Option<String> {
     if let Some(file) = metadata.get("filediff").filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
-    crate::brief::change(text(metadata, "diff"))
+    crate::call::brief::change(text(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::question::Answered;
-use crate::value::list;
+use crate::call::question::Answered;
+use crate::file::value::list;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 

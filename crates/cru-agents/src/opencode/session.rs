@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::store::Head;
-use crate::teller::Teller;
-use crate::value::{filled, text};
+use crate::file::value::{filled, text};
+use crate::stream::teller::Teller;
 use cru_session::event::{CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// The state of one session.

@@ -9,8 +9,8 @@ use cru_session::event::StreamKey;
 use cru_session::source::{Account, Header, Sink};
 
 use super::session::Session;
-use crate::teller::Teller;
-use crate::value::{filled, text};
+use crate::file::value::{filled, text};
+use crate::stream::teller::Teller;
 
 /// Why a message is left out that cannot be read.
 const BROKEN: &str = "broken message";

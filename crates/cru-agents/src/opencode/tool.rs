@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::argument;
 use super::session::Session;
-use crate::place::Place;
-use crate::shell::{self, Effects};
-use crate::task_list;
-use crate::value::{filled, list, millis, text};
+use crate::call::shell::{self, Effects};
+use crate::call::task_list;
+use crate::file::value::{filled, list, millis, text};
+use crate::stream::place::Place;
 use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
 
 /// The name under which a person's own shell line is told.
@@ -28,7 +28,7 @@ pub(super) struct Asked<'p> {
 impl Asked<'_> {
     /// What its shell command does if it succeeds.
     pub(super) fn effects(&self, place: &Place) -> Effects {
-        let command = crate::argument::command(self.tool, self.input).unwrap_or_default();
+        let command = crate::call::argument::command(self.tool, self.input).unwrap_or_default();
         shell::effects(self.tool, &command, place)
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::argument::{self, word};
-use crate::place::Place;
+use crate::call::argument::{self, word};
+use crate::stream::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
 pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {

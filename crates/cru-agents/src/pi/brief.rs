@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::brief::change;
+use crate::call::brief::change;
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 

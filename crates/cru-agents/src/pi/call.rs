@@ -2,10 +2,10 @@
 
 use super::record::Block;
 use super::session::Session;
-use crate::argument;
-use crate::calls::OpenCall;
-use crate::out::Out;
-use crate::shell;
+use crate::call::argument;
+use crate::call::open::OpenCall;
+use crate::call::shell;
+use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind};
 

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::touch::{Access, Deed};
-use crate::argument;
-use crate::document::{canonical, count, moment, objects, text};
-use crate::out::{Fate, Out};
-use crate::place::Place;
+use crate::call::argument;
+use crate::file::document::{canonical, count, moment, objects, text};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, Remark};

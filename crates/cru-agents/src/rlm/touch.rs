@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::document::text;
+use crate::file::document::text;
 use cru_action::ToolKind;
 
 /// Seconds between an access and the output of the same deed.

@@ -1,7 +1,7 @@
 //! Answers in a few words, in the forms that hosts have in common.
 
 /// `+3 −1` from the lines of a unified diff.
-pub(super) fn change(diff: &str) -> Option<String> {
+pub(crate) fn change(diff: &str) -> Option<String> {
     let starts =
         |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
     let (added, removed) = (starts('+', "+++ "), starts('-', "--- "));
@@ -9,7 +9,7 @@ pub(super) fn change(diff: &str) -> Option<String> {
 }
 
 /// `+3 −1` for lines that take the place of others, without those that both begin and end with.
-pub(super) fn exchange(old: &str, new: &str) -> String {
+pub(crate) fn exchange(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
     let rest = old.len().min(new.len()) - head;
@@ -21,7 +21,7 @@ pub(super) fn exchange(old: &str, new: &str) -> String {
 const MARKS: [char; 5] = ['#', '*', '-', '>', ' '];
 
 /// The first line of a text that says something, without the marks of a heading or list.
-pub(super) fn first_line(text: &str) -> Option<&str> {
+pub(crate) fn first_line(text: &str) -> Option<&str> {
     let plain = |line| str::trim_end_matches(str::trim_start_matches(str::trim(line), MARKS), ['*', ':']).trim();
     text.lines().map(plain).find(|line| !line.is_empty())
 }

@@ -9,7 +9,7 @@ use cru_session::Task;
 const MOST: usize = 1000;
 
 /// The tasks that a call of a task list gives: objects with words and a state, or lines of a markdown list.
-pub(super) fn of_call(input: &Value) -> Vec<Task> {
+pub(crate) fn of_call(input: &Value) -> Vec<Task> {
     let list = ["todos", "plan"].iter().find_map(|key| input.get(key));
     match list {
         Some(Value::String(list)) => list.lines().take(MOST).filter_map(item).zip(1_u64..).map(numbered).collect(),
@@ -19,7 +19,7 @@ pub(super) fn of_call(input: &Value) -> Vec<Task> {
 }
 
 /// The tasks that objects tell of; a task without an id is called by its place.
-pub(super) fn read(rows: &[Value]) -> Vec<Task> {
+pub(crate) fn read(rows: &[Value]) -> Vec<Task> {
     let row = |(index, row): (usize, &Value)| {
         let words = ["content", "description", "step", "text", "title"];
         let content = words.iter().find_map(|key| word(row, key))?.to_owned();

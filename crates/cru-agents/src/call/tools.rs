@@ -7,18 +7,18 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::calls::{Calls, OpenCall};
 use super::git::commit_in;
-use super::out::Out;
-use super::place::Place;
+use super::open::{Calls, OpenCall};
 use super::{argument, brief, patch, shell};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 use cru_session::FileRef;
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
 
 /// Tells a call and keeps of it what its answer needs; the id that events know it by.
-pub(super) fn call(
+pub(crate) fn call(
     calls: &mut Calls,
     place: &Place,
     host_id: &str,
@@ -52,29 +52,29 @@ const KEPT: usize = 1 << 20;
 
 /// What an answer says.
 #[derive(Debug, Default)]
-pub(super) struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     /// Its text.
-    pub(super) output: Cow<'a, str>,
+    pub(crate) output: Cow<'a, str>,
     /// What it comes to in a few words, where the agent's own importer knows better.
-    pub(super) brief: Option<Cow<'a, str>>,
+    pub(crate) brief: Option<Cow<'a, str>>,
     /// What it changed, as a diff, where the record has it.
-    pub(super) diff: &'a str,
+    pub(crate) diff: &'a str,
     /// Whether the record says that it failed.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
     /// Whether a person refused it.
-    pub(super) denied: bool,
+    pub(crate) denied: bool,
     /// Exit code.
-    pub(super) exit: Option<i32>,
+    pub(crate) exit: Option<i32>,
     /// How long it took.
-    pub(super) duration_ms: Option<u64>,
+    pub(crate) duration_ms: Option<u64>,
     /// Pictures in it.
-    pub(super) attachments: Vec<Attachment<'a>>,
+    pub(crate) attachments: Vec<Attachment<'a>>,
     /// The sub-agent that it was.
-    pub(super) subagent: Option<SubagentRun<'a>>,
+    pub(crate) subagent: Option<SubagentRun<'a>>,
 }
 
 /// Tells the answer of a call.
-pub(super) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
+pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
     let Answer { output, brief: known, diff, failed, denied, exit, duration_ms, attachments, subagent } = answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
@@ -125,7 +125,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// The main argument of a call, in full; paths as a note writes them.
-pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
+pub(crate) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     use ToolKind::{Delete, Edit, Patch, Plan, Read, Search, Shell, Task, Write};
     if let Some(main) = argument::main(tool, input, place) {
         return main;
@@ -139,7 +139,7 @@ pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
 }
 
 /// The first of these arguments that says something.
-pub(super) fn text<'v>(input: &'v Value, keys: &[&str]) -> Option<&'v str> {
+pub(crate) fn text<'v>(input: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|key| input.get(key)?.as_str().map(str::trim).filter(|value| !value.is_empty()))
 }
 

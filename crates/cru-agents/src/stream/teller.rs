@@ -6,11 +6,11 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::calls::Calls;
 use super::intake::{Intake, LATER};
 use super::out::Out;
 use super::place::Place;
-use super::value::canonical;
+use crate::call::open::Calls;
+use crate::file::value::canonical;
 use cru_session::event::{EventKind, Meta, StreamKey};
 use cru_session::source::{Account, Bounds, Sink};
 
@@ -18,23 +18,23 @@ use cru_session::source::{Account, Bounds, Sink};
 const UNFINISHED: &str = "not read yet: still being written";
 
 /// Takes in the records of a session and tells their events.
-pub(super) struct Teller<'s> {
+pub(crate) struct Teller<'s> {
     sink: &'s mut dyn Sink,
     account: &'s mut Account,
     path: PathBuf,
     key: Rc<StreamKey>,
-    pub(super) intake: Intake,
+    pub(crate) intake: Intake,
     /// Whether something was met that may still change: nothing behind it is taken in.
-    pub(super) held: bool,
+    pub(crate) held: bool,
     /// Whether the folder of the work is known.
-    pub(super) placed: bool,
-    pub(super) place: Place,
-    pub(super) calls: Calls,
+    pub(crate) placed: bool,
+    pub(crate) place: Place,
+    pub(crate) calls: Calls,
 }
 
 impl<'s> Teller<'s> {
     /// A session of that identity, of which so much is wanted.
-    pub(super) fn new(
+    pub(crate) fn new(
         key: StreamKey,
         bounds: Bounds,
         path: &Path,
@@ -55,22 +55,22 @@ impl<'s> Teller<'s> {
     }
 
     /// The session's own id.
-    pub(super) fn own_id(&self) -> &str {
+    pub(crate) fn own_id(&self) -> &str {
         self.key.agent.as_deref().unwrap_or(&self.key.session)
     }
 
     /// Whether a parent gives the prompts.
-    pub(super) fn is_agent(&self) -> bool {
+    pub(crate) fn is_agent(&self) -> bool {
         self.key.agent.is_some()
     }
 
     /// Takes in a record by what lasts of it; its number, or `None` where it is left for later.
-    pub(super) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
+    pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
         self.take_bytes(&canonical(lasting), id)
     }
 
     /// As [`Teller::take`], for what is no value.
-    pub(super) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
+    pub(crate) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
         if self.held || self.intake.is_full() {
             return None;
         }
@@ -80,32 +80,32 @@ impl<'s> Teller<'s> {
     }
 
     /// Counts a record that a note shows or uses.
-    pub(super) fn shown(&mut self) {
+    pub(crate) fn shown(&mut self) {
         self.account.represent();
     }
 
     /// Counts a record that is left out.
-    pub(super) fn skip(&mut self, reason: &'static str) {
+    pub(crate) fn skip(&mut self, reason: &'static str) {
         self.account.skip(reason);
     }
 
     /// Counts a record that is left for later.
-    pub(super) fn later(&mut self) {
+    pub(crate) fn later(&mut self) {
         self.account.skip(if self.held { UNFINISHED } else { LATER });
     }
 
     /// Tells events of a record.
-    pub(super) fn out(&mut self, record: u64, time: Option<Timestamp>) -> Out<'_> {
+    pub(crate) fn out(&mut self, record: u64, time: Option<Timestamp>) -> Out<'_> {
         Out::new(&mut *self.sink, Rc::clone(&self.key), record, time)
     }
 
     /// Tells one event of a record.
-    pub(super) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
+    pub(crate) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
         self.out(record, time).emit(kind);
     }
 
     /// Takes the folder that work goes on in.
-    pub(super) fn see(&mut self, record: u64, directory: &str) {
+    pub(crate) fn see(&mut self, record: u64, directory: &str) {
         if self.place.see(directory) {
             self.placed = true;
             let cwd = self.place.tilde(directory).into_owned();
@@ -114,7 +114,7 @@ impl<'s> Teller<'s> {
     }
 
     /// The session ends here, as far as it was read.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let consumed = self.intake.consumed(false);
         self.sink.close(&self.key, consumed);
     }

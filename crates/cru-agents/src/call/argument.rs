@@ -8,18 +8,18 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::patch::{self, PatchedFile};
-use super::place::Place;
+use crate::stream::place::Place;
 use cru_action::tool::{self, Role};
 use cru_action::{ToolKind, argv};
 use cru_base::text;
 
 /// The main argument of a call in full, paths as a note writes them; else its arguments as compact JSON.
-pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
+pub(crate) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     main(tool, input, place).unwrap_or_else(|| input.as_object().map_or_else(String::new, |map| compact(map, place)))
 }
 
 /// The main argument of a call; `None` for a tool that the table does not know, or that was given nothing of the kind.
-pub(super) fn main(tool: &str, input: &Value, place: &Place) -> Option<String> {
+pub(crate) fn main(tool: &str, input: &Value, place: &Place) -> Option<String> {
     named(tool, input, place).or_else(|| tool::default_argument(tool).filter(|_| input.is_object()).map(str::to_owned))
 }
 
@@ -53,30 +53,30 @@ fn named(tool: &str, input: &Value, place: &Place) -> Option<String> {
 }
 
 /// The shell command of a call.
-pub(super) fn command<'v>(tool: &str, input: &'v Value) -> Option<Cow<'v, str>> {
+pub(crate) fn command<'v>(tool: &str, input: &'v Value) -> Option<Cow<'v, str>> {
     tool::argument(tool, input.as_object()?, Role::Command).and_then(|(_, value)| argv::script(value))
 }
 
 /// The file or folder that a call names, of several the first.
-pub(super) fn path<'v>(tool: &str, input: &'v Value) -> Option<&'v str> {
+pub(crate) fn path<'v>(tool: &str, input: &'v Value) -> Option<&'v str> {
     let (_, value) = tool::argument(tool, input.as_object()?, Role::Path)?;
     value.as_str().or_else(|| value.as_array()?.first()?.as_str()).map(str::trim)
 }
 
 /// The files of a patch that a call gives as it is or as an argument.
-pub(super) fn patched(tool: &str, input: &Value, place: &Place) -> Vec<PatchedFile> {
+pub(crate) fn patched(tool: &str, input: &Value, place: &Place) -> Vec<PatchedFile> {
     let text = input.as_str().or_else(|| role(tool, input, Role::Patch)).unwrap_or("");
     patch::read(text, |path| place.show_shell(path))
 }
 
 /// The first line of a plan that says something, without its mark-up.
-pub(super) fn heading(plan: &str) -> &str {
+pub(crate) fn heading(plan: &str) -> &str {
     let line = plan.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
     line.unwrap_or("")
 }
 
 /// The text of an argument, where it says something.
-pub(super) fn word<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
+pub(crate) fn word<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
     input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
 }
 
@@ -155,7 +155,7 @@ fn lines_of(input: &Map<String, Value>) -> String {
 }
 
 /// Arguments as compact JSON: as many of the first as fit a line, long words cut.
-pub(super) fn compact(input: &Map<String, Value>, place: &Place) -> String {
+pub(crate) fn compact(input: &Map<String, Value>, place: &Place) -> String {
     const LINE: usize = 200;
     const WORD: usize = 80;
     const FEW: usize = 8;

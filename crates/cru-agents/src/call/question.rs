@@ -13,20 +13,20 @@ const TITLE: usize = 120;
 
 /// A question with its answer.
 #[derive(Debug)]
-pub(super) struct Answered<'a> {
+pub(crate) struct Answered<'a> {
     /// The question as the tool has it: `question`, perhaps a `header`, and `options` or `choices`.
-    pub(super) question: &'a Value,
+    pub(crate) question: &'a Value,
     /// The labels that were taken, or the person's own words.
-    pub(super) taken: Vec<&'a str>,
+    pub(crate) taken: Vec<&'a str>,
     /// The whole answer, where it is more than what was taken.
-    pub(super) said: Option<&'a str>,
+    pub(crate) said: Option<&'a str>,
     /// What the person noted beside it.
-    pub(super) note: Option<&'a str>,
+    pub(crate) note: Option<&'a str>,
 }
 
 impl Answered<'_> {
     /// The decision that it is; `None` where nothing was asked or answered.
-    pub(super) fn decision(&self, call: &str) -> Option<DecisionEvent<'static>> {
+    pub(crate) fn decision(&self, call: &str) -> Option<DecisionEvent<'static>> {
         let asked = word(self.question, "question")?;
         let taken: Vec<&str> = self.taken.iter().map(|label| plain(label)).filter(|label| !label.is_empty()).collect();
         let said = self.said.map_or_else(|| taken.join(", "), |said| plain(said).to_owned());
@@ -59,7 +59,7 @@ impl Answered<'_> {
 }
 
 /// What was offered: labels and what they mean.
-pub(super) fn offered(question: &Value) -> Vec<(&str, Option<&str>)> {
+pub(crate) fn offered(question: &Value) -> Vec<(&str, Option<&str>)> {
     let options = ["options", "choices"].iter().find_map(|key| question.get(key)?.as_array());
     options.into_iter().flatten().filter_map(option).collect()
 }

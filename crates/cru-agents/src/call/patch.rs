@@ -8,12 +8,12 @@ const MAX: usize = 256;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PatchedFile {
+pub(crate) struct PatchedFile {
     /// Its path before, as a note writes it; `None` for a file that the patch makes.
-    pub(super) before: Option<String>,
+    pub(crate) before: Option<String>,
     /// Its path afterwards, or before where it is deleted.
-    pub(super) path: String,
-    pub(super) deleted: bool,
+    pub(crate) path: String,
+    pub(crate) deleted: bool,
     added: u64,
     removed: u64,
 }
@@ -29,24 +29,24 @@ impl PatchedFile {
         }
     }
 
-    pub(super) const fn is_created(&self) -> bool {
+    pub(crate) const fn is_created(&self) -> bool {
         self.before.is_none()
     }
 }
 
 /// The files of a patch, in order; `show` gives a path as a note writes it.
-pub(super) fn read(text: &str, show: impl Fn(&str) -> String) -> Vec<PatchedFile> {
+pub(crate) fn read(text: &str, show: impl Fn(&str) -> String) -> Vec<PatchedFile> {
     patch::read(text).iter().take(MAX).map(|file| PatchedFile::of(file, &show)).collect()
 }
 
 /// The files that a patch wrote; those that it deleted are none.
-pub(super) fn written(files: &[PatchedFile]) -> Vec<FileRef> {
+pub(crate) fn written(files: &[PatchedFile]) -> Vec<FileRef> {
     let kept = files.iter().filter(|file| !file.deleted);
     kept.map(|file| FileRef { path: file.path.clone(), created: file.is_created(), ..FileRef::default() }).collect()
 }
 
 /// What a step shows of a patch: the files, or the first and how many more. Empty where there is none.
-pub(super) fn names(files: &[PatchedFile]) -> String {
+pub(crate) fn names(files: &[PatchedFile]) -> String {
     const NAMED: usize = 3;
     let mut text = files.iter().take(NAMED).map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
     if files.len() > NAMED {
@@ -56,7 +56,7 @@ pub(super) fn names(files: &[PatchedFile]) -> String {
 }
 
 /// `+3 −1`, `created, 12 lines`, `deleted`.
-pub(super) fn brief(files: &[PatchedFile]) -> Option<String> {
+pub(crate) fn brief(files: &[PatchedFile]) -> Option<String> {
     match files {
         [] => None,
         [one] if one.is_created() => Some(format!("created, {}", cru_base::text::plural(one.added, "line"))),
