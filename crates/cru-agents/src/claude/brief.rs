@@ -6,17 +6,21 @@ use serde_json::Value;
 
 use super::detail::Detail;
 use crate::call::brief::first_line;
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `output` is its text.
 pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>, output: &str) -> Option<String> {
     let empty = Detail::default();
     let detail = detail.unwrap_or(&empty);
+    match ToolKind::of(tool) {
+        ToolKind::Shell => return command(detail, output),
+        ToolKind::Read => return read(detail),
+        ToolKind::Edit => return change(detail),
+        ToolKind::Write => return write(detail),
+        _ => {}
+    }
     match tool {
-        "Bash" | "PowerShell" => command(detail, output),
-        "Read" => read(detail),
-        "Edit" | "MultiEdit" => change(detail),
-        "Write" => write(detail),
         "Grep" => grep(detail),
         "Glob" => {
             let more = if detail.truncated.0 { " and more" } else { "" };

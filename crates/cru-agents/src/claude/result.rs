@@ -14,6 +14,7 @@ use crate::call::git::commit_in;
 use crate::call::open::OpenCall;
 use crate::call::task_list;
 use crate::stream::out::{Fate, Out};
+use cru_action::ToolKind;
 use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
@@ -161,7 +162,7 @@ impl Stream {
                     out.emit(EventKind::Task(task(id, input, "")));
                 }
             }
-            ("Bash" | "PowerShell", _) => {
+            (tool, _) if ToolKind::of(tool) == ToolKind::Shell => {
                 let known =
                     detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
                 let sha = known.and_then(|commit| commit.sha.filled());

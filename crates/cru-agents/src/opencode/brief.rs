@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::call::brief::first_line;
 use crate::file::value::{count, flag, list, text};
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
@@ -12,17 +13,18 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
     let metadata = state.get("metadata").unwrap_or(&none);
     let more = if flag(metadata, "truncated") { " and more" } else { "" };
     let has = |key: &str| metadata.get(key).is_some_and(Value::is_number);
-    match tool {
-        "bash" => matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
-        "read" => read(output),
-        "edit" | "multiedit" | "patch" | "apply_patch" => {
-            Some(change(metadata).unwrap_or_else(|| "changed".to_owned()))
-        }
-        "write" => {
+    match ToolKind::of(tool) {
+        ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
+        ToolKind::Read => return read(output),
+        ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
+        ToolKind::Write => {
             let lines = plural(text(input, "content").lines().count() as u64, "line");
             let verb = if metadata.get("exists") == Some(&Value::Bool(false)) { "created" } else { "written" };
-            Some(format!("{verb}, {lines}"))
+            return Some(format!("{verb}, {lines}"));
         }
+        _ => {}
+    }
+    match tool {
         "grep" if has("matches") => match count(metadata, "matches") {
             0 => Some("no match".to_owned()),
             1 => Some("1 match".to_owned()),
