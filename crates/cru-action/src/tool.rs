@@ -99,10 +99,12 @@ impl ToolKind {
 pub enum Role {
     /// A shell command.
     Command,
-    /// The file or folder.
+    /// The file whose text is read or written, or the folder that is searched.
     Path,
     /// What is searched for.
     Pattern,
+    /// Which files a search looks at.
+    Filter,
     /// A patch.
     Patch,
     /// An address, a question, a description.
@@ -137,6 +139,7 @@ fn argument_in<'v>(
         Role::Command => &row.command,
         Role::Path => &row.path,
         Role::Pattern => &row.pattern,
+        Role::Filter => &row.filter,
         Role::Patch => &row.patch,
         Role::Query => &row.query,
     };
@@ -145,6 +148,11 @@ fn argument_in<'v>(
         let empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         (!empty).then_some((name, value))
     })
+}
+
+/// What stands for the main argument of a call that has none: `.` for lists of a folder.
+pub fn default_argument(tool: &str) -> Option<&'static str> {
+    find(tool).2?.default.as_deref()
 }
 
 /// What a call of a tool does, where its kind or name says it. Shell commands are not looked at.
@@ -171,7 +179,9 @@ struct ToolRow {
     class: Option<String>,
     command: String,
     path: String,
+    default: Option<String>,
     pattern: String,
+    filter: String,
     patch: String,
     query: String,
     old: String,
@@ -321,5 +331,9 @@ mod tests {
         let view = json!({"command": "view", "path": "a.rs"});
         let Value::Object(view) = view else { panic!("an object") };
         assert_eq!(argument("str_replace_editor", &view, Role::Command), None);
+        assert_eq!(
+            (default_argument("LS"), default_argument("Grep"), default_argument("unheard_of")),
+            (Some("."), None, None)
+        );
     }
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bundles;
-use super::calls::Calls;
-use super::jsonl::{self, Format, State, word};
-use super::out::{Fate, Out};
-use super::place::Place;
-use super::tools::{self, Answer};
+use super::call::open::Calls;
+use super::call::tools::{self, Answer};
+use super::file::jsonl::{self, Format, State, word};
+use super::stream::out::{Fate, Out};
+use super::stream::place::Place;
 use cru_base::Result;
 use cru_session::event::{EventKind, Prompt, PromptOrigin, StreamKey};
 use cru_session::source::{Bundle, Header, Importer};

@@ -5,43 +5,27 @@
 
 mod aider;
 pub mod any;
-mod argument;
 mod bundles;
-mod calls;
+mod call;
 mod claude;
 mod codex;
 mod copilot;
 mod cursor;
-mod document;
 mod droid;
 #[cfg(test)]
 mod example;
+mod file;
 mod gemini;
-mod git;
-mod intake;
-mod jsonl;
-mod lenient;
-pub mod lines;
-mod markdown;
 mod opencode;
-mod out;
-pub mod pack;
-mod patch;
 mod pi;
 mod pibrain;
-mod place;
 pub mod places;
 mod rlm;
-mod shell;
-mod shorten;
 mod specstory;
-mod sqlite;
 mod steno;
+mod stream;
 #[cfg(test)]
 mod told;
-mod tools;
-mod unpack;
-mod value;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -49,6 +33,8 @@ use std::path::{Path, PathBuf};
 
 use cru_base::{Error, Result};
 use cru_session::source::{Bundle, Importer};
+
+pub use file::{lines, pack};
 
 /// Every importer.
 pub const IMPORTERS: &[Importer] = &[
@@ -139,9 +125,9 @@ pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    match unpack::peek_file(path)?.take(HEAD).read_to_end(&mut head) {
+    match file::unpack::peek_file(path)?.take(HEAD).read_to_end(&mut head) {
         // What was unpacked before the damage tells enough.
-        Err(error) if head.is_empty() || !unpack::is_damage(&error) => Err(error),
+        Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(error),
         _ => Ok(head),
     }
 }

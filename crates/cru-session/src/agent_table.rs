@@ -4,6 +4,7 @@
 //! The one place for these facts; `data/agents.toml` holds them. What reads an agent's transcripts is an
 //! [`Importer`](crate::source::Importer), which names its row.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -34,6 +35,8 @@ pub struct AgentEntry {
     pub resume: Vec<String>,
     /// Program and arguments that start a session with a prompt; empty where none is known.
     pub start: Vec<String>,
+    /// Commands about the host itself, without `/`.
+    pub commands: Vec<String>,
     /// When it deletes transcripts, where such a rule is documented.
     pub retention: Option<Retention>,
 }
@@ -116,6 +119,13 @@ pub fn by_host(host: &str) -> Option<&'static AgentEntry> {
     AGENTS.iter().find(named)
 }
 
+/// Whether a command, without `/`, is one of some agent about itself.
+pub fn is_command(name: &str) -> bool {
+    static COMMANDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| AGENTS.iter().flat_map(|agent| agent.commands.iter().map(String::as_str)).collect());
+    COMMANDS.contains(name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -137,5 +147,6 @@ mod tests {
             }
         }
         assert!(by_host("typewriter").is_none());
+        assert!(is_command("clear") && is_command("map-refresh") && !is_command("review"));
     }
 }

@@ -181,8 +181,10 @@ pub struct CallResult<'a> {
     pub brief: Option<Cow<'a, str>>,
     /// Whether the tool failed.
     pub failed: bool,
-    /// Whether a person refused the call.
+    /// Whether a person or the host's permissions refused the call.
     pub denied: bool,
+    /// Why the host's permissions refused it, in the host's words; `None` where a person did.
+    pub denial: Option<Cow<'a, str>>,
     /// Exit code, where the record has it.
     pub exit: Option<i32>,
     /// Duration, where the record has it.

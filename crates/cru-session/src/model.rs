@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use callout::{Callout, Decision, Error, Subagent, SubagentMode, User};
 pub use meta::{Agent, Meta, Status, SubagentRef};
-pub use step::{FileRef, Step, StepStatus};
+pub use step::{DENIED_BY_HOST, FileRef, Step, StepStatus};
 
 use super::detail::{Detail, Level};
 use cru_base::Span;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Command;
 use crate::class::Class;
-use crate::shell::{Hidden, Nesting, Operator, Script};
+use crate::shell::{Hidden, Nesting, Operator, Script, SimpleCommand};
 
 /// A file that a redirection or `tee` writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,25 +43,46 @@ pub enum Lines {
 /// Files that one call is said to write.
 const MAX_FILES: usize = 256;
 
-/// Whether relative paths still mean the folder in which the call began.
+/// What the commands before say of the next one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Folder {
+pub(super) struct Before {
+    /// Whether relative paths no longer mean the folder in which the call began.
     moved: bool,
+    /// Whether the pipeline runs only if something before failed, or if something succeeded whose failure the call does
+    /// not tell.
+    may_not_run: bool,
+    /// Why the status of the command before says nothing.
+    hidden: Option<Hidden>,
+}
+
+impl Before {
+    fn next(&mut self, command: &SimpleCommand<'_>) {
+        if command.nesting == Nesting::Substitution {
+            return;
+        }
+        self.may_not_run = match command.operator {
+            Operator::Pipe => self.may_not_run,
+            Operator::Or => true,
+            // `a && b > x; c`, `a && b > x || c`: nobody knows whether b ran.
+            Operator::And => self.hidden.is_some_and(|hidden| hidden != Hidden::Pipe),
+            _ => false,
+        };
+        self.hidden = command.hidden;
+    }
 }
 
 /// Adds the writes of the command `at` of a text.
-pub(super) fn writes(script: &Script<'_>, at: usize, command: usize, folder: &mut Folder, writes: &mut Vec<FileWrite>) {
+pub(super) fn writes(script: &Script<'_>, at: usize, command: usize, before: &mut Before, writes: &mut Vec<FileWrite>) {
     let Some(simple) = script.commands.get(at) else { return };
+    before.next(simple);
     let sure = simple.nesting == Nesting::Top
         && script.complete
-        && simple.operator != Operator::Or
+        && !before.may_not_run
         && !matches!(simple.hidden, Some(Hidden::Background));
-    // `a && b > x; c`: nobody knows whether b ran.
-    let conditional = simple.operator == Operator::And && simple.hidden == Some(Hidden::Sequence);
     let mut add = |path: &str, literal: bool| {
         let known = literal && !path.is_empty() && writes.len() < MAX_FILES;
         let absolute = path.starts_with('/') || path.starts_with("~/");
-        let certain = known && sure && !conditional && (absolute || !folder.moved);
+        let certain = known && sure && (absolute || !before.moved);
         if known && !writes.iter().any(|write| write.path == path && write.certain >= certain) {
             writes.push(FileWrite { path: path.to_owned(), command, certain });
         }
@@ -76,7 +97,7 @@ pub(super) fn writes(script: &Script<'_>, at: usize, command: usize, folder: &mu
                 add(&word.text, word.is_literal());
             }
         }
-        Some("cd" | "pushd" | "popd" | "eval" | "exec" | "source" | ".") => folder.moved = true,
+        Some("cd" | "pushd" | "popd" | "eval" | "exec" | "source" | ".") => before.moved = true,
         _ => {}
     }
 }

@@ -211,11 +211,11 @@ impl<'a> Action<'a> {
     /// Adds the commands of a text.
     fn add(&mut self, script: &Script<'a>, place: &Place, depth: usize) {
         self.complete &= script.complete;
-        let mut folder = files::Folder::default();
+        let mut before = files::Before::default();
         for (at, simple) in script.commands.iter().enumerate() {
             let first = self.commands.len();
             self.add_simple(script, simple, place, depth);
-            files::writes(script, at, first.min(self.commands.len().saturating_sub(1)), &mut folder, &mut self.writes);
+            files::writes(script, at, first.min(self.commands.len().saturating_sub(1)), &mut before, &mut self.writes);
         }
     }
 

@@ -94,6 +94,11 @@ fn files_that_are_written() {
         ("test -f a && echo x > b; echo done", &[]),
         ("test -f a && echo x > b", &["b"]),
         ("echo 'open > x", &[]),
+        ("cd /a && make >/tmp/x 2>/tmp/y || true && cat /tmp/x", &[]),
+        ("test -f a && ls | tee b; echo done", &[]),
+        ("test -f a || ls | tee b", &[]),
+        ("set -e; test -f a && echo x > b; echo done", &[]),
+        ("make > a 2>&1 || true; echo x | sort && echo y > b", &["a", "b"]),
     ] {
         assert_eq!(told(command), files, "{command}");
     }

@@ -10,11 +10,11 @@ use serde_json::json;
 use super::edit::{self, Piece};
 use super::host::{self, Told};
 use super::mark::{Mark, Stand, mark};
-use crate::intake::{Intake, LATER};
-use crate::markdown::{Fences, counted};
-use crate::out::Out;
-use crate::place::Place;
-use crate::tools;
+use crate::call::brief;
+use crate::file::markdown::{Fences, counted};
+use crate::stream::intake::{Intake, LATER};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
 use cru_session::source::{Account, Sink};
@@ -230,7 +230,7 @@ impl<'s> Run<'s> {
             match piece {
                 Piece::Prose(text) => self.out(block.record, None).emit(EventKind::Reply(text.into())),
                 Piece::Edit { path, search, replace } => {
-                    let size = tools::exchange(&search, &replace);
+                    let size = brief::exchange(&search, &replace);
                     // Until the program says that it was made, nothing is known of it.
                     let brief = format!("{UNKNOWN} ({size})");
                     let input = json!({"path": path, "search": search, "replace": replace});

@@ -4,16 +4,15 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::agents::Agents;
-use super::argument;
 use super::record::{Block, Content, Message, Record, Tokens};
 use super::said::reason;
 use super::stream::Stream;
-use crate::calls::OpenCall;
-use crate::out::{Fate, Out};
-use crate::shell;
+use crate::call::argument;
+use crate::call::open::OpenCall;
+use crate::call::shell;
+use crate::stream::out::{Fate, Out};
+use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, Meta, Usage};
 
 /// The model name of texts that the host wrote itself.
@@ -92,26 +91,21 @@ impl Stream {
         let tool = block.name.filled().unwrap_or("tool").to_owned();
         let id = self.calls.name(block.id.str(), out.record);
         let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, record.uuid.str());
-        let path = |key: &str| block.input.get(key).and_then(Value::as_str).map(str::to_owned);
-        match tool.as_str() {
-            "Bash" => {
-                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
-                call.writes = shell::written(command).iter().map(|path| self.place.show_shell(path)).collect();
-                call.commits = command.contains("git") && command.contains("commit");
+        call.path = argument::path(&tool, &block.input).map(str::to_owned);
+        match ToolKind::of(&tool) {
+            // It watches a command that goes on.
+            _ if tool == "Monitor" => {}
+            ToolKind::Shell => {
+                let command = argument::command(&tool, &block.input).unwrap_or_default();
+                call.effects = shell::effects(&tool, &command, &self.place);
             }
-            "PowerShell" => {
-                let command = block.input.get("command").and_then(Value::as_str).unwrap_or("");
-                call.commits = command.contains("git") && command.contains("commit");
-            }
-            "Read" | "Edit" | "MultiEdit" | "Write" => call.path = path("file_path"),
-            "NotebookEdit" => call.path = path("notebook_path"),
-            "Task" | "Agent" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "AskUserQuestion" | "ExitPlanMode" => {
+            ToolKind::Subagent | ToolKind::Task | ToolKind::Ask | ToolKind::Plan => {
                 call.input = Some(block.input.clone());
             }
             _ => {}
         }
         self.calls.open(call);
-        let args = argument::telling(&tool, &block.input, &self.place);
+        let args = super::argument::telling(&tool, &block.input, &self.place);
         out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: block.input }));
     }
 

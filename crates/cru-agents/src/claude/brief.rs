@@ -5,17 +5,22 @@
 use serde_json::Value;
 
 use super::detail::Detail;
+use crate::call::brief::first_line;
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `output` is its text.
 pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>, output: &str) -> Option<String> {
     let empty = Detail::default();
     let detail = detail.unwrap_or(&empty);
+    match ToolKind::of(tool) {
+        ToolKind::Shell => return command(detail, output),
+        ToolKind::Read => return read(detail),
+        ToolKind::Edit => return change(detail),
+        ToolKind::Write => return write(detail),
+        _ => {}
+    }
     match tool {
-        "Bash" | "PowerShell" => command(detail, output),
-        "Read" => read(detail),
-        "Edit" | "MultiEdit" => change(detail),
-        "Write" => write(detail),
         "Grep" => grep(detail),
         "Glob" => {
             let more = if detail.truncated.0 { " and more" } else { "" };
@@ -31,18 +36,13 @@ pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>,
         "WebSearch" => detail.results.0.map(|results| plural(results, "result")),
         "ToolSearch" => detail.matches.0.map(|matches| plural(matches, "tool")),
         "Task" | "Agent" if detail.is_async.0 => Some("started in the background".to_owned()),
-        "Task" | "Agent" => output.lines().map(plain).find(|line| !line.is_empty()).map(str::to_owned),
+        "Task" | "Agent" => first_line(output).map(str::to_owned),
         "TaskCreate" => detail.task.0.as_ref()?.id.filled().map(|id| format!("task #{id}")),
         "TaskUpdate" => Some("updated".to_owned()),
         "Skill" => Some("loaded".to_owned()),
         "ExitPlanMode" => Some("approved".to_owned()),
         _ => None,
     }
-}
-
-/// A line without the marks of a heading or list.
-fn plain(line: &str) -> &str {
-    line.trim().trim_start_matches(['#', '*', '-', '>', ' ']).trim_end_matches(['*', ':']).trim()
 }
 
 fn command(detail: &Detail<'_>, output: &str) -> Option<String> {

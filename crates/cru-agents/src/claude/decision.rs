@@ -1,13 +1,12 @@
 //! Decisions that a record proves: answered questions and plans that a person approved.
 
-use std::borrow::Cow;
-
 use serde::Deserialize as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::argument::heading;
 use super::detail::Detail;
+use crate::call::argument::heading;
+use crate::call::question::{Answered, offered};
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
@@ -21,7 +20,10 @@ pub(super) fn answers(input: &Value, detail: &Detail<'_>, call: &str) -> Vec<Dec
         let Some(words) = question.get("question").and_then(Value::as_str) else { continue };
         let Some(answer) = answers.get(words).and_then(answer_text) else { continue };
         let note = notes.get(words).and_then(|note| note.get("notes").or(Some(note))).and_then(Value::as_str);
-        decisions.push(answered(question, words, &answer, note, call));
+        let several = question.get("multiSelect").and_then(Value::as_bool).unwrap_or(false);
+        let labels: Vec<&str> = offered(question).into_iter().map(|(label, _)| label).collect();
+        let taken = if several { labels_in(&answer, &labels) } else { vec![answer.as_str()] };
+        decisions.extend(Answered { question, taken, said: Some(&answer), note }.decision(call));
     }
     decisions
 }
@@ -34,59 +36,6 @@ fn answer_text(answer: &Value) -> Option<String> {
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(text)
-}
-
-fn answered(question: &Value, words: &str, answer: &str, note: Option<&str>, call: &str) -> DecisionEvent<'static> {
-    let several = question.get("multiSelect").and_then(Value::as_bool).unwrap_or(false);
-    let text_of = |option: &'_ Value, key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
-    let offered: Vec<(String, String)> = question
-        .get("options")
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice)
-        .iter()
-        .filter_map(|option| Some((text_of(option, "label")?, text_of(option, "description").unwrap_or_default())))
-        .collect();
-    let labels: Vec<&str> = offered.iter().map(|(label, _)| label.as_str()).collect();
-    let taken = if several { labels_in(answer, &labels) } else { vec![answer] };
-    let mut chosen = Vec::new();
-    let mut rejected = Vec::new();
-    for (label, description) in &offered {
-        if taken.contains(&label.as_str()) {
-            chosen.push((label, description));
-        } else {
-            rejected.push(Cow::Owned(plain(label).to_owned()));
-        }
-    }
-    let header = question.get("header").and_then(Value::as_str).map(str::trim).filter(|header| !header.is_empty());
-    let said = text::fold_whitespace(plain(answer));
-    let title = match header {
-        Some(header) => format!("{header}: {said}"),
-        None => said,
-    };
-    let mut body = words.to_owned();
-    if chosen.is_empty() {
-        // An answer in the person's own words may be long; the title is only its beginning.
-        body = format!("{body}\n\n{}", answer.trim());
-    }
-    for (label, description) in &chosen {
-        if !description.is_empty() {
-            let label = if chosen.len() > 1 { format!("{label}: ") } else { String::new() };
-            body = format!("{body}\n\n{label}{description}");
-        }
-    }
-    DecisionEvent {
-        title: text::truncate(&title, 120).into_owned().into(),
-        text: body.into(),
-        why: note.map(str::trim).filter(|note| !note.is_empty()).map(|note| note.to_owned().into()),
-        rejected,
-        approval: false,
-        call: Some(call.to_owned().into()),
-    }
-}
-
-/// A label without the agent's own advice.
-fn plain(label: &str) -> &str {
-    label.trim().trim_end_matches("(Recommended)").trim_end()
 }
 
 /// The labels in an answer of the form `a, b, c`, read from the left, the longest first: a label may hold a comma.

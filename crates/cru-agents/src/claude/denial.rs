@@ -8,6 +8,8 @@
 pub(super) enum Denial<'a> {
     /// A person refused the call, perhaps with words.
     Person(Option<&'a str>),
+    /// The host's permissions refused it, for this reason.
+    Host(&'a str),
     /// The call was stopped while it ran.
     Interrupted,
 }
@@ -38,6 +40,18 @@ const AFTER_WORDS: &[&str] = &[
 /// Beginnings of words that the host wrote for the person.
 const NOT_WORDS: &[&str] = &["The user wants to clarify these questions."];
 
+/// How the host says that its permissions refused a call: how its text begins, and what its first line holds.
+const BY_HOST: &[(&str, &str)] = &[
+    ("Permission for this action was denied by the ", ""),
+    ("Permission for this action has been denied", ""),
+    ("Permission to ", " has been denied"),
+    ("Permission to ", " has been auto-denied"),
+    ("Claude requested permissions to ", ", but you haven't granted it yet."),
+];
+
+/// What stands before and after the host's reason.
+const REASON: (&str, &str) = ("Reason: ", ". If you have other tasks");
+
 /// Reads the text of a failed answer, its kind (`toolDenialKind`) and the words in a field of their own.
 pub(super) fn read<'a>(text: &'a str, kind: &str, feedback: Option<&'a str>) -> Option<Denial<'a>> {
     match kind {
@@ -49,8 +63,15 @@ pub(super) fn read<'a>(text: &'a str, kind: &str, feedback: Option<&'a str>) -> 
     if REFUSED.iter().any(|head| text.starts_with(head)) {
         return Some(Denial::Person(feedback.or_else(|| words(text))));
     }
-    // In the editor's window the answer is the interruption itself.
-    text.starts_with("[Request interrupted by user").then_some(Denial::Interrupted)
+    if text.starts_with("[Request interrupted by user") {
+        // In the editor's window the answer is the interruption itself.
+        return Some(Denial::Interrupted);
+    }
+    let first = text.lines().next().unwrap_or("");
+    let by_host =
+        !kind.is_empty() || BY_HOST.iter().any(|(head, part)| first.starts_with(head) && first.contains(part));
+    let reason = first.split_once(REASON.0).map_or(first, |(_, reason)| reason);
+    by_host.then(|| Denial::Host(reason.split(REASON.1).next().unwrap_or(reason).trim()))
 }
 
 fn words(text: &str) -> Option<&str> {
@@ -86,10 +107,24 @@ mod tests {
     }
 
     #[test]
+    fn permissions_of_the_host() {
+        let told = |text: &str, reason: &str| assert_eq!(read(text, "", None), Some(Denial::Host(reason)), "{text}");
+        told(
+            "Permission for this action was denied by the Claude Code auto mode classifier. Reason: Pushing to main. If you have other tasks that don't depend on this action, continue working on those.",
+            "Pushing to main",
+        );
+        told("Permission to use Bash has been denied.", "Permission to use Bash has been denied.");
+        let asked = "Claude requested permissions to use WebSearch, but you haven't granted it yet.";
+        told(asked, asked);
+        assert_eq!(read("Permission to read a: it has\nbeen denied", "", None), None);
+        assert_eq!(read("ls: Permission denied", "", None), None);
+    }
+
+    #[test]
     fn fields_of_newer_records() {
         assert_eq!(read("no", "user-rejected", Some("wait")), Some(Denial::Person(Some("wait"))));
         assert_eq!(read("no", "interrupted", None), Some(Denial::Interrupted));
-        assert_eq!(read("Permission to use Bash has been denied.", "rule", None), None);
+        assert_eq!(read("No.", "rule", None), Some(Denial::Host("No.")));
         assert_eq!(read("[Request interrupted by user for tool use]", "", None), Some(Denial::Interrupted));
         assert_eq!(read("Exit code 1", "", None), None);
     }

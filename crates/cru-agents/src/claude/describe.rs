@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::lenient::Text;
+use crate::file::lenient::Text;
 
 const MAX: u64 = 64 << 10;
 

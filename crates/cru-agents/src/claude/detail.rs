@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::lenient::{Flag, Length, List, Maybe, Number, Text, drained, otherwise};
+use crate::file::lenient::{Flag, Length, List, Maybe, Number, Text, drained, otherwise};
 
 /// What stands under `toolUseResult`.
 #[derive(Debug, Default)]

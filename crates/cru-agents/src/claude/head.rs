@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::record::with_record;
 use super::said::{Said, tell};
-use crate::lines::{Line, Lines};
+use crate::file::lines::{Line, Lines};
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;

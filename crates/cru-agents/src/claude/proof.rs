@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::detail::Detail;
-use crate::place::Place;
+use crate::stream::place::Place;
+use cru_action::ToolKind;
 use cru_session::FileRef;
 
 /// Files read and written by one call.
@@ -29,9 +30,9 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
         hash,
         created,
     };
-    match (tool, path) {
-        ("Read", Some(path)) => files.reads.push(file(path, None, false)),
-        ("Write", Some(path)) => {
+    match (ToolKind::of(tool), path) {
+        (ToolKind::Read, Some(path)) => files.reads.push(file(path, None, false)),
+        (ToolKind::Write, Some(path)) => {
             let created = detail.kind.str() == "create";
             let before = original(detail).map(|text| hash(&text));
             if !created && before.is_some() {
@@ -40,7 +41,7 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
             let after = detail.content.and_then(string).filter(|_| !place.is_windows()).map(|text| hash(&text));
             files.writes.push(file(path, after, created));
         }
-        ("Edit" | "MultiEdit", Some(path)) => {
+        (ToolKind::Edit, Some(path)) => {
             let before = original(detail).filter(|_| !place.is_windows());
             let after = before.as_deref().and_then(|before| edited(before, detail));
             // An edit with an empty old text makes the file.
@@ -49,10 +50,6 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
                 files.reads.push(file(path, before.as_deref().map(hash), false));
             }
             files.writes.push(file(path, after, created));
-        }
-        ("NotebookEdit", Some(path)) => {
-            files.reads.push(file(path, None, false));
-            files.writes.push(file(path, None, false));
         }
         _ => {}
     }

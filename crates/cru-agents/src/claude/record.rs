@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::detail::Outcome;
-use crate::lenient::{Flag, List, Maybe, Number, Text, drain_map, otherwise};
+use crate::file::lenient::{Flag, List, Maybe, Number, Text, drain_map, otherwise};
 
 /// The fields by which a record is placed: all that is read of a progress line.
 #[derive(Debug, Default, Deserialize)]

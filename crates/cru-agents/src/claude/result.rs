@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::agents::Agents;
 use super::denial::{self, Denial};
@@ -10,9 +10,11 @@ use super::detail::Detail;
 use super::record::{Block, Part, Parts, Record};
 use super::stream::Stream;
 use super::{brief, decision, proof};
-use crate::calls::OpenCall;
-use crate::git::commit_in;
-use crate::out::{Fate, Out};
+use crate::call::git::commit_in;
+use crate::call::open::OpenCall;
+use crate::call::task_list;
+use crate::stream::out::{Fate, Out};
+use cru_action::ToolKind;
 use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
@@ -45,19 +47,24 @@ impl Stream {
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
         let detail = record.tool_use_result.detail().filter(|_| alone);
-        let denied = matches!(denial, Some(Denial::Person(_)));
+        let denied = matches!(denial, Some(Denial::Person(_) | Denial::Host(_)));
+        let by_host = match denial {
+            Some(Denial::Host(reason)) => Some(reason),
+            _ => None,
+        };
         let (output, exit) = unwrapped(&text, block.is_error.0);
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
         let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
-        let refused = denial.is_some().then(|| call.id.clone());
+        let refused = (denial.is_some() && by_host.is_none()).then(|| call.id.clone());
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
             brief: brief.map(Cow::Owned),
             failed,
             denied,
+            denial: by_host.map(Cow::Borrowed),
             exit,
             duration_ms: detail.and_then(duration),
             reads: files.reads,
@@ -81,7 +88,9 @@ impl Stream {
         let mut files = proof::of(&call.tool, call.path.as_deref(), detail, &self.place);
         // A command that was sent to the background has not written yet.
         if detail.is_none_or(|detail| detail.background_task_id.filled().is_none()) {
-            files.writes.extend(call.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
+            files
+                .writes
+                .extend(call.effects.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
         }
         files
     }
@@ -141,7 +150,7 @@ impl Stream {
                 let plan = plan.or_else(|| detail.and_then(|detail| detail.plan.filled()).map(str::to_owned));
                 out.emit(EventKind::Decision(decision::approved(&plan.unwrap_or_default(), Some(&call.id))));
             }
-            ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(todos(input))),
+            ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(task_list::of_call(input))),
             ("TaskCreate", Some(input)) => {
                 let id = detail.and_then(|detail| detail.task.0.as_ref()).and_then(|task| task.id.filled());
                 if let Some(id) = id {
@@ -153,11 +162,11 @@ impl Stream {
                     out.emit(EventKind::Task(task(id, input, "")));
                 }
             }
-            ("Bash" | "PowerShell", _) => {
+            (tool, _) if ToolKind::of(tool) == ToolKind::Shell => {
                 let known =
                     detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
                 let sha = known.and_then(|commit| commit.sha.filled());
-                let sha = sha.or_else(|| commit_in(output).filter(|_| call.commits));
+                let sha = sha.or_else(|| commit_in(output).filter(|_| call.effects.commits));
                 if let Some(sha) = sha {
                     out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
                 }
@@ -229,22 +238,6 @@ fn duration(detail: &Detail<'_>) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
     detail.duration_ms.count().or_else(|| detail.total_duration_ms.count()).or_else(from_seconds)
-}
-
-fn todos(input: &Value) -> Vec<Task> {
-    let todos = input.get("todos").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let get = |todo: &Value, key: &str| todo.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let made = todos.iter().enumerate().map(|(index, todo)| {
-        let id = get(todo, "id");
-        Task {
-            id: if id.is_empty() { (index + 1).to_string() } else { id },
-            content: get(todo, "content"),
-            status: get(todo, "status"),
-            priority: Some(get(todo, "priority")).filter(|priority| !priority.is_empty()),
-            extra: Map::new(),
-        }
-    });
-    made.filter(|task| !task.content.is_empty()).collect()
 }
 
 fn task(id: &str, input: &Value, status: &str) -> Task {

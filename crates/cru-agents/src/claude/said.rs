@@ -43,70 +43,8 @@ pub(super) mod reason {
     pub(in super::super) const OTHER_AGENT: &str = "message of another agent";
 }
 
-/// Commands that only work the host's interface and say nothing about the work.
-const INTERFACE: &[&str] = &[
-    "add-dir",
-    "agents",
-    "bashes",
-    "bug",
-    "chrome",
-    "clear",
-    "color",
-    "config",
-    "context",
-    "copy",
-    "cost",
-    "desktop",
-    "doctor",
-    "effort",
-    "exit",
-    "export",
-    "extra-usage",
-    "fast",
-    "feedback",
-    "help",
-    "hooks",
-    "ide",
-    "install-github-app",
-    "keybindings",
-    "login",
-    "logout",
-    "mcp",
-    "memory",
-    "mobile",
-    "model",
-    "new",
-    "output-style",
-    "permissions",
-    "plugin",
-    "plugins",
-    "privacy-settings",
-    "quit",
-    "rate-limit-options",
-    "release-notes",
-    "reload-plugins",
-    "remote-control",
-    "remote-env",
-    "rename",
-    "reset",
-    "resume",
-    "rewind",
-    "sandbox",
-    "settings",
-    "skills",
-    "stats",
-    "status",
-    "statusline",
-    "tasks",
-    "teleport",
-    "terminal-setup",
-    "theme",
-    "todos",
-    "upgrade",
-    "usage",
-    "vim",
-    "voice",
-];
+/// Commands of the table that say something about the work: the one when it has words, the other always.
+const TELLING: [&str; 2] = ["compact", "plan"];
 
 /// Elements that the host puts inside a person's own text.
 const INSERTED: &[&str] =
@@ -183,7 +121,7 @@ pub(super) fn tell_queued(text: &str) -> Said<'_> {
     if let Some(name) = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) {
         // A path holds a second slash.
         let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
-        if INTERFACE.contains(&name) {
+        if is_interface(name) {
             return Said::Nothing(reason::INTERFACE);
         }
         if is_name {
@@ -195,6 +133,11 @@ pub(super) fn tell_queued(text: &str) -> Said<'_> {
         return Said::Nothing(reason::INJECTED);
     }
     tell(text)
+}
+
+/// Whether a command only works the host's interface and says nothing about the work.
+fn is_interface(command: &str) -> bool {
+    !TELLING.contains(&command) && super::IMPORTER.agent().commands.iter().any(|known| known == command)
 }
 
 /// The part of `text` between `<name>` and the last `</name>`.
@@ -212,7 +155,7 @@ fn command(text: &str) -> Said<'_> {
         return Said::Nothing(reason::INTERFACE);
     }
     // What a compaction leads to is told by itself; what the person asked of it is not.
-    if INTERFACE.contains(&bare) || (bare == "compact" && args.is_empty()) {
+    if is_interface(bare) || (bare == "compact" && args.is_empty()) {
         return Said::Nothing(reason::INTERFACE);
     }
     let blank = if args.is_empty() { "" } else { " " };

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 use super::queue::Queue;
 use super::record::Record;
-use crate::calls::Calls;
-use crate::intake::Intake;
-use crate::out::Out;
-use crate::place::Place;
+use crate::call::open::Calls;
+use crate::stream::intake::Intake;
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_session::event::{EventKind, Meta, StreamKey, TitleRank, Usage};
 use cru_session::source::{Bounds, Consumed};
 

@@ -5,7 +5,7 @@ use super::record::Record;
 use super::said::reason;
 use super::stream::{Compaction, Stream};
 use super::user::Gathered;
-use crate::out::{Fate, Out};
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{EventKind, TitleRank};
 
 /// Session-level lines that only serve the host.

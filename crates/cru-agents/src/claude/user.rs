@@ -8,8 +8,8 @@ use super::record::{Block, Content, Record};
 use super::said::{Notice, Said, reason, tell, tell_queued};
 use super::stream::Stream;
 use super::tree::Node;
-use crate::lenient::Text;
-use crate::out::{Fate, Out};
+use crate::file::lenient::Text;
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
 /// The name under which a person's own shell line is told.

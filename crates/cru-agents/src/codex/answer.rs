@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::record::{parts, picture};
-use crate::lenient::{Maybe, Number, Text};
+use crate::file::lenient::{Maybe, Number, Text};
 use cru_session::event::Attachment;
 
 /// An answer, unwrapped.

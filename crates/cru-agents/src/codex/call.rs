@@ -5,12 +5,11 @@
 
 use serde_json::{Map, Value};
 
-use super::script::{self, Run};
-use crate::argument::compact;
-use crate::patch::{self, Change};
-use crate::place::Place;
-use crate::shell;
-use cru_base::text;
+use crate::call::argument;
+use crate::call::patch::{self, PatchedFile};
+use crate::call::shell::{self, Effects};
+use crate::stream::place::Place;
+use cru_action::{Action, ToolKind, argv};
 
 /// A call as it is told.
 #[derive(Debug, Default)]
@@ -23,10 +22,10 @@ pub(super) struct Told {
 /// What a call does, as far as its answer needs to know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Deed {
-    /// A shell command, with the files it writes if it succeeds, and whether it makes a commit.
-    Shell { writes: Vec<String>, commits: bool },
+    /// A shell command, with what it does if it succeeds.
+    Shell(Effects),
     /// A patch.
-    Patch(Vec<Change>),
+    Patch(Vec<PatchedFile>),
     /// The list of tasks.
     Plan(Value),
     /// Questions to the person.
@@ -44,39 +43,32 @@ pub(super) enum Deed {
     Other,
 }
 
-/// Names under which shell commands were run.
-const SHELLS: &[&str] =
-    &["container.exec", "exec", "exec_command", "local_shell", "run_shell_command", "shell", "shell_command"];
-
 /// Reads a call. `running` names a running command by its number.
 pub(super) fn read(name: &str, input: &Value, place: &Place, running: impl Fn(&str) -> Option<String>) -> Told {
-    if SHELLS.contains(&name) {
-        let command = ["command", "cmd"].iter().find_map(|key| input.get(key)).unwrap_or(input);
-        let workdir = ["workdir", "cwd", "working_directory"].iter().find_map(|key| input.get(key)?.as_str());
-        match script::read(command) {
-            Some(Run::Patch(text)) => return patched(&text, place),
-            Some(Run::Script(script)) => return shelled(&script, workdir.unwrap_or(""), place),
-            None => {}
+    match ToolKind::of(name) {
+        ToolKind::Shell => {
+            let command = ["command", "cmd"].iter().find_map(|key| input.get(key)).unwrap_or(input);
+            let workdir = ["workdir", "cwd", "working_directory"].iter().find_map(|key| input.get(key)?.as_str());
+            if let Some(patch) = patch_of(command) {
+                return patched(name, &Value::from(patch), place);
+            }
+            if let Some(script) = argv::script(command) {
+                return shelled(script.trim(), workdir.unwrap_or(""), place);
+            }
         }
-    }
-    if matches!(name, "apply_patch" | "applypatch") {
-        let text = input.as_str().or_else(|| ["input", "patch"].iter().find_map(|key| input.get(key)?.as_str()));
-        return patched(text.unwrap_or(""), place);
+        ToolKind::Patch => return patched(name, input, place),
+        _ => {}
     }
     let empty = Map::new();
     let map = input.as_object().unwrap_or(&empty);
     let get = |key: &str| map.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty());
-    let list = |key: &str| map.get(key).and_then(Value::as_array).map(Vec::len).unwrap_or_default() as u64;
     let owned = |text: &str| text.to_owned();
     let (args, deed) = match name {
-        "update_plan" => (Some(text::plural(list("plan"), "task")), Deed::Plan(input.clone())),
-        "request_user_input" => (questions(input), Deed::Ask(input.clone())),
-        "view_image" | "read_file" | "list_dir" => {
-            let path = get("path").or(get("file_path")).or(get("dir_path")).map(|path| place.show(path).into_owned());
-            let deed = path.clone().filter(|_| name == "read_file").map_or(Deed::Other, Deed::View);
-            (path, deed)
+        "update_plan" => (None, Deed::Plan(input.clone())),
+        "request_user_input" => (None, Deed::Ask(input.clone())),
+        "read_file" => {
+            (None, argument::path(name, input).map_or(Deed::Other, |path| Deed::View(place.show(path).into())))
         }
-        "grep_files" => (get("pattern").map(owned), Deed::Other),
         "write_stdin" => {
             let number = number(map.get("session_id"));
             let command = running(&number).unwrap_or_else(|| format!("session {number}"));
@@ -98,7 +90,7 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: impl Fn(&s
     };
     let args = args.unwrap_or_else(|| match input {
         Value::String(text) => text.trim().to_owned(),
-        _ => compact(map, place),
+        _ => argument::telling(name, input, place),
     });
     Told { tool: name.to_owned(), args, deed }
 }
@@ -107,27 +99,30 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
     let folder = place.show_shell(workdir);
     let elsewhere = !workdir.is_empty() && !matches!(folder.as_str(), "." | "") && folder != place.show_shell(".");
     let args = if elsewhere { format!("cd {folder} && {script}") } else { script.to_owned() };
+    let action = Action::of("Bash", script);
     // Of a command that ran elsewhere only whole paths are sure.
-    let is_sure = |path: &String| !elsewhere || path.starts_with(['/', '~']);
-    let writes = shell::written(script).into_iter().filter(is_sure).map(|path| place.show_shell(&path)).collect();
-    Told { tool: "Bash".to_owned(), args, deed: Deed::Shell { writes, commits: script.contains("git commit") } }
+    let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
+    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect(), commits: action.commits() };
+    Told { tool: "Bash".to_owned(), args, deed: Deed::Shell(effects) }
 }
 
-fn patched(text: &str, place: &Place) -> Told {
-    let mut changes = patch::read(text);
-    for change in &mut changes {
-        change.path = place.show_shell(&change.path);
-        change.moved = change.moved.as_deref().map(|path| place.show_shell(path));
+/// The patch of a command that does nothing but apply one.
+fn patch_of(command: &Value) -> Option<String> {
+    if let Some([program, Value::String(patch), ..]) = command.as_array().map(Vec::as_slice)
+        && program.as_str().is_some_and(|program| ToolKind::of(program) == ToolKind::Patch)
+    {
+        return Some(patch.clone());
     }
-    let created = !changes.is_empty() && changes.iter().all(|change| change.created);
-    let paths: Vec<String> = changes.iter().map(|change| change.after().to_owned()).collect();
-    let tool = if created { "Write" } else { "Edit" };
-    Told { tool: tool.to_owned(), args: patch::files(&paths), deed: Deed::Patch(changes) }
+    let script = argv::script(command)?;
+    Action::of("Bash", &script).only_patch().map(str::to_owned)
 }
 
-fn questions(input: &Value) -> Option<String> {
-    let asked = input.get("questions")?.as_array()?.iter().filter_map(|question| question.get("question")?.as_str());
-    Some(asked.collect::<Vec<_>>().join(" / ")).filter(|asked| !asked.is_empty())
+fn patched(name: &str, input: &Value, place: &Place) -> Told {
+    let name = if ToolKind::of(name) == ToolKind::Patch { name } else { "apply_patch" };
+    let files = argument::patched(name, input, place);
+    let created = !files.is_empty() && files.iter().all(PatchedFile::is_created);
+    let tool = if created { "Write" } else { "Edit" };
+    Told { tool: tool.to_owned(), args: patch::names(&files), deed: Deed::Patch(files) }
 }
 
 fn ids(map: &Map<String, Value>) -> Option<String> {
@@ -168,6 +163,17 @@ mod tests {
         let mut place = Place::default();
         place.see("/home/mia/api");
         read(name, input, &place, |number| (number == "7").then(|| "npm test".to_owned()))
+    }
+
+    #[test]
+    fn patches_in_disguise() {
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+        let is = |value: Value| assert_eq!(patch_of(&value).as_deref(), Some(patch), "{value}");
+        is(json!(["apply_patch", patch]));
+        is(json!(["bash", "-lc", format!("apply_patch <<'EOF'\n{patch}\nEOF\n")]));
+        is(json!(format!("cd sub && apply_patch <<'EOF'\n{patch}\nEOF")));
+        assert_eq!(patch_of(&json!(format!("cat <<'EOF'\n{patch}\nEOF"))), None);
+        assert_eq!(patch_of(&json!(5)), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::reason;
 use super::record::{Payload, is_error, parts, picture, strings, words};
 use super::stream::{Compaction, Hint, Stream};
-use crate::out::{Fate, Out};
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Name of the model where no record says it.

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::record::{Payload, with_record};
-use crate::lenient::{Maybe, Text};
-use crate::lines::{Line, Lines, MAX_LINE};
-use crate::unpack;
+use crate::file::lenient::{Maybe, Text};
+use crate::file::lines::{Line, Lines, MAX_LINE};
+use crate::file::unpack;
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;

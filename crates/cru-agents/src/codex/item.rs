@@ -10,8 +10,8 @@ use super::reason;
 use super::record::{Payload, parts, string, words};
 use super::said::{self, Said};
 use super::stream::Stream;
-use crate::calls::OpenCall;
-use crate::out::{Fate, Out};
+use crate::call::open::OpenCall;
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{Call, CallResult, EventKind};
 
 impl Stream {
@@ -134,10 +134,10 @@ impl Stream {
         let id = self.calls.name(host_id, out.record);
         self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
         let tasks = match &deed {
-            Deed::Plan(plan) => Some(super::result::tasks(plan)).filter(|tasks| !tasks.is_empty()),
+            Deed::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
-        if let Deed::Shell { .. } = &deed {
+        if let Deed::Shell(_) = &deed {
             // What it is called while it runs.
             const SHOWN: usize = 50;
             let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();

@@ -16,7 +16,6 @@ mod recognise;
 mod record;
 mod result;
 mod said;
-mod script;
 mod stream;
 mod tokens;
 mod twin;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::lenient::{Maybe, Text};
+use crate::file::lenient::{Maybe, Text};
 
 /// The fields that tell.
 #[derive(Deserialize)]

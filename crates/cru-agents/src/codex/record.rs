@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::lenient::{Flag, Length, List, Maybe, Number, Text};
+use crate::file::lenient::{Flag, Length, List, Maybe, Number, Text};
 use cru_session::event::Attachment;
 
 /// One line.

@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::answer::{self, Answer};
 use super::call::Deed;
 use super::record::Payload;
 use super::stream::{Hint, Stream};
-use crate::git::commit_in;
-use crate::out::{Fate, Out};
-use crate::patch::{self, Change};
+use crate::call::argument::word;
+use crate::call::git::commit_in;
+use crate::call::patch;
+use crate::call::question::Answered;
+use crate::call::shell::Effects;
+use crate::stream::out::{Fate, Out};
+use cru_session::FileRef;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
-use cru_session::{FileRef, Task};
 
 /// A shorter time says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 50;
@@ -35,17 +38,19 @@ impl Stream {
         let mut brief: Option<Cow<'_, str>> = None;
         let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
         match &deed {
-            Deed::Shell { .. } if running.is_some() => {
+            Deed::Shell(_) if running.is_some() => {
                 brief = Some("still running".into());
                 if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
                     self.deeds.insert(format!("run {number}"), deed.clone());
                 }
             }
-            Deed::Shell { writes: files, .. } if !failed => writes = written(files),
+            Deed::Shell(effects) if !failed => writes = written(&effects.writes),
             Deed::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
-                (reads, writes) = touched(changes);
+                let before = changes.iter().filter_map(|file| file.before.clone());
+                reads.extend(before.map(|path| FileRef { path, ..FileRef::default() }));
+                writes = patch::written(changes);
             }
             Deed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
             Deed::Wait(number) => {
@@ -69,6 +74,7 @@ impl Stream {
             brief,
             failed,
             denied,
+            denial: None,
             exit: exit.filter(|_| !matches!(deed, Deed::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads,
@@ -78,7 +84,7 @@ impl Stream {
         }));
         match deed {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            Deed::Shell { commits: true, .. } if !failed => {
+            Deed::Shell(Effects { commits: true, .. }) if !failed => {
                 if let Some(sha) = commit_in(&text) {
                     out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
                 }
@@ -98,7 +104,7 @@ impl Stream {
     fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
         let files = match self.deeds.remove(&format!("run {number}")) {
-            Some(Deed::Shell { writes, .. }) if code == 0 => written(&writes),
+            Some(Deed::Shell(effects)) if code == 0 => written(&effects.writes),
             _ => Vec::new(),
         };
         out.emit(EventKind::Result(CallResult {
@@ -174,28 +180,6 @@ fn written(files: &[String]) -> Vec<FileRef> {
     files.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }).collect()
 }
 
-/// Files that a patch read and wrote.
-fn touched(changes: &[Change]) -> (Vec<FileRef>, Vec<FileRef>) {
-    let file = |path: &str, created: bool| FileRef { path: path.to_owned(), hash: None, created };
-    let reads = changes.iter().filter(|change| !change.created).map(|change| file(&change.path, false)).collect();
-    let writes = changes.iter().filter(|change| !change.deleted).map(|change| file(change.after(), change.created));
-    (reads, writes.collect())
-}
-
-/// The task list of a plan.
-pub(super) fn tasks(plan: &Value) -> Vec<Task> {
-    let rows = plan.get("plan").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let get = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let made = rows.iter().enumerate().map(|(index, row)| Task {
-        id: (index + 1).to_string(),
-        content: get(row, "step"),
-        status: get(row, "status"),
-        priority: None,
-        extra: Map::new(),
-    });
-    made.filter(|task| !task.content.is_empty()).collect()
-}
-
 /// A call that a person refused.
 fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
@@ -214,31 +198,13 @@ fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'stati
     let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
     let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let made = questions.iter().filter_map(|question| {
-        let get = |key: &str| question.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-        let answer = answers.get(get("id")?)?;
+        let answer = answers.get(word(question, "id")?)?;
         let taken: Vec<&str> = match answer.get("answers").unwrap_or(answer) {
             Value::String(text) => vec![text.as_str()],
             Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
             _ => return None,
         };
-        let plain = |label: &str| label.trim().trim_end_matches("(Recommended)").trim_end().to_owned();
-        let said: Vec<String> = taken.iter().map(|label| plain(label)).filter(|label| !label.is_empty()).collect();
-        if said.is_empty() {
-            return None;
-        }
-        let options = question.get("options").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let labels = options.iter().filter_map(|option| option.get("label")?.as_str());
-        let rejected = labels.filter(|label| !taken.contains(label)).map(|label| plain(label).into()).collect();
-        let said = said.join(", ");
-        let title = get("header").map_or_else(|| said.clone(), |header| format!("{header}: {said}"));
-        Some(DecisionEvent {
-            title: cru_base::text::truncate(&title, 120).into_owned().into(),
-            text: get("question").unwrap_or("").to_owned().into(),
-            why: None,
-            rejected,
-            approval: false,
-            call: Some(call.to_owned().into()),
-        })
+        Answered { question, taken, said: None, note: None }.decision(call)
     });
     made.collect()
 }

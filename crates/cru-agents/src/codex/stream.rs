@@ -15,10 +15,10 @@ use super::record::{Envelope, Payload};
 use super::said::{self, Said};
 use super::tokens::Counter;
 use super::twin::Twins;
-use crate::calls::Calls;
-use crate::intake::Intake;
-use crate::out::{Fate, Out};
-use crate::place::Place;
+use crate::call::open::Calls;
+use crate::stream::intake::Intake;
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
 use cru_session::source::{Bounds, Consumed};
 

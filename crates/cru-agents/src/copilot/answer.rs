@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::format::is_agent;
 use super::session::Session;
-use crate::calls::OpenCall;
-use crate::jsonl::{list, word};
-use crate::out::{Fate, Out};
-use crate::tools::{self, Answer, Kind};
+use crate::call::open::OpenCall;
+use crate::call::question::Answered;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::word;
+use crate::stream::out::{Fate, Out};
+use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 
 /// The tool by which the agent tells the host what to show as its state.
@@ -42,7 +44,7 @@ impl Session {
             let known = self.calls.knows(host_id);
             return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
         };
-        let shell = tools::kind(&call.tool, &Value::Null) == Kind::Shell;
+        let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
         let (output, exit) = ended(output(record), shell);
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
@@ -139,19 +141,8 @@ fn ended(text: &str, shell: bool) -> (&str, Option<i32>) {
 
 /// An answered question, with what was offered and not taken.
 fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
-    let input = call.input.as_ref()?;
-    let question = tools::text(input, &["question"])?;
-    let answer = ["User selected: ", "User responded: "].iter().find_map(|head| output.strip_prefix(head))?.trim();
-    let offered = list(input, "/choices").iter().filter_map(Value::as_str);
-    let title = cru_base::text::fold_whitespace(answer);
-    Some(DecisionEvent {
-        title: cru_base::text::truncate(&title, 120).into_owned().into(),
-        text: question.to_owned().into(),
-        why: None,
-        rejected: offered.filter(|offer| offer.trim() != answer).map(|offer| offer.to_owned().into()).collect(),
-        approval: false,
-        call: Some(call.id.clone().into()),
-    })
+    let answer = ["User selected: ", "User responded: "].iter().find_map(|head| output.strip_prefix(head))?;
+    Answered { question: call.input.as_ref()?, taken: vec![answer], said: None, note: None }.decision(&call.id)
 }
 
 /// A plan that a person approved.

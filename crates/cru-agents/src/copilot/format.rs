@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::session::Session;
 use crate::bundles;
-use crate::jsonl::{Format, beginning, word};
+use crate::file::jsonl::{Format, beginning, word};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header};

@@ -13,7 +13,8 @@ mod tokens;
 #[cfg(test)]
 mod tests;
 
-use crate::{bundles, jsonl};
+use crate::bundles;
+use crate::file::jsonl;
 use cru_session::source::Importer;
 
 /// Its row in the table.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::jsonl::{head, word};
+use crate::file::jsonl::{head, word};
 
 /// Records that are looked at.
 const RECORDS: usize = 20;

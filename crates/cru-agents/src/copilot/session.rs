@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::tokens::Tokens;
-use crate::calls::Calls;
-use crate::jsonl::{State, count, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
+use crate::call::open::Calls;
+use crate::file::jsonl::{State, count, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_session::event::{Attachment, Call, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
 
 /// Why a record is left out that only says what the host does.
@@ -234,9 +234,10 @@ impl Session {
     }
 
     fn assistant(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        self.sees_model(word(record, "/data/model"));
+        let stated = word(record, "/data/model");
+        self.sees_model(stated);
         let model = if self.model.is_empty() { "unknown" } else { &self.model };
-        self.tokens.message(model, count(record, "/data/outputTokens"), out);
+        self.tokens.message(model, !stated.is_empty(), count(record, "/data/outputTokens"), out);
         for (key, event) in
             [("reasoningText", EventKind::Thinking as fn(_) -> _), ("content", EventKind::Reply as fn(_) -> _)]
         {
@@ -264,7 +265,7 @@ impl Session {
         out.emit(EventKind::Prompt(prompt));
         let host_id = word(record, "/data/toolCallId");
         let id = self.calls.name(host_id, out.record);
-        self.calls.open(crate::calls::OpenCall::new(id.clone(), host_id, "Shell", ""));
+        self.calls.open(crate::call::open::OpenCall::new(id.clone(), host_id, "Shell", ""));
         let input = serde_json::json!({ "command": command });
         out.emit(EventKind::Call(Call { id: id.into(), tool: "Shell".into(), args: command.into(), input }));
         Fate::Shown

@@ -195,6 +195,25 @@ fn a_file_cut_at_any_byte_is_told_to_there() {
     survives_cuts(&IMPORTER, "x.jsonl", &lines(&session()[..12]), true);
 }
 
+#[test]
+fn output_of_messages_without_a_model_counts_once() {
+    let message = |id: u64, data: Value| event(id, "assistant.message", data);
+    let sum = |of: Value| event(9, "session.shutdown", json!({"shutdownType": "routine", "modelMetrics": of}));
+    let used = |output: u64| json!({"usage": {"outputTokens": output}});
+    let output = |records: &[Value]| told_of(&IMPORTER, "x.jsonl", lines(records)).tokens("s1").output;
+    let start = event(1, "session.start", json!({"sessionId": "s1"}));
+    let bare = message(2, json!({"content": "a", "outputTokens": 40}));
+    let named = message(3, json!({"content": "b", "outputTokens": 5, "model": "m"}));
+    assert_eq!(output(&[start.clone(), bare.clone()]), 40);
+    assert_eq!(output(&[start.clone(), bare.clone(), sum(json!({"m": used(40)}))]), 40);
+    assert_eq!(output(&[start.clone(), bare.clone(), named.clone(), sum(json!({"m": used(45)}))]), 45);
+    // What was taken for one model was that of two.
+    let both = sum(json!({"m": used(15), "n": used(30)}));
+    assert_eq!(output(&[start.clone(), named, message(4, json!({"content": "c", "outputTokens": 40})), both]), 45);
+    // The host sums up nothing.
+    assert_eq!(output(&[start, bare, sum(json!({}))]), 40);
+}
+
 proptest! {
     #[test]
     fn flipped_bytes_never_break_the_account(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {

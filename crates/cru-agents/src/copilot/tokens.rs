@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::jsonl::count;
-use crate::out::Out;
+use crate::file::jsonl::count;
+use crate::stream::out::Out;
 use cru_session::event::{EventKind, Usage};
 
 /// The tokens of a session as far as they are told.
@@ -13,46 +13,72 @@ use cru_session::event::{EventKind, Usage};
 pub(super) struct Tokens {
     /// How often the host ended and said so: each sum is of what was used since the last.
     run: u64,
-    /// Output by model since then.
-    output: BTreeMap<String, u64>,
+    /// Output since then of messages that state their model, by model.
+    stated: BTreeMap<String, u64>,
+    /// Output since then of messages that do not, by the model that was in use as far as is known.
+    guessed: BTreeMap<String, u64>,
 }
 
 impl Tokens {
-    /// A message states its output.
-    pub(super) fn message(&mut self, model: &str, output: u64, out: &mut Out<'_>) {
+    /// A message states its output. `model` was in use as far as is known; `stated`: the message says so itself.
+    pub(super) fn message(&mut self, model: &str, stated: bool, output: u64, out: &mut Out<'_>) {
         if output == 0 {
             return;
         }
-        let sum = self.output.entry(model.to_owned()).or_default();
+        let sums = if stated { &mut self.stated } else { &mut self.guessed };
+        let sum = sums.entry(model.to_owned()).or_default();
         *sum = sum.saturating_add(output);
-        let usage = Usage { output: *sum, ..Usage::default() };
-        self.tell(model, usage, out);
+        let of = |sums: &BTreeMap<String, u64>| sums.get(model).copied().unwrap_or(0);
+        let output = of(&self.stated).saturating_add(of(&self.guessed));
+        self.tell(model, model, Usage { output, ..Usage::default() }, out);
     }
 
-    /// The host ends and sums up.
+    /// The host ends and sums up: what it says takes the place of what was guessed.
     pub(super) fn shutdown(&mut self, record: &Value, out: &mut Out<'_>) {
-        let metrics = record.pointer("/data/modelMetrics").and_then(Value::as_object);
-        for (model, metric) in metrics.into_iter().flatten() {
-            let of = |key: &str| count(metric, &format!("/usage/{key}"));
-            let (read, write) = (of("cacheReadTokens"), of("cacheWriteTokens"));
-            // The host counts what it read from the cache as input, too.
-            let input = of("inputTokens");
-            let usage = Usage {
-                input: input.checked_sub(read.saturating_add(write)).unwrap_or(input),
-                output: of("outputTokens").max(self.output.get(model).copied().unwrap_or(0)),
-                cache_write: write,
-                cache_read: read,
-            };
-            if usage != Usage::default() {
-                self.tell(model, usage, out);
+        let metrics: Vec<(&String, Usage)> = record
+            .pointer("/data/modelMetrics")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(model, metric)| (model, usage(metric)))
+            .filter(|(_, usage)| *usage != Usage::default())
+            .collect();
+        let named = metrics.iter().find(|(_, usage)| usage.output > 0).map(|(model, _)| *model);
+        if named.is_some() {
+            for model in std::mem::take(&mut self.guessed).into_keys() {
+                let stated = self.stated.get(&model).copied();
+                let usage = Usage { output: stated.unwrap_or(0), ..Usage::default() };
+                // A model that nothing is known of any more is not told.
+                let shown = named.filter(|_| stated.is_none()).unwrap_or(&model);
+                self.tell(&model, shown, usage, out);
             }
         }
+        for (model, mut usage) in metrics {
+            let told = [&self.stated, &self.guessed].map(|sums| sums.get(model).copied().unwrap_or(0));
+            usage.output = usage.output.max(told[0].saturating_add(told[1]));
+            self.tell(model, model, usage, out);
+        }
         self.run += 1;
-        self.output.clear();
+        self.stated.clear();
+        self.guessed.clear();
     }
 
-    fn tell(&self, model: &str, usage: Usage, out: &mut Out<'_>) {
-        let message = format!("{} {model}", self.run).into();
+    /// Tells the sum of `key`, told before or not, as used by `model`.
+    fn tell(&self, key: &str, model: &str, usage: Usage, out: &mut Out<'_>) {
+        let message = format!("{} {key}", self.run).into();
         out.emit(EventKind::Usage { message, model: model.to_owned().into(), usage });
+    }
+}
+
+fn usage(metric: &Value) -> Usage {
+    let of = |key: &str| count(metric, &format!("/usage/{key}"));
+    let (read, write) = (of("cacheReadTokens"), of("cacheWriteTokens"));
+    // The host counts what it read from the cache as input, too.
+    let input = of("inputTokens");
+    Usage {
+        input: input.checked_sub(read.saturating_add(write)).unwrap_or(input),
+        output: of("outputTokens"),
+        cache_write: write,
+        cache_read: read,
     }
 }

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
 
-use crate::out::Out;
-use crate::sqlite::in_place;
-use crate::value::{filled, millis};
+use crate::file::sqlite::in_place;
+use crate::file::value::{filled, millis};
+use crate::stream::out::Out;
 use cru_base::files;
 use cru_session::event::{EventKind, Meta, TitleRank};
 

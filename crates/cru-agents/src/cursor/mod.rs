@@ -13,7 +13,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use crate::jsonl;
+use crate::file::jsonl;
 use cru_session::source::Importer;
 
 /// Its row in the table.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::jsonl::{head, word};
+use crate::file::jsonl::{head, word};
 
 /// Records that are looked at.
 const RECORDS: usize = 20;

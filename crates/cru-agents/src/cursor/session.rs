@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::chat::Chat;
 use super::said;
-use crate::calls::Calls;
-use crate::jsonl::{State, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
-use crate::tools::{self, Answer};
+use crate::call::open::Calls;
+use crate::call::task_list;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::{State, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin};
 
 /// Nothing that says anything.
@@ -197,7 +198,7 @@ impl Session {
     }
 
     fn tasks(input: &Value, out: &mut Out<'_>) {
-        let rows = tools::tasks(input);
+        let rows = task_list::of_call(input);
         if input.get("merge") == Some(&Value::Bool(true)) {
             for row in rows {
                 out.emit(EventKind::Task(row));

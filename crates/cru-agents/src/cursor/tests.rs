@@ -52,7 +52,7 @@ fn a_transcript_is_told() {
     3 call Read#3.1 Read /srv/a.ts:3-4
     3 result Read#3.1 answer not recorded
     3 tasks 1 mend pending
-    3 call TodoWrite#3.2 TodoWrite {"merge":false,"todos":"1 item"}
+    3 call TodoWrite#3.2 TodoWrite 1 task
     3 result TodoWrite#3.2 answer not recorded
     4 reply Two files.
     6 prompt (typed) and now?

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::session::Session;
 use super::settings::{self, Settings};
 use crate::bundles;
-use crate::jsonl::{self, Format, beginning, head, word};
+use crate::file::jsonl::{self, Format, beginning, head, word};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};

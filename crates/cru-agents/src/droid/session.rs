@@ -6,11 +6,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::settings::Settings;
-use crate::calls::Calls;
-use crate::jsonl::{State, count, list, word};
-use crate::out::{Fate, Out};
-use crate::place::Place;
-use crate::tools::{self, Answer, Kind};
+use crate::call::open::Calls;
+use crate::call::task_list;
+use crate::call::tools::{self, Answer};
+use crate::file::jsonl::{State, count, list, word};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
+use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Nothing that says anything.
@@ -48,7 +50,7 @@ impl State for Session {
             "message" => self.message(record, out),
             "todo_state" => {
                 let input = if record.pointer("/todos/todos").is_some() { &record["todos"] } else { &record };
-                let rows = tools::tasks(input);
+                let rows = task_list::of_call(input);
                 if rows.is_empty() {
                     return Fate::Skipped("empty task list");
                 }
@@ -163,7 +165,7 @@ impl Session {
                     let (id, tool) = (word(block, "/id").to_owned(), word(block, "/name").to_owned());
                     let input = block.get_mut("input").map(Value::take).unwrap_or_default();
                     if tool == "TodoWrite" {
-                        let rows = tools::tasks(&input);
+                        let rows = task_list::of_call(&input);
                         if !rows.is_empty() {
                             out.emit(EventKind::Tasks(rows));
                         }
@@ -183,7 +185,7 @@ impl Session {
             return Some(if self.calls.knows(host_id) { "repeated answer" } else { "answer without its call" });
         };
         let (text, attachments) = flat(block);
-        let shell = tools::kind(&call.tool, &Value::Null) == Kind::Shell;
+        let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let (output, exit) = if shell { ended(&text) } else { (text.as_str(), None) };
         let failed = block.get("is_error") == Some(&Value::Bool(true)) || exit.is_some_and(|code| code != 0);
         let answer = Answer {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::jsonl::{count, word};
-use crate::out::Out;
+use crate::file::jsonl::{count, word};
+use crate::stream::out::Out;
 use cru_base::{Error, Result};
 use cru_session::event::{EventKind, Meta, Usage};
 use cru_session::source::Bundle;

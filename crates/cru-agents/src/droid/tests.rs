@@ -56,7 +56,7 @@ fn a_session_is_told() {
     3 call c1 Execute npm test > out.txt
     3 call c2 Edit a.ts
     3 tasks 1 look completed, 2 mend pending
-    3 call c3 TodoWrite {"todos":"1. [completed] look 2. [pending] mend"}
+    3 call c3 TodoWrite 2 tasks
     4 result c1 failed exit 1 2 failed
     4 result c2 +1 −1 writes a.ts
     4 result c3 ok

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::document::{member, members};
+use crate::file::document::{member, members};
 use cru_base::{Error, Result};
 use cru_session::source::Bundle;
 

@@ -3,13 +3,16 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::result;
 use super::session::Session;
-use super::{argument, result};
-use crate::git::commit_in;
-use crate::shell;
-use crate::value::{filled, list, text, time};
+use crate::call::argument;
+use crate::call::git::commit_in;
+use crate::call::shell;
+use crate::call::task_list;
+use crate::file::value::{filled, text, time};
+use cru_action::ToolKind;
+use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Meta, StreamKey, SubagentRun};
-use cru_session::{FileRef, Task};
 
 /// Whether a call may still change.
 pub(super) fn is_open(call: &Value) -> bool {
@@ -24,13 +27,7 @@ impl Session<'_> {
         let input = call.get("args").unwrap_or(&none);
         let ended = time(call, "timestamp").or(at);
         if tool == "write_todos" {
-            let made = list(input, "todos").iter().enumerate().map(|(index, todo)| Task {
-                id: (index + 1).to_string(),
-                content: filled(todo, "description").unwrap_or_else(|| text(todo, "content")).to_owned(),
-                status: text(todo, "status").to_owned(),
-                ..Task::default()
-            });
-            let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
+            let tasks = task_list::of_call(input);
             return self.emit(record, at, EventKind::Tasks(tasks));
         }
         let id = self.calls.name(text(call, "id"), record);
@@ -43,14 +40,16 @@ impl Session<'_> {
         let answer = result::of(call);
         let works = !answer.failed && !answer.denied;
         if works {
-            self.find_place(record, input, &answer.output);
+            self.find_place(record, tool, input, &answer.output);
         }
-        let (reads, writes) = if works { self.files(tool, input, answer.created) } else { Default::default() };
-        let commits = tool == "run_shell_command" && text(input, "command").contains("commit");
-        let commit = commit_in(&answer.output).filter(|_| commits && works).map(str::to_owned);
+        let command = argument::command(tool, input).filter(|_| ToolKind::of(tool) == ToolKind::Shell && works);
+        let effects = command.map(|command| shell::effects(tool, &command, &self.place)).unwrap_or_default();
+        let (reads, mut writes) = if works { self.files(tool, input, answer.created) } else { Default::default() };
+        writes.extend(effects.writes.into_iter().map(|path| FileRef { path, ..FileRef::default() }));
+        let commit = commit_in(&answer.output).filter(|_| effects.commits).map(str::to_owned);
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {
-            stream: Some(StreamKey { session: self.session_id().to_owned(), agent: Some(agent.to_owned()) }),
+            stream: Some(StreamKey { session: self.own_id().to_owned(), agent: Some(agent.to_owned()) }),
             agent: Some(tool.to_owned().into()),
             model: None,
             task: filled(input, "objective").map(|task| task.to_owned().into()),
@@ -80,30 +79,23 @@ impl Session<'_> {
 
     /// Files that an answer proves to be read and written.
     fn files(&self, tool: &str, input: &Value, created: bool) -> (Vec<FileRef>, Vec<FileRef>) {
-        let file = |path: String| FileRef { path, ..FileRef::default() };
-        let named = || {
-            let path = input.as_object().and_then(argument::path);
-            path.map(|path| file(self.place.show(path).into_owned()))
+        let file = |created| {
+            let path = argument::path(tool, input).map(|path| self.place.show(path).into_owned());
+            path.map(|path| FileRef { path, created, ..FileRef::default() }).into_iter().collect()
         };
-        match tool {
-            "read_file" => (named().into_iter().collect(), Vec::new()),
-            "write_file" | "replace" | "edit_file" => {
-                (Vec::new(), named().map(|file| FileRef { created, ..file }).into_iter().collect())
-            }
-            "run_shell_command" => {
-                let paths = shell::written(text(input, "command"));
-                (Vec::new(), paths.iter().map(|path| file(self.place.show_shell(path))).collect())
-            }
+        match ToolKind::of_call(tool, input) {
+            ToolKind::Read => (file(false), Vec::new()),
+            ToolKind::Write | ToolKind::Edit => (Vec::new(), file(created)),
             _ => Default::default(),
         }
     }
 
     /// The folder of the work, where an answer names a file whole that the call named from there.
-    fn find_place(&mut self, record: u64, input: &Value, output: &str) {
-        if self.has_place() {
+    fn find_place(&mut self, record: u64, tool: &str, input: &Value, output: &str) {
+        if self.placed {
             return;
         }
-        let Some(path) = input.as_object().and_then(argument::path) else { return };
+        let Some(path) = argument::path(tool, input) else { return };
         let Some((_, rest)) = output.lines().next().and_then(|line| line.split_once("file: ")) else { return };
         let whole = rest.trim_end_matches('.');
         let root = whole.strip_suffix(path).and_then(|root| root.strip_suffix(['/', '\\']));

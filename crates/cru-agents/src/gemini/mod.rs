@@ -4,7 +4,6 @@
 //! that is written again takes the place of the first, a rewind drops what stands behind it, and a setting may replace
 //! all. Both are brought into one list that only ever grows, so that what a note tells is never taken back.
 
-mod argument;
 mod bundle;
 mod call;
 mod read;
@@ -35,8 +34,6 @@ mod reason {
     pub(super) const EMPTY: &str = "empty message";
     /// Written again by a later line.
     pub(super) const REPLACED: &str = "replaced by a later line";
-    /// What may still change.
-    pub(super) const UNFINISHED: &str = "not read yet: still being written";
     /// Words that the host put under a person's name.
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// Something the host tells a person.

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::session::Session;
 use super::thread::{Entry, Thread};
-use crate::document::{self, BROKEN, items, member, members};
-use crate::lines::{Line, Lines, MAX_LINE, trim};
-use crate::value::{list, text};
+use crate::file::document::{self, BROKEN, items, member, members};
+use crate::file::lines::{Line, Lines, MAX_LINE, trim};
+use crate::file::value::{list, text};
+use crate::stream::teller::Teller;
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -107,7 +108,7 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
         task: None,
     });
     let bounds = sink.bounds(&key);
-    let mut session = Session::new(key, bounds, path, sink, &mut account);
+    let mut session = Session(Teller::new(key, bounds, path, sink, &mut account));
     let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
     let meta = Value::Object(thread.meta.clone());
     let root = root_beside(path);
@@ -134,7 +135,7 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
         };
         ends.push(end);
     }
-    session.end();
+    session.close();
     sink.account(path, account);
 }
 

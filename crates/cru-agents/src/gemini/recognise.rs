@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::document::{items, member, members};
-use crate::value::{filled, text};
+use crate::file::document::{items, member, members};
+use crate::file::value::{filled, text};
 
 /// Whether the file begins with a session's head, or with one of its messages.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {

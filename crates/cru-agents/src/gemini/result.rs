@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::value::{count, filled, list, text};
+use crate::file::value::{count, filled, list, text};
+use cru_action::ToolKind;
 use cru_base::text::plural;
 
 /// What a call's answer says.
@@ -30,7 +31,7 @@ pub(super) fn of(call: &Value) -> Answer {
         created: said.starts_with("Successfully created"),
         ..Answer::default()
     };
-    if tool == "run_shell_command" {
+    if ToolKind::of(tool) == ToolKind::Shell {
         let (output, exit) = shell(&said);
         answer.exit = exit.filter(|code| *code != 0);
         answer.failed |= answer.exit.is_some();
@@ -93,9 +94,9 @@ fn brief(tool: &str, call: &Value, answer: &Answer) -> Option<String> {
     let none = Value::Null;
     let input = call.get("args").unwrap_or(&none);
     let lines = |text: &str| plural(text.lines().count() as u64, "line");
-    match tool {
-        "run_shell_command" => answer.output.trim().is_empty().then(|| "no output".to_owned()),
-        "read_file" => match answer.output.split_once("Status: Showing lines ") {
+    match ToolKind::of(tool) {
+        ToolKind::Shell => answer.output.trim().is_empty().then(|| "no output".to_owned()),
+        ToolKind::Read => match answer.output.split_once("Status: Showing lines ") {
             Some((_, rest)) => {
                 let (shown, rest) = rest.split_once(" of ")?;
                 let (from, to) = shown.split_once('-')?;
@@ -105,12 +106,12 @@ fn brief(tool: &str, call: &Value, answer: &Answer) -> Option<String> {
             }
             None => (!answer.output.trim().is_empty()).then(|| lines(&answer.output)),
         },
-        "write_file" => {
+        ToolKind::Write => {
             let verb = if answer.created { "created" } else { "written" };
             Some(format!("{verb}, {}", lines(text(input, "content"))))
         }
-        "replace" | "edit_file" => Some(change(call.get("resultDisplay").unwrap_or(&none), input)),
-        "search_file_content" | "grep_search" | "glob" | "list_directory" | "google_web_search" => {
+        ToolKind::Edit => Some(change(call.get("resultDisplay").unwrap_or(&none), input)),
+        ToolKind::Search | ToolKind::Fetch if tool != "web_fetch" => {
             let shown = text(call, "resultDisplay").trim().trim_end_matches('.').to_lowercase().replace("(s)", "s");
             (!shown.is_empty() && shown.len() < 60 && !shown.contains('\n')).then_some(shown)
         }

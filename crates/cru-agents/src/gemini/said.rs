@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::value::{filled, flag, list, text};
+use crate::file::value::{filled, flag, list, text};
 use cru_session::event::Attachment;
 
 /// What the host puts behind words that name files.

@@ -1,7 +1,6 @@
 //! One session while it is told: its messages as events.
 
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::ops::{Deref, DerefMut};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,96 +8,34 @@ use serde_json::{Value, json};
 use super::call::is_open;
 use super::reason;
 use super::said::{self, Said};
-use crate::calls::Calls;
-use crate::intake::{Intake, LATER};
-use crate::out::Out;
-use crate::place::Place;
-use crate::value::{canonical, count, filled, list, text, time};
-use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank, Usage};
-use cru_session::source::{Account, Bounds, Sink};
+use crate::file::value::{count, filled, list, text, time};
+use crate::stream::teller::Teller;
+use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
 
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
 
-/// The state of one session.
-pub(super) struct Session<'s> {
-    sink: &'s mut dyn Sink,
-    account: &'s mut Account,
-    path: PathBuf,
-    key: Rc<StreamKey>,
-    intake: Intake,
-    held: bool,
-    placed: bool,
-    pub(super) place: Place,
-    pub(super) calls: Calls,
+/// One session.
+pub(super) struct Session<'s>(pub(super) Teller<'s>);
+
+impl<'s> Deref for Session<'s> {
+    type Target = Teller<'s>;
+
+    fn deref(&self) -> &Teller<'s> {
+        &self.0
+    }
 }
 
-impl<'s> Session<'s> {
-    /// A session of that identity, of which so much is wanted.
-    pub(super) fn new(
-        key: StreamKey,
-        bounds: Bounds,
-        path: &Path,
-        sink: &'s mut dyn Sink,
-        account: &'s mut Account,
-    ) -> Self {
-        Self {
-            sink,
-            account,
-            path: path.to_owned(),
-            key: Rc::new(key),
-            intake: Intake::new(bounds),
-            held: false,
-            placed: false,
-            place: Place::default(),
-            calls: Calls::default(),
-        }
+impl DerefMut for Session<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
+}
 
-    /// The session's own id.
-    pub(super) fn session_id(&self) -> &str {
-        self.key.agent.as_deref().unwrap_or(&self.key.session)
-    }
-
-    /// Whether the folder of the work is known.
-    pub(super) fn has_place(&self) -> bool {
-        self.placed
-    }
-
-    fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
-        self.take_bytes(&canonical(lasting), id)
-    }
-
-    fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
-        if self.held || self.intake.is_full() {
-            return None;
-        }
-        let number = self.intake.consume(bytes, id, false);
-        self.sink.line(&self.path, number);
-        Some(number)
-    }
-
-    /// Tells one event of a record.
-    pub(super) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
-        Out::new(&mut *self.sink, Rc::clone(&self.key), record, time).emit(kind);
-    }
-
-    /// Takes the folder that work goes on in.
-    pub(super) fn see(&mut self, record: u64, directory: &str) {
-        if self.place.see(directory) {
-            self.placed = true;
-            let cwd = self.place.tilde(directory).into_owned();
-            self.emit(record, None, EventKind::Meta(Meta::Cwd(cwd.into())));
-        }
-    }
-
-    fn later(&mut self) {
-        self.account.skip(if self.held { reason::UNFINISHED } else { LATER });
-    }
-
+impl Session<'_> {
     /// What is said of the session.
     pub(super) fn begin(&mut self, summary: Option<&str>, directory: Option<&str>) {
-        let id = self.session_id().to_owned();
+        let id = self.own_id().to_owned();
         let Some(record) = self.take(&json!({ "session": id }), "") else { return };
         if let Some(directory) = directory {
             self.see(record, directory);
@@ -113,7 +50,7 @@ impl<'s> Session<'s> {
     pub(super) fn rewind(&mut self, to: u64) {
         match self.take(&json!({ "rewind": to }), "") {
             Some(record) => {
-                self.account.represent();
+                self.shown();
                 self.emit(record, None, EventKind::Rewind { to });
             }
             None => self.later(),
@@ -123,7 +60,7 @@ impl<'s> Session<'s> {
     /// What is no message.
     pub(super) fn broken(&mut self, bytes: &[u8]) {
         match self.take_bytes(bytes, "") {
-            Some(_) => self.account.skip("broken line"),
+            Some(_) => self.skip("broken line"),
             None => self.later(),
         }
     }
@@ -149,8 +86,8 @@ impl<'s> Session<'s> {
             _ => Some("unknown record type"),
         };
         match left {
-            None => self.account.represent(),
-            Some(reason) => self.account.skip(reason),
+            None => self.shown(),
+            Some(reason) => self.skip(reason),
         }
         self.intake.records()
     }
@@ -176,7 +113,7 @@ impl<'s> Session<'s> {
                 return None;
             }
         };
-        let origin = if self.key.agent.is_some() { PromptOrigin::Task } else { origin };
+        let origin = if self.is_agent() { PromptOrigin::Task } else { origin };
         self.emit(record, at, EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));
         None
     }
@@ -246,12 +183,6 @@ impl<'s> Session<'s> {
         }
         let says = !words.trim().is_empty() || !calls.is_empty() || !thoughts.is_empty() || counted.is_some();
         (!says).then_some(reason::EMPTY)
-    }
-
-    /// The session ends here, as far as it was read.
-    pub(super) fn end(self) {
-        let consumed = self.intake.consumed(false);
-        self.sink.close(&self.key, consumed);
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::reason;
-use crate::value::{filled, list, text};
+use crate::file::value::{filled, list, text};
 
 /// One thing in the list.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::value::{count, filled, flag, list, text};
+use crate::call::brief::first_line;
+use crate::file::value::{count, flag, list, text};
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
@@ -11,17 +13,18 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
     let metadata = state.get("metadata").unwrap_or(&none);
     let more = if flag(metadata, "truncated") { " and more" } else { "" };
     let has = |key: &str| metadata.get(key).is_some_and(Value::is_number);
-    match tool {
-        "bash" => matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
-        "read" => read(output),
-        "edit" | "multiedit" | "patch" | "apply_patch" => {
-            Some(change(metadata).unwrap_or_else(|| "changed".to_owned()))
-        }
-        "write" => {
+    match ToolKind::of(tool) {
+        ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
+        ToolKind::Read => return read(output),
+        ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
+        ToolKind::Write => {
             let lines = plural(text(input, "content").lines().count() as u64, "line");
             let verb = if metadata.get("exists") == Some(&Value::Bool(false)) { "created" } else { "written" };
-            Some(format!("{verb}, {lines}"))
+            return Some(format!("{verb}, {lines}"));
         }
+        _ => {}
+    }
+    match tool {
         "grep" if has("matches") => match count(metadata, "matches") {
             0 => Some("no match".to_owned()),
             1 => Some("1 match".to_owned()),
@@ -36,7 +39,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
             let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
-        "task" => answer(output).lines().map(plain).find(|line| !line.is_empty()).map(str::to_owned),
+        "task" => first_line(answer(output)).map(str::to_owned),
         "skill" => Some("loaded".to_owned()),
         "question" => {
             let words = list(metadata, "answers").iter().flat_map(|answer| answer.as_array().into_iter().flatten());
@@ -52,10 +55,7 @@ fn change(metadata: &Value) -> Option<String> {
     if let Some(file) = metadata.get("filediff").filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
-    let diff = filled(metadata, "diff")?;
-    let starts =
-        |sign: char, head: &str| diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count();
-    Some(format!("+{} −{}", starts('+', "+++ "), starts('-', "--- ")))
+    crate::call::brief::change(text(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
@@ -92,11 +92,6 @@ pub(super) fn answer(output: &str) -> &str {
     let inner = output.split_once("<task_result>").map(|(_, rest)| rest);
     let text = inner.map_or(output, |rest| rest.rsplit_once("</task_result>").map_or(rest, |(text, _)| text));
     text.split_once("<task_metadata>").map_or(text, |(text, _)| text).trim()
-}
-
-/// A line without the marks of a heading or list.
-fn plain(line: &str) -> &str {
-    line.trim().trim_start_matches(['#', '*', '-', '>', ' ']).trim_end_matches(['*', ':']).trim()
 }
 
 #[cfg(test)]

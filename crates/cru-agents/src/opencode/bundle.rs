@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::{database, export, recognise, tree};
-use crate::document::members;
-use crate::value::millis;
+use crate::file::document::members;
+use crate::file::value::millis;
 use cru_base::{Error, Result};
 use cru_session::source::{Bundle, Sink};
 

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 
 use super::store::{Head, Item, Message, Store, tell};
-use crate::sqlite::in_place;
-use crate::value::text;
+use crate::file::sqlite::in_place;
+use crate::file::value::text;
 use cru_base::files::{Aside, Stamp};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::store::{Content, Head, Item, Message, Store, tell};
-use crate::document::{self, OVERSIZED, Piece, items, member, members};
-use crate::value::text;
+use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
+use crate::file::value::text;
 use cru_base::Result;
 use cru_session::source::{Account, Bundle, Sink};
 

@@ -9,7 +9,7 @@ use super::part::{is_final, lasting};
 use super::reason;
 use super::session::Session;
 use super::store::{Content, Item, Message};
-use crate::value::{count, filled, flag, millis, text};
+use crate::file::value::{count, filled, flag, millis, text};
 use cru_session::event::{EventKind, Meta, Usage};
 
 impl Session<'_> {

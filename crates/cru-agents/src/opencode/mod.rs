@@ -37,8 +37,6 @@ pub(super) const IMPORTER: Importer = Importer {
 
 /// Why records are left out, where more than one place says so.
 mod reason {
-    /// What may still change.
-    pub(super) const UNFINISHED: &str = "not read yet: still being written";
     /// Words that the host put under a person's name.
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// A part that says nothing.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::message::Turn;
 use super::reason;
 use super::session::Session;
-use crate::value::{filled, list, millis, text};
+use crate::file::value::{filled, list, millis, text};
 use cru_session::event::EventKind;
 
 /// Whether a part changes no more while its message goes on; `followed`: another stands behind it.

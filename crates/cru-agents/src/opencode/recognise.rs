@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::export::messages;
-use crate::document::{Piece, member, members};
-use crate::value::{filled, text};
+use crate::file::document::{Piece, member, members};
+use crate::file::value::{filled, text};
 
 /// How a database begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";

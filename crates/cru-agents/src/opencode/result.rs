@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::argument;
 use super::session::Session;
 use super::tool::Asked;
 use super::{brief, decision};
-use crate::git::commit_in;
-use crate::shell;
-use crate::value::{filled, flag, list, text};
+use crate::call::argument;
+use crate::call::git::commit_in;
+use crate::call::patch;
+use crate::file::value::{filled, flag, list, text};
+use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
 
@@ -39,7 +40,7 @@ impl Session<'_> {
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
         let refusal = output.strip_prefix(REFUSED).filter(|_| is_error);
         let dismissed = is_error && output.starts_with("The user dismissed this question");
-        let is_shell = asked.tool == "bash";
+        let is_shell = ToolKind::of(asked.tool) == ToolKind::Shell;
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
         let exit = metadata.get("exit").and_then(Value::as_f64).map(|code| code as i32);
         let failed = is_error || asked.invalid || (is_shell && exit.is_some_and(|code| code != 0));
@@ -56,6 +57,7 @@ impl Session<'_> {
             brief: said.map(Cow::Owned),
             failed: failed && refusal.is_none() && !dismissed,
             denied: refusal.is_some() || dismissed,
+            denial: None,
             exit: exit.filter(|_| failed),
             duration_ms: None,
             reads,
@@ -100,9 +102,8 @@ impl Session<'_> {
                 }
             }
             "plan_exit" => self.emit(record, time, EventKind::Decision(decision::plan(output, call))),
-            "bash" => {
-                let command = text(asked.input, "command");
-                let commits = command.contains("git") && command.contains("commit");
+            tool if ToolKind::of(tool) == ToolKind::Shell => {
+                let commits = asked.effects(&self.place).commits;
                 if let Some(sha) = commit_in(output).filter(|_| commits) {
                     self.emit(record, time, EventKind::Meta(Meta::Commit(sha.into())));
                 }
@@ -114,24 +115,21 @@ impl Session<'_> {
     /// Files that the answer proves to be read and written.
     fn files(&mut self, asked: &Asked<'_>, metadata: &Value, reads: &mut Vec<FileRef>, writes: &mut Vec<FileRef>) {
         let file = |path: String| FileRef { path, ..FileRef::default() };
-        let named = asked.input.as_object().and_then(argument::path);
-        let shown = |path: &str| self.place.show(path).into_owned();
-        match asked.tool {
-            "read" => {
+        let named = argument::path(asked.tool, asked.input).map(|path| self.place.show(path).into_owned());
+        match ToolKind::of_call(asked.tool, asked.input) {
+            ToolKind::Read => {
                 let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
-                reads.extend(named.filter(|_| !folder).map(|path| file(shown(path))));
+                reads.extend(named.filter(|_| !folder).map(file));
             }
-            "edit" | "multiedit" | "write" => {
+            ToolKind::Edit | ToolKind::Write => {
                 let created = metadata.get("exists") == Some(&Value::Bool(false));
-                writes.extend(named.map(|path| FileRef { created, ..file(shown(path)) }));
+                writes.extend(named.map(|path| FileRef { created, ..file(path) }));
             }
-            "patch" | "apply_patch" => {
-                let patch = text(asked.input, "patchText");
-                writes.extend(argument::patched(patch).map(|path| file(shown(path))));
+            ToolKind::Patch => {
+                writes.extend(patch::written(&argument::patched(asked.tool, asked.input, &self.place)));
             }
-            "bash" => {
-                let paths = shell::written(text(asked.input, "command"));
-                writes.extend(paths.iter().map(|path| file(self.place.show_shell(path))));
+            ToolKind::Shell => {
+                writes.extend(asked.effects(&self.place).writes.into_iter().map(file));
                 return;
             }
             _ => {}

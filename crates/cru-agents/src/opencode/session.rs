@@ -1,32 +1,18 @@
 //! One session while it is read: what later records need, and how records are taken in.
 
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::ops::{Deref, DerefMut};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::reason;
 use super::store::Head;
-use crate::calls::Calls;
-use crate::intake::{Intake, LATER};
-use crate::out::Out;
-use crate::place::Place;
-use crate::value::{canonical, filled, text};
-use cru_session::event::{CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
-use cru_session::source::{Account, Bounds, Sink};
+use crate::file::value::{filled, text};
+use crate::stream::teller::Teller;
+use cru_session::event::{CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// The state of one session.
 pub(super) struct Session<'s> {
-    sink: &'s mut dyn Sink,
-    account: &'s mut Account,
-    path: PathBuf,
-    key: Rc<StreamKey>,
-    intake: Intake,
-    /// Whether something was met that may still change: nothing behind it is taken in.
-    pub(super) held: bool,
-    pub(super) place: Place,
-    pub(super) calls: Calls,
+    teller: Teller<'s>,
     /// A compaction that was asked for and whose summary was not read yet: its record, time, and what started it.
     pub(super) compaction: Option<(u64, Option<Timestamp>, &'static str)>,
     /// Whether the next command was run by the person.
@@ -43,24 +29,24 @@ pub(super) struct Session<'s> {
     before: Vec<(String, u64)>,
 }
 
+impl<'s> Deref for Session<'s> {
+    type Target = Teller<'s>;
+
+    fn deref(&self) -> &Teller<'s> {
+        &self.teller
+    }
+}
+
+impl DerefMut for Session<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.teller
+    }
+}
+
 impl<'s> Session<'s> {
-    /// A session of that identity, of which so much is wanted.
-    pub(super) fn new(
-        key: StreamKey,
-        bounds: Bounds,
-        path: &Path,
-        sink: &'s mut dyn Sink,
-        account: &'s mut Account,
-    ) -> Self {
+    pub(super) fn new(teller: Teller<'s>) -> Self {
         Self {
-            sink,
-            account,
-            path: path.to_owned(),
-            key: Rc::new(key),
-            intake: Intake::new(bounds),
-            held: false,
-            place: Place::default(),
-            calls: Calls::default(),
+            teller,
             compaction: None,
             by_person: false,
             context: 0,
@@ -69,56 +55,6 @@ impl<'s> Session<'s> {
             tasks: false,
             before: Vec::new(),
         }
-    }
-
-    /// The session's own id.
-    pub(super) fn own_id(&self) -> &str {
-        self.key.agent.as_deref().unwrap_or(&self.key.session)
-    }
-
-    /// Whether a parent gives the prompts.
-    pub(super) fn is_agent(&self) -> bool {
-        self.key.agent.is_some()
-    }
-
-    /// Takes in a record by what lasts of it; its number, or `None` where it is left for later.
-    pub(super) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
-        self.take_bytes(&canonical(lasting), id)
-    }
-
-    /// As [`Session::take`], for what is no value.
-    pub(super) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
-        if self.held || self.intake.is_full() {
-            return None;
-        }
-        let number = self.intake.consume(bytes, id, false);
-        self.sink.line(&self.path, number);
-        Some(number)
-    }
-
-    /// Counts a record that a note shows or uses.
-    pub(super) fn shown(&mut self) {
-        self.account.represent();
-    }
-
-    /// Counts a record that is left out.
-    pub(super) fn skip(&mut self, reason: &'static str) {
-        self.account.skip(reason);
-    }
-
-    /// Counts a record that is left for later.
-    pub(super) fn later(&mut self) {
-        self.account.skip(if self.held { reason::UNFINISHED } else { LATER });
-    }
-
-    /// Tells events of a record.
-    pub(super) fn out(&mut self, record: u64, time: Option<Timestamp>) -> Out<'_> {
-        Out::new(&mut *self.sink, Rc::clone(&self.key), record, time)
-    }
-
-    /// Tells one event of a record.
-    pub(super) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
-        self.out(record, time).emit(kind);
     }
 
     /// The session's own row.
@@ -134,14 +70,6 @@ impl<'s> Session<'s> {
         }
         if !title.trim().is_empty() && !is_placeholder(title) {
             self.emit(record, None, EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: title.into() }));
-        }
-    }
-
-    /// Takes the folder that work goes on in.
-    pub(super) fn see(&mut self, record: u64, directory: &str) {
-        if self.place.see(directory) {
-            let cwd = self.place.tilde(directory).into_owned();
-            self.emit(record, None, EventKind::Meta(Meta::Cwd(cwd.into())));
         }
     }
 
@@ -163,8 +91,7 @@ impl<'s> Session<'s> {
             self.emit(last, None, EventKind::Prompt(prompt));
             self.emit(last, None, EventKind::Rewind { to: record.saturating_sub(1) });
         }
-        let consumed = self.intake.consumed(false);
-        self.sink.close(&self.key, consumed);
+        self.close();
     }
 }
 

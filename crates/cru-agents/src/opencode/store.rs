@@ -9,7 +9,8 @@ use cru_session::event::StreamKey;
 use cru_session::source::{Account, Header, Sink};
 
 use super::session::Session;
-use crate::value::{filled, text};
+use crate::file::value::{filled, text};
+use crate::stream::teller::Teller;
 
 /// Why a message is left out that cannot be read.
 const BROKEN: &str = "broken message";
@@ -140,7 +141,7 @@ pub(super) fn tell(
         task: Some(asked.to_owned()).filter(|task| is_agent && !task.is_empty()),
     });
     let bounds = sink.bounds(&key);
-    let mut session = Session::new(key, bounds, path, sink, account);
+    let mut session = Session::new(Teller::new(key, bounds, path, sink, account));
     session.begin(head, asked);
     let mut settled = store.len();
     while settled > 0 {

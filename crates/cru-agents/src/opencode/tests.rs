@@ -211,7 +211,7 @@ fn refusals_stops_failures_and_answers() {
             "9 call c@9 question Which?",
             "9 result c@9 A",
             "9 decision Way: A rejected [\"B\"]",
-            "10 call c@10 todowrite {\"todos\":\"1 item\"}",
+            "10 call c@10 todowrite 1 task",
             "10 tasks 1 one pending",
             "10 result c@10 ",
             "12 reply half",

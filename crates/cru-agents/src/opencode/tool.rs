@@ -5,9 +5,11 @@ use serde_json::Value;
 
 use super::argument;
 use super::session::Session;
-use crate::value::{filled, list, millis, text};
+use crate::call::shell::{self, Effects};
+use crate::call::task_list;
+use crate::file::value::{filled, list, millis, text};
+use crate::stream::place::Place;
 use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
-use cru_session::{Task, event};
 
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
@@ -21,6 +23,14 @@ pub(super) struct Asked<'p> {
     pub(super) input: &'p Value,
     /// Whether the host could not read what it was asked.
     pub(super) invalid: bool,
+}
+
+impl Asked<'_> {
+    /// What its shell command does if it succeeds.
+    pub(super) fn effects(&self, place: &Place) -> Effects {
+        let command = crate::call::argument::command(self.tool, self.input).unwrap_or_default();
+        shell::effects(self.tool, &command, place)
+    }
 }
 
 impl Session<'_> {
@@ -63,15 +73,7 @@ impl Session<'_> {
 
     /// Tells the task list.
     pub(super) fn list(&mut self, record: u64, todos: &[Value]) {
-        let made = todos.iter().enumerate().map(|(index, todo)| Task {
-            id: filled(todo, "id").map_or_else(|| (index + 1).to_string(), str::to_owned),
-            content: text(todo, "content").to_owned(),
-            status: text(todo, "status").to_owned(),
-            priority: filled(todo, "priority").map(str::to_owned),
-            ..Task::default()
-        });
-        let tasks: Vec<Task> = made.filter(|task| !task.content.trim().is_empty()).collect();
         self.tasks = true;
-        self.emit(record, None, event::EventKind::Tasks(tasks));
+        self.emit(record, None, EventKind::Tasks(task_list::read(todos)));
     }
 }

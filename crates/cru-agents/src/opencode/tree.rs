@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::store::{Head, Item, Message, Store, tell};
-use crate::value::{filled, millis, text};
+use crate::file::value::{filled, millis, text};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 

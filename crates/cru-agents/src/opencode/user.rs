@@ -9,7 +9,7 @@ use super::part::lasting;
 use super::reason;
 use super::session::Session;
 use super::store::{Content, Item};
-use crate::value::{filled, flag, text};
+use crate::file::value::{filled, flag, text};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
 
 /// How the host begins its word to the agent that a person ran a command.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::reason;
 use super::record::{Message, Tokens};
 use super::session::Session;
-use crate::out::{Fate, Out};
+use crate::stream::out::{Fate, Out};
 use cru_session::event::{EventKind, Meta, Usage};
 
 impl Session {

@@ -2,30 +2,28 @@
 
 use serde_json::{Map, Value};
 
+use crate::call::brief::change;
+use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
 pub(super) fn of(tool: &str, input: &Map<String, Value>, output: &str, diff: &str) -> Option<String> {
-    match tool {
-        "bash" | "exec" | "shell" => matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
-        "read" => read(input, output),
-        "edit" => Some(change(diff).unwrap_or_else(|| "changed".to_owned())),
-        "write" => {
+    match ToolKind::of(tool) {
+        ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
+        ToolKind::Read => return read(input, output),
+        ToolKind::Edit => return Some(change(diff).unwrap_or_else(|| "changed".to_owned())),
+        ToolKind::Write => {
             let lines = input.get("content").and_then(Value::as_str).map(|text| text.lines().count());
-            lines.map(|lines| format!("written, {}", plural(lines as u64, "line")))
+            return lines.map(|lines| format!("written, {}", plural(lines as u64, "line")));
         }
+        _ => {}
+    }
+    match tool {
         "ls" => listed(output, "entry", "entries"),
         "find" => listed(output, "file", "files"),
         "grep" => listed(output, "line", "lines"),
         _ => None,
     }
-}
-
-/// `+3 −1` from a diff whose lines begin with a sign and a number.
-fn change(diff: &str) -> Option<String> {
-    let starts = |sign: char| diff.lines().filter(|line| line.starts_with(sign)).count();
-    let (added, removed) = (starts('+'), starts('-'));
-    (added + removed > 0).then(|| format!("+{added} −{removed}"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::record::with_record;
-use crate::lines::{Line, Lines};
+use crate::file::lines::{Line, Lines};
 use cru_base::{Error, Result};
 use cru_session::source::Bundle;
 

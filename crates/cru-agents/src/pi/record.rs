@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::lenient::{Flag, List, Maybe, Number, Text, drained};
+use crate::file::lenient::{Flag, List, Maybe, Number, Text, drained};
 
 /// One line of a session.
 #[derive(Debug, Default, Deserialize)]

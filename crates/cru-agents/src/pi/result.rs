@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::brief;
-use super::call::is_shell;
 use super::record::{Block, Message};
 use super::session::{Session, attachment};
-use crate::calls::OpenCall;
-use crate::git::commit_in;
-use crate::out::{Fate, Out};
+use crate::call::git::commit_in;
+use crate::call::open::OpenCall;
+use crate::stream::out::{Fate, Out};
+use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind, Meta};
 
@@ -24,7 +24,11 @@ impl Session {
         };
         let (text, attachments) = flatten(message.blocks());
         let failed = message.is_error.0;
-        let (output, end) = if failed && is_shell(&call.tool) { ended(&text) } else { (text.as_ref(), End::Unsaid) };
+        let (output, end) = if failed && ToolKind::of(&call.tool) == ToolKind::Shell {
+            ended(&text)
+        } else {
+            (text.as_ref(), End::Unsaid)
+        };
         let none = Map::new();
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
         let diff = message.details.0.as_ref().map_or("", |details| details.diff.str());
@@ -47,7 +51,7 @@ impl Session {
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         }
-        if let Some(sha) = commit_in(output).filter(|_| call.commits && !failed) {
+        if let Some(sha) = commit_in(output).filter(|_| call.effects.commits && !failed) {
             out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
         }
         Fate::Shown
@@ -57,10 +61,10 @@ impl Session {
     fn files(&self, call: &OpenCall) -> (Vec<FileRef>, Vec<FileRef>) {
         let file = |path: String| FileRef { path, ..FileRef::default() };
         let named = || call.path.as_deref().map(|path| file(self.place.show(path).into_owned()));
-        match call.tool.as_str() {
-            "read" => (named().into_iter().collect(), Vec::new()),
-            "edit" | "write" => (Vec::new(), named().into_iter().collect()),
-            _ => (Vec::new(), call.writes.iter().cloned().map(file).collect()),
+        match ToolKind::of(&call.tool) {
+            ToolKind::Read => (named().into_iter().collect(), Vec::new()),
+            ToolKind::Edit | ToolKind::Write => (Vec::new(), named().into_iter().collect()),
+            _ => (Vec::new(), call.effects.writes.iter().cloned().map(file).collect()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::recognise::parts;
-use crate::document::{self, Piece, member, members, told};
+use crate::file::document::{self, Piece, member, members, told};
 use cru_base::Result;
 use cru_session::source::Bundle;
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::node::field;
-use crate::document::{objects, strings, text};
-use crate::out::Out;
+use crate::file::document::{objects, strings, text};
+use crate::stream::out::Out;
 use cru_session::event::{EventKind, Remark};
 
 /// What a lesson is about, widest first.

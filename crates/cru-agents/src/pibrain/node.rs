@@ -4,9 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::lesson;
-use crate::document::{count, moment, objects, strings, text};
-use crate::out::Out;
-use crate::place::Place;
+use crate::file::document::{count, moment, objects, strings, text};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_base::text::thousands;
 use cru_session::event::{DecisionEvent, EventKind, Remark};
 use cru_session::{Task, time};

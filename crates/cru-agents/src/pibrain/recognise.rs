@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::document::{Piece, items, member, members};
+use crate::file::document::{Piece, items, member, members};
 
 /// Whether the file that begins with `head` is one.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {

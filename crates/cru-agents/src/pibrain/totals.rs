@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::node::field;
-use crate::document::{count, dollars, objects, strings, text};
-use crate::out::Out;
-use crate::place::Place;
+use crate::file::document::{count, dollars, objects, strings, text};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_session::event::{EventKind, Meta, Usage};
 
 /// Sums and sets over nodes, in the order of their first mention.

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::touch::{Access, Deed};
-use crate::argument;
-use crate::document::{canonical, count, moment, objects, text};
-use crate::out::{Fate, Out};
-use crate::place::Place;
+use crate::call::argument;
+use crate::file::document::{canonical, count, moment, objects, text};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, Remark};
@@ -53,21 +53,12 @@ fn words(value: &Value) -> String {
 /// Tells the output of a tool, with the file that it touched where the log says so; `id` is the call's.
 pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
     let tool = text(value, &["tool_name", "tool", "name"]).unwrap_or("tool");
-    let none = serde_json::Map::new();
-    let input = value.get("tool_input").or_else(|| value.get("input"));
-    let input = input.and_then(Value::as_object).unwrap_or(&none);
-    let said = ["command", "file_path", "path", "pattern"].iter().find_map(|name| input.get(*name)?.as_str());
-    let args = match (access, said) {
-        (Some(access), _) => place.show(&access.path).into_owned(),
-        (None, Some(said)) => place.show(said).into_owned(),
-        (None, None) => argument::compact(input, place),
+    let input = value.get("tool_input").or_else(|| value.get("input")).cloned().unwrap_or_default();
+    let args = match access {
+        Some(access) => place.show(&access.path).into_owned(),
+        None => argument::telling(tool, &input, place),
     };
-    out.emit(EventKind::Call(Call {
-        id: id.into(),
-        tool: tool.into(),
-        args: args.into(),
-        input: input.clone().into(),
-    }));
+    out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
     if let Some(cell) = text(value, &["cell_id"]) {
         out.emit(EventKind::Detail { call: id.into(), name: "cell", value: cell.into() });
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::document::{Piece, member, members, told};
+use crate::file::document::{Piece, member, members, told};
 
 /// Folder of the copies made before a context was shortened.
 const EXTERNALIZED: &str = "rlm-externalized";

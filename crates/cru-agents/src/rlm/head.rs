@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::document::{count, dollars, moment, text};
-use crate::out::Out;
-use crate::place::Place;
+use crate::file::document::{count, dollars, moment, text};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_base::text::{plural, thousands};
 use cru_session::event::{EventKind, Meta, Remark};
 

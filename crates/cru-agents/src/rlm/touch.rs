@@ -8,7 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::document::text;
+use crate::file::document::text;
+use cru_action::ToolKind;
 
 /// Seconds between an access and the output of the same deed.
 const NEAR: i64 = 2;
@@ -59,9 +60,9 @@ impl Access {
 
 /// What a tool does to one file, by its name.
 pub(super) fn deed_of(tool: &str) -> Option<Deed> {
-    match tool.to_ascii_lowercase().as_str() {
-        "read" | "view" | "open" | "notebookread" => Some(Deed::Read),
-        "write" | "edit" | "multiedit" | "notebookedit" | "create" | "apply_patch" => Some(Deed::Write),
+    match ToolKind::of(tool) {
+        ToolKind::Read => Some(Deed::Read),
+        kind if kind.writes_files() => Some(Deed::Write),
         _ => None,
     }
 }

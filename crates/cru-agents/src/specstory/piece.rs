@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::head::time_in;
-use crate::markdown::Fences;
+use crate::file::markdown::Fences;
 
 /// Who speaks from a line on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

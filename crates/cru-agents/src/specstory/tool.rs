@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::markdown::Fences;
+use crate::file::markdown::Fences;
 
 /// What a block tells.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::document::{strings, text};
-use crate::out::Out;
-use crate::place::Place;
+use crate::file::document::{strings, text};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind};
 

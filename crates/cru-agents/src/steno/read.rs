@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::bundle::is_open;
 use super::{node, recognise};
-use crate::calls::Calls;
-use crate::document::{self, Piece, Where, canonical, items, member, members, moment, text, told};
-use crate::intake::{Intake, LATER};
-use crate::out::Out;
-use crate::place::Place;
+use crate::call::open::Calls;
+use crate::file::document::{self, Piece, Where, canonical, items, member, members, moment, text, told};
+use crate::stream::intake::{Intake, LATER};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_base::Result;
 use cru_session::event::{EventKind, Meta, Remark, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};

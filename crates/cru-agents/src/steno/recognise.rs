@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::document::{Piece, items, member, members, told};
+use crate::file::document::{Piece, items, member, members, told};
 
 /// Whether the file that begins with `head` is one.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {

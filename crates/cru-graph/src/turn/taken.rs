@@ -116,7 +116,11 @@ fn taken(turn: &Turn<'_>, next: &Turn<'_>) -> Taken {
 
 /// Whether a person refused or stopped a call.
 pub(super) fn refuses(item: &Item) -> bool {
-    matches!(item, Item::Step(step) if matches!(step.status, StepStatus::Denied | StepStatus::Interrupted))
+    match item {
+        Item::Step(step) if step.status == StepStatus::Denied => !step.is_denied_by_host(),
+        Item::Step(step) => step.status == StepStatus::Interrupted,
+        _ => false,
+    }
 }
 
 /// The words of `turn` that correct what was done `before`.

@@ -3,9 +3,9 @@
 //! For a failure that is the line with the error and not the first one; for a success the first line that is neither
 //! banner nor progress, with the number of lines that follow.
 
-use crate::StepStatus;
 use crate::event::{Attachment, CallResult};
 use crate::words::shorten::deep_paths;
+use crate::{DENIED_BY_HOST, StepStatus};
 use cru_base::text::{fold_whitespace, plural, sanitise, truncate};
 
 /// Characters of a result.
@@ -97,7 +97,12 @@ const NOISE_STARTS: &[&str] = &[
 /// The line for `result`; never empty.
 pub(super) fn line(result: &CallResult<'_>) -> String {
     if result.denied {
-        return StepStatus::Denied.words().unwrap_or_default().to_owned();
+        let words = StepStatus::Denied.words().unwrap_or_default();
+        let reason = result.denial.as_deref().map(|reason| fold_whitespace(&sanitise(reason)));
+        return match reason {
+            None => words.to_owned(),
+            Some(reason) => truncate(&format!("{DENIED_BY_HOST}: {reason}"), MAX).into_owned(),
+        };
     }
     let brief =
         result.brief.as_deref().map(|brief| fold_whitespace(&sanitise(brief))).filter(|brief| !brief.is_empty());
@@ -325,6 +330,10 @@ mod tests {
         let brief = CallResult { brief: Some(Cow::Borrowed("412\nlines")), ..result("x", false) };
         assert_eq!(line(&brief), "412 lines");
         assert_eq!(line(&CallResult { denied: true, failed: true, ..result("x", false) }), "denied by user");
+        let denial = Some(Cow::Borrowed("Pushes\nto main."));
+        let denied = CallResult { denied: true, denial, ..result("x", true) };
+        assert_eq!(line(&denied), "denied by host: Pushes to main.");
+        assert_eq!(StepStatus::of_crossed(&line(&denied)), StepStatus::Denied);
         let picture = Attachment { media_type: Cow::Borrowed("image/png"), bytes: 33_210 };
         assert_eq!(line(&CallResult { attachments: vec![picture], ..result("", false) }), "image/png, 34 kB");
     }

@@ -5,6 +5,7 @@
 
 use super::name::Names;
 use super::talk::Talk;
+use crate::agent_table;
 use crate::event::PromptOrigin;
 
 /// Words that a confirmation may have.
@@ -12,78 +13,6 @@ const SHORT: usize = 12;
 
 /// Words that an answer may have: more than that after a question is a request of its own.
 const ANSWER: usize = 60;
-
-/// Commands of hosts that say nothing about the work. They stand in the note and never start a phase.
-const HOUSEKEEPING: &[&str] = &[
-    "add",
-    "add-dir",
-    "agents",
-    "bashes",
-    "bug",
-    "chat-mode",
-    "clear",
-    "compact",
-    "config",
-    "context",
-    "copy",
-    "copy-context",
-    "cost",
-    "doctor",
-    "drop",
-    "editor-model",
-    "effort",
-    "exit",
-    "export",
-    "extra-usage",
-    "fast",
-    "feedback",
-    "help",
-    "hooks",
-    "ide",
-    "login",
-    "logout",
-    "ls",
-    "map",
-    "map-refresh",
-    "mcp",
-    "memory",
-    "model",
-    "multiline-mode",
-    "new",
-    "output-style",
-    "permissions",
-    "plan",
-    "plugin",
-    "plugins",
-    "privacy-settings",
-    "quit",
-    "read-only",
-    "reasoning-effort",
-    "release-notes",
-    "remote-control",
-    "rename",
-    "reset",
-    "resume",
-    "rewind",
-    "sandbox",
-    "settings",
-    "skills",
-    "stats",
-    "status",
-    "statusline",
-    "stickers",
-    "tasks",
-    "terminal-setup",
-    "theme",
-    "think-tokens",
-    "todos",
-    "tokens",
-    "undo",
-    "upgrade",
-    "usage",
-    "vim",
-    "weak-model",
-];
 
 /// What a prompt does to the phase it is said in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,10 +48,10 @@ pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &N
     if words <= SHORT && !names.is_new(text) { Verdict::Continues } else { Verdict::Starts }
 }
 
-/// Whether a command is one of a host's own about itself: `/clear`.
+/// Whether a command is one of a host's own about itself: `/clear`. It stands in the note and never starts a phase.
 pub(super) fn is_housekeeping(command: &str) -> bool {
     let name = command.split_whitespace().next().unwrap_or("").trim_start_matches('/');
-    HOUSEKEEPING.binary_search(&name).is_ok()
+    agent_table::is_command(name)
 }
 
 /// Whether `text` is mostly in a script that writes no blanks between words, so that they cannot be counted.
@@ -150,11 +79,6 @@ mod tests {
         let mut names = Names::default();
         names.learn("Edit src/auth.rs");
         judge(text, &PromptOrigin::Typed, talk, &names)
-    }
-
-    #[test]
-    fn housekeeping_is_sorted_for_the_search() {
-        assert!(HOUSEKEEPING.is_sorted());
     }
 
     #[test]

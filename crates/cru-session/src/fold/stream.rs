@@ -189,7 +189,7 @@ impl Fold {
             }
             EventKind::Result(result) => {
                 self.active = self.active.max(time);
-                self.talk.denied |= result.denied;
+                self.talk.denied |= result.denied && result.denial.is_none();
                 if !result.failed && !result.denied {
                     self.last = Last::Work;
                 }

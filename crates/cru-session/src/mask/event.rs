@@ -99,6 +99,7 @@ impl Masks {
             brief,
             failed: _,
             denied: _,
+            denial,
             exit: _,
             duration_ms: _,
             reads,
@@ -108,6 +109,7 @@ impl Masks {
         } = result;
         self.cow(output);
         self.cow_of(brief);
+        self.cow_of(denial);
         for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
             self.string(path);
         }

@@ -62,6 +62,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// Whether the host's permissions refused it, and no person.
+    pub fn is_denied_by_host(&self) -> bool {
+        self.status == StepStatus::Denied && self.result.as_deref().is_some_and(|it| it.starts_with(DENIED_BY_HOST))
+    }
+
     /// The whole of its arguments, as far as the note has them.
     pub fn full_args(&self) -> &str {
         self.command.as_deref().unwrap_or(&self.args)
@@ -98,7 +103,7 @@ pub enum StepStatus {
     Complete,
     /// Marked `✗`, and none of the following.
     Failed,
-    /// A person or a permission refused the call: `✗ denied by user`.
+    /// A person or the host's permissions refused the call: `✗ denied by user`, `✗ denied by host`.
     Denied,
     /// A person stopped it while it ran: `✗ interrupted`.
     Interrupted,
@@ -106,6 +111,9 @@ pub enum StepStatus {
     #[serde(rename = "no_result")]
     NoResult,
 }
+
+/// How the result of a call begins that the host's permissions refused; the reason follows a colon.
+pub const DENIED_BY_HOST: &str = "denied by host";
 
 impl StepStatus {
     /// Its name in data and output.
@@ -138,12 +146,11 @@ impl StepStatus {
 
     /// The status of a step with the mark `✗`, by how its result begins.
     pub fn of_crossed(result: &str) -> Self {
-        let says = |status: &Self| {
-            status
-                .words()
-                .and_then(|words| result.strip_prefix(words))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
+        let begins = |words| result.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        if begins(DENIED_BY_HOST) {
+            return Self::Denied;
+        }
+        let says = |status: &Self| status.words().is_some_and(begins);
         [Self::Denied, Self::Interrupted, Self::NoResult].into_iter().find(says).unwrap_or(Self::Failed)
     }
 }

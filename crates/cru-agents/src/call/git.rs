@@ -1,7 +1,7 @@
 //! What commands of git print.
 
 /// The commit in the first lines of what `git commit` prints: `[main 4f1c2ab] …`.
-pub(super) fn commit_in(output: &str) -> Option<&str> {
+pub(crate) fn commit_in(output: &str) -> Option<&str> {
     output.lines().find_map(|line| {
         let (head, _) = line.strip_prefix('[')?.split_once(']')?;
         let sha = head.rsplit(' ').next()?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 /// Opens a file as one that nobody writes; a log beside it is not looked at.
-pub(super) fn in_place(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn in_place(path: &Path) -> rusqlite::Result<Connection> {
     let mut name = String::from("file:");
     let text = path.to_string_lossy();
     if !text.starts_with('/') {

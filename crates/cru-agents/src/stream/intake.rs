@@ -6,11 +6,11 @@ use cru_session::cursor::record_key;
 use cru_session::source::{Bounds, Consumed};
 
 /// Why records are left out that stand behind a call which still waits for its answer: a later reading takes them.
-pub(super) const LATER: &str = "not read yet: behind a running call";
+pub(crate) const LATER: &str = "not read yet: behind a running call";
 
 /// The records of one stream as they are taken in.
 #[derive(Debug, Default)]
-pub(super) struct Intake {
+pub(crate) struct Intake {
     bounds: Bounds,
     marked: Option<String>,
     /// Records after which no call waited for its answer.
@@ -26,17 +26,17 @@ pub(super) struct Intake {
 
 impl Intake {
     /// For a stream of which so much is wanted.
-    pub(super) fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(bounds: Bounds) -> Self {
         Self { bounds, ..Self::default() }
     }
 
     /// Whether all that is wanted was consumed.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.bounds.until.is_some_and(|until| self.records >= until)
     }
 
     /// Takes in a record's bytes; its number. `waiting`: before it some call waits for its answer.
-    pub(super) fn consume(&mut self, line: &[u8], id: &str, waiting: bool) -> u64 {
+    pub(crate) fn consume(&mut self, line: &[u8], id: &str, waiting: bool) -> u64 {
         const PIECE: usize = 64 << 10;
         if !waiting {
             self.settled = self.records;
@@ -75,12 +75,12 @@ impl Intake {
     }
 
     /// How many records were consumed.
-    pub(super) const fn records(&self) -> u64 {
+    pub(crate) const fn records(&self) -> u64 {
         self.records
     }
 
     /// What was consumed. `waiting`: at the end some call waits for its answer.
-    pub(super) fn consumed(&self, waiting: bool) -> Consumed {
+    pub(crate) fn consumed(&self, waiting: bool) -> Consumed {
         let mut hasher = self.hasher.clone();
         hasher.update(&self.unhashed);
         Consumed {

@@ -12,18 +12,18 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::intake::{Intake, LATER};
 use super::lines::{Line, Lines, MAX_LINE, trim};
-use super::out::{Fate, Out};
+use crate::stream::intake::{Intake, LATER};
+use crate::stream::out::{Fate, Out};
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Told by an earlier line.
-pub(super) const DUPLICATE: &str = "duplicate record";
+pub(crate) const DUPLICATE: &str = "duplicate record";
 
 /// How an agent's files become streams.
-pub(super) trait Format {
+pub(crate) trait Format {
     /// What is kept of a stream while it is read.
     type State: State;
     /// The stream that a file's records are of.
@@ -37,7 +37,7 @@ pub(super) trait Format {
 }
 
 /// One stream of an agent while it is read.
-pub(super) trait State {
+pub(crate) trait State {
     /// The id of a record, `""` where it has none.
     fn id<'v>(&self, record: &'v Value) -> &'v str;
     /// When a record was written.
@@ -49,12 +49,12 @@ pub(super) trait State {
 }
 
 /// Reads a bundle and hands its events to the sink.
-pub(super) fn read<F: Format>(format: F, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+pub(crate) fn read<F: Format>(format: F, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     read_some(format, bundle, &bundle.files, sink)
 }
 
 /// Reads those files of a bundle that are JSON lines.
-pub(super) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf], sink: &mut dyn Sink) -> Result<()> {
+pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf], sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader {
         format,
         sink,
@@ -75,12 +75,12 @@ pub(super) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
 }
 
 /// A word of a record, `""` where there is none: `word(record, "/data/content")`.
-pub(super) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
+pub(crate) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
     record.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }
 
 /// A count of a record, 0 where there is none.
-pub(super) fn count(record: &Value, pointer: &str) -> u64 {
+pub(crate) fn count(record: &Value, pointer: &str) -> u64 {
     let value = record.pointer(pointer);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let float = || value.and_then(Value::as_f64).filter(|number| *number > 0.0).map(|number| number as u64);
@@ -88,12 +88,12 @@ pub(super) fn count(record: &Value, pointer: &str) -> u64 {
 }
 
 /// The members of a list of a record.
-pub(super) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
+pub(crate) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
     record.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The records at the beginning of a file, as far as they are whole.
-pub(super) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
+pub(crate) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
     const LONGEST: usize = 4 << 20;
     let failed = |source| Error::io("read", path, source);
     let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, LONGEST);
@@ -109,7 +109,7 @@ pub(super) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec
 }
 
 /// The whole records among the first bytes of a file.
-pub(super) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '_ {
+pub(crate) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '_ {
     let lines = bytes.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty());
     lines.take(most).filter_map(|line| object(&String::from_utf8_lossy(line)))
 }

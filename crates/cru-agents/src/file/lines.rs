@@ -7,10 +7,10 @@ use std::io::{self, BufRead};
 
 /// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes; the line
 /// and its value are held at one time.
-pub(super) const MAX_LINE: usize = 32 << 20;
+pub(crate) const MAX_LINE: usize = 32 << 20;
 
 /// The longest document that is read as a whole, in bytes: a session of a million messages takes half of it.
-pub(super) const MAX_DOCUMENT: usize = 512 << 20;
+pub(crate) const MAX_DOCUMENT: usize = 512 << 20;
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// Without white space and NUL bytes around it: a crash leaves blocks of them.
-pub(super) fn trim(line: &[u8]) -> &[u8] {
+pub(crate) fn trim(line: &[u8]) -> &[u8] {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
     let end = line.iter().rposition(|byte| !blank(byte)).map_or(start, |at| at + 1);

@@ -12,49 +12,49 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A string; anything else is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Text<'a>(pub(super) Option<Cow<'a, str>>);
+pub(crate) struct Text<'a>(pub(crate) Option<Cow<'a, str>>);
 
 impl<'a> Text<'a> {
     /// The string, `""` where there is none.
-    pub(super) fn str(&self) -> &str {
+    pub(crate) fn str(&self) -> &str {
         self.0.as_deref().unwrap_or("")
     }
 
     /// The string where it says something.
-    pub(super) fn filled(&self) -> Option<&str> {
+    pub(crate) fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
     }
 
     /// Takes the string out where it says something.
-    pub(super) fn take(&mut self) -> Option<Cow<'a, str>> {
+    pub(crate) fn take(&mut self) -> Option<Cow<'a, str>> {
         self.0.take().filter(|text| !text.trim().is_empty())
     }
 }
 
 /// A truth value; anything but `true` is `false`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flag(pub(super) bool);
+pub(crate) struct Flag(pub(crate) bool);
 
 /// A number; anything else is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Number(pub(super) Option<f64>);
+pub(crate) struct Number(pub(crate) Option<f64>);
 
 impl Number {
     /// As a whole number, `None` where it is negative or no number.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-    pub(super) fn count(self) -> Option<u64> {
+    pub(crate) fn count(self) -> Option<u64> {
         self.0.filter(|number| *number >= 0.0).map(|number| number as u64)
     }
 
     /// As a count, 0 where there is none.
-    pub(super) fn or_zero(self) -> u64 {
+    pub(crate) fn or_zero(self) -> u64 {
         self.count().unwrap_or(0)
     }
 }
 
 /// An object of known fields; anything else is `None`.
 #[derive(Clone, Debug)]
-pub(super) struct Maybe<T>(pub(super) Option<T>);
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
 
 impl<T> Default for Maybe<T> {
     fn default() -> Self {
@@ -64,7 +64,7 @@ impl<T> Default for Maybe<T> {
 
 /// A list of objects of known fields; members of another kind are left out.
 #[derive(Clone, Debug)]
-pub(super) struct List<T>(pub(super) Vec<T>);
+pub(crate) struct List<T>(pub(crate) Vec<T>);
 
 impl<T> Default for List<T> {
     fn default() -> Self {
@@ -74,10 +74,10 @@ impl<T> Default for List<T> {
 
 /// Number of members of a list or object.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Length(pub(super) Option<u64>);
+pub(crate) struct Length(pub(crate) Option<u64>);
 
 /// Reads the rest of a list or object and forgets it.
-pub(super) fn drain_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<u64, A::Error> {
+pub(crate) fn drain_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<u64, A::Error> {
     let mut count = 0;
     while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
         count += 1;
@@ -86,7 +86,7 @@ pub(super) fn drain_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<u64, A::Er
 }
 
 /// As [`drain_map`], for lists.
-pub(super) fn drain_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<u64, A::Error> {
+pub(crate) fn drain_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<u64, A::Error> {
     let mut count = 0;
     while seq.next_element::<IgnoredAny>()?.is_some() {
         count += 1;
@@ -106,18 +106,18 @@ macro_rules! otherwise {
 macro_rules! drained {
     ($none:expr; map) => {
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            $crate::lenient::drain_map(map)?;
+            $crate::file::lenient::drain_map(map)?;
             Ok($none)
         }
     };
     ($none:expr; seq) => {
         fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-            $crate::lenient::drain_seq(seq)?;
+            $crate::file::lenient::drain_seq(seq)?;
             Ok($none)
         }
     };
 }
-pub(super) use {drained, otherwise};
+pub(crate) use {drained, otherwise};
 
 struct TextVisitor;
 

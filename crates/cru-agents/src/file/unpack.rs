@@ -23,22 +23,22 @@ const WINDOW: u64 = 128 << 20;
 const BUFFER: usize = 256 << 10;
 
 /// Opens one file of a bundle, unpacked.
-pub(super) fn open<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn BufRead + 'b>> {
+pub(crate) fn open<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn BufRead + 'b>> {
     unpacked(bundle.open(path)?, MOST)
 }
 
 /// The same, to read its first lines alone.
-pub(super) fn peek<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn BufRead + 'b>> {
+pub(crate) fn peek<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn BufRead + 'b>> {
     unpacked(bundle.peek(path)?, MOST)
 }
 
 /// Opens a file, unpacked, to read its beginning alone.
-pub(super) fn peek_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
+pub(crate) fn peek_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
     unpacked(Box::new(BufReader::new(File::open(path)?)), MOST)
 }
 
 /// What comes out of a source, at most `most` bytes of it.
-pub(super) fn unpacked<'b>(mut source: Box<dyn BufRead + 'b>, most: u64) -> io::Result<Box<dyn BufRead + 'b>> {
+pub(crate) fn unpacked<'b>(mut source: Box<dyn BufRead + 'b>, most: u64) -> io::Result<Box<dyn BufRead + 'b>> {
     if !source.fill_buf()?.starts_with(&MAGIC) {
         return Ok(source);
     }
@@ -76,7 +76,7 @@ impl Read for Unpack<'_> {
 }
 
 /// Whether an error of reading is the archive's own: what came out before it is good.
-pub(super) fn is_damage(error: &io::Error) -> bool {
+pub(crate) fn is_damage(error: &io::Error) -> bool {
     !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory)
         && error.raw_os_error().is_none()
 }

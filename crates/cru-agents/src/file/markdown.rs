@@ -15,7 +15,7 @@ const LONGEST: usize = 32 << 20;
 
 /// One line of a history.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Text<'a> {
+pub(crate) enum Text<'a> {
     /// Its text without the end of the line.
     Line(Cow<'a, str>),
     /// The last line, which has no end: it may still be written.
@@ -25,7 +25,7 @@ pub(super) enum Text<'a> {
 }
 
 /// Hands the lines of a file to `then`, with their numbers.
-pub(super) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Text<'_>)) -> Result<()> {
+pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Text<'_>)) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
     let mut lines = Lines::new(bundle.open(path).map_err(failed)?, LONGEST);
     for number in 1.. {
@@ -43,24 +43,24 @@ pub(super) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, 
 }
 
 /// The bytes of a line that count; `None` for a blank one.
-pub(super) fn counted(line: &str) -> Option<&[u8]> {
+pub(crate) fn counted(line: &str) -> Option<&[u8]> {
     Some(trim(line.as_bytes())).filter(|bytes| !bytes.is_empty())
 }
 
 /// Fences of code, as far as they are open.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fences {
+pub(crate) struct Fences {
     open: Option<(u8, usize)>,
 }
 
 impl Fences {
     /// Whether the next line stands in a fence.
-    pub(super) const fn is_open(self) -> bool {
+    pub(crate) const fn is_open(self) -> bool {
         self.open.is_some()
     }
 
     /// Takes in a line; whether it opens or closes a fence.
-    pub(super) fn see(&mut self, line: &str) -> bool {
+    pub(crate) fn see(&mut self, line: &str) -> bool {
         let text = line.trim();
         let Some(mark) = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~')) else { return false };
         let count = text.bytes().take_while(|byte| *byte == mark).count();

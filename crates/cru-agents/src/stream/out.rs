@@ -9,7 +9,7 @@ use cru_session::source::Sink;
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// A note shows or uses it.
     Shown,
     /// It is left out, for this reason.
@@ -17,38 +17,38 @@ pub(super) enum Fate {
 }
 
 /// Tells the events of one record of a stream.
-pub(super) struct Out<'s> {
+pub(crate) struct Out<'s> {
     sink: &'s mut dyn Sink,
     key: Rc<StreamKey>,
     /// Number of the record.
-    pub(super) record: u64,
+    pub(crate) record: u64,
     /// Its time.
-    pub(super) time: Option<Timestamp>,
+    pub(crate) time: Option<Timestamp>,
     /// Whether something was told that a note shows or uses.
-    pub(super) told: bool,
+    pub(crate) told: bool,
     /// Whether a prompt was told that begins a turn.
-    pub(super) began_turn: bool,
+    pub(crate) began_turn: bool,
 }
 
 impl<'s> Out<'s> {
     /// For a record of the stream `key`.
-    pub(super) fn new(sink: &'s mut dyn Sink, key: Rc<StreamKey>, record: u64, time: Option<Timestamp>) -> Self {
+    pub(crate) fn new(sink: &'s mut dyn Sink, key: Rc<StreamKey>, record: u64, time: Option<Timestamp>) -> Self {
         Self { sink, key, record, time, told: false, began_turn: false }
     }
 
     /// Tells an event.
-    pub(super) fn emit(&mut self, kind: EventKind<'_>) {
+    pub(crate) fn emit(&mut self, kind: EventKind<'_>) {
         self.emit_at(self.record, self.time, kind);
     }
 
     /// Tells an event of an earlier record.
-    pub(super) fn emit_at(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
+    pub(crate) fn emit_at(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
         self.told = true;
         self.sink.event(&self.key, Event { record, time, kind });
     }
 
     /// Tells an event that does not by itself make the record one that a note uses.
-    pub(super) fn quiet(&mut self, kind: EventKind<'_>) {
+    pub(crate) fn quiet(&mut self, kind: EventKind<'_>) {
         self.sink.event(&self.key, Event { record: self.record, time: self.time, kind });
     }
 }

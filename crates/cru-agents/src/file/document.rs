@@ -18,14 +18,14 @@ use cru_session::source::Bundle;
 use cru_session::time;
 
 /// Why a record is left out that cannot be read.
-pub(super) const BROKEN: &str = "broken record";
+pub(crate) const BROKEN: &str = "broken record";
 /// Why a record is left out that is too long to be held.
-pub(super) const OVERSIZED: &str = "oversized record";
+pub(crate) const OVERSIZED: &str = "oversized record";
 /// Why a record is left out whose end is not there: a later reading takes it whole.
-pub(super) const PARTIAL: &str = "partial last record";
+pub(crate) const PARTIAL: &str = "partial last record";
 
 /// The text of one file; `None` where it is larger than what is read as one.
-pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
+pub(crate) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
     let limit = MAX_DOCUMENT as u64;
@@ -36,7 +36,7 @@ pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
 }
 
 /// The text of a file that holds JSON, shortened where no record could be read.
-pub(super) fn read_json(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
+pub(crate) fn read_json(bundle: &Bundle, path: &Path) -> Result<Option<String>> {
     let size = size(path);
     if size <= MAX_LINE {
         return read(bundle, path);
@@ -68,23 +68,23 @@ fn text_of(bytes: Vec<u8>) -> String {
 
 /// A value within a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     /// As it is written.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Whether its end is there.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
 }
 
 impl Piece<'_> {
     /// What it says; `None` where it is cut off or broken.
-    pub(super) fn value(&self) -> Option<Value> {
+    pub(crate) fn value(&self) -> Option<Value> {
         // As much is held twice then.
         let fits = self.whole && self.text.len() <= MAX_LINE;
         if fits { serde_json::from_str(self.text).ok() } else { None }
     }
 
     /// Why it says nothing.
-    pub(super) const fn trouble(&self) -> &'static str {
+    pub(crate) const fn trouble(&self) -> &'static str {
         match self.whole {
             true if self.text.len() > MAX_LINE => OVERSIZED,
             true => BROKEN,
@@ -94,7 +94,7 @@ impl Piece<'_> {
 }
 
 /// The members of an object, in order; none where it is something else.
-pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, Piece<'_>)> {
+pub(crate) fn members(text: &str) -> Vec<(Cow<'_, str>, Piece<'_>)> {
     let mut scan = Scan::of(text);
     let mut found = Vec::new();
     if !scan.eat(b'{') {
@@ -123,7 +123,7 @@ pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, Piece<'_>)> {
 }
 
 /// The items of a list, in order; none where it is something else.
-pub(super) fn items(text: &str) -> Vec<Piece<'_>> {
+pub(crate) fn items(text: &str) -> Vec<Piece<'_>> {
     let mut scan = Scan::of(text);
     let mut found = Vec::new();
     if !scan.eat(b'[') {
@@ -143,12 +143,12 @@ pub(super) fn items(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// The last member of that name.
-pub(super) fn member<'p, 'a>(members: &'p [(Cow<'a, str>, Piece<'a>)], name: &str) -> Option<&'p Piece<'a>> {
+pub(crate) fn member<'p, 'a>(members: &'p [(Cow<'a, str>, Piece<'a>)], name: &str) -> Option<&'p Piece<'a>> {
     members.iter().rev().find(|(known, _)| known == name).map(|(_, piece)| piece)
 }
 
 /// The text of the last member of one of these names, where it is a string that says something.
-pub(super) fn told(members: &[(Cow<'_, str>, Piece<'_>)], names: &[&str]) -> Option<String> {
+pub(crate) fn told(members: &[(Cow<'_, str>, Piece<'_>)], names: &[&str]) -> Option<String> {
     let strings = names.iter().filter_map(|name| serde_json::from_str::<String>(member(members, name)?.text).ok());
     strings.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
 }
@@ -238,7 +238,7 @@ impl<'a> Scan<'a> {
 }
 
 /// The lines of a document, so that a piece of it can be pointed at.
-pub(super) struct Where<'a> {
+pub(crate) struct Where<'a> {
     text: &'a str,
     at: usize,
     line: u64,
@@ -246,12 +246,12 @@ pub(super) struct Where<'a> {
 
 impl<'a> Where<'a> {
     /// In this document.
-    pub(super) const fn new(text: &'a str) -> Self {
+    pub(crate) const fn new(text: &'a str) -> Self {
         Self { text, at: 0, line: 1 }
     }
 
     /// The line that a piece of the document begins in. Pieces are asked for in their order.
-    pub(super) fn line(&mut self, piece: &str) -> u64 {
+    pub(crate) fn line(&mut self, piece: &str) -> u64 {
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if let Some(passed) = self.text.as_bytes().get(self.at..offset) {
             self.line += passed.split(|byte| *byte == b'\n').skip(1).map(|_| 1).sum::<u64>();
@@ -262,7 +262,7 @@ impl<'a> Where<'a> {
 }
 
 /// A record's bytes, however it was written: names in order, no white space, without the members `but`.
-pub(super) fn canonical(value: &Value, but: &[&str]) -> Vec<u8> {
+pub(crate) fn canonical(value: &Value, but: &[&str]) -> Vec<u8> {
     let mut text = String::new();
     write(value, but, &mut text);
     text.into_bytes()
@@ -295,26 +295,26 @@ fn write(value: &Value, but: &[&str], text: &mut String) {
 }
 
 /// The first of these members that is a string and says something.
-pub(super) fn text<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
+pub(crate) fn text<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
     let mut strings = names.iter().filter_map(|name| value.get(name)?.as_str());
     strings.find(|text| !text.trim().is_empty())
 }
 
 /// The first of these members that is a number from 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-pub(super) fn count(value: &Value, names: &[&str]) -> Option<u64> {
+pub(crate) fn count(value: &Value, names: &[&str]) -> Option<u64> {
     let mut numbers = names.iter().filter_map(|name| value.get(name)?.as_f64());
     numbers.find(|number| *number >= 0.0).map(|number| number as u64)
 }
 
 /// The first of these members that is a sum of money above 0.
-pub(super) fn dollars(value: &Value, names: &[&str]) -> Option<f64> {
+pub(crate) fn dollars(value: &Value, names: &[&str]) -> Option<f64> {
     let mut numbers = names.iter().filter_map(|name| value.get(name)?.as_f64());
     numbers.find(|number| number.is_finite() && *number > 0.0)
 }
 
 /// The strings of a list, or a string alone.
-pub(super) fn strings(value: Option<&Value>) -> Vec<&str> {
+pub(crate) fn strings(value: Option<&Value>) -> Vec<&str> {
     let all: Vec<&str> = match value {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(text)) => vec![text],
@@ -324,14 +324,14 @@ pub(super) fn strings(value: Option<&Value>) -> Vec<&str> {
 }
 
 /// The objects of a list.
-pub(super) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+pub(crate) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten().filter(|item| item.is_object())
 }
 
 /// The first of these members that is a time: in words, or in seconds or milliseconds since 1970. Zero stands for a
 /// time that nobody knew.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-pub(super) fn moment(value: &Value, names: &[&str]) -> Option<Timestamp> {
+pub(crate) fn moment(value: &Value, names: &[&str]) -> Option<Timestamp> {
     const MILLISECONDS: f64 = 1e11;
     names.iter().find_map(|name| match value.get(name)? {
         Value::String(text) => time::parse(text.trim()).filter(|time| time.as_second() > 0),

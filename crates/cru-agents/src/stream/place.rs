@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// The project and home of a stream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(crate) struct Place {
     project: String,
     current: String,
     home: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Takes the working directory of a record; the first is the project. Whether it is another than before.
-    pub(super) fn see(&mut self, cwd: &str) -> bool {
+    pub(crate) fn see(&mut self, cwd: &str) -> bool {
         if cwd.is_empty() || cwd == self.current {
             return false;
         }
@@ -30,7 +30,7 @@ impl Place {
     }
 
     /// A path of a shell command as a note writes it: a relative one starts at the current working directory.
-    pub(super) fn show_shell(&self, path: &str) -> String {
+    pub(crate) fn show_shell(&self, path: &str) -> String {
         if self.current == self.project || path.starts_with(['/', '~', '\\']) || is_windows(path) {
             return self.show(path).into_owned();
         }
@@ -39,12 +39,12 @@ impl Place {
     }
 
     /// Whether paths are of the kind `C:\…`.
-    pub(super) fn is_windows(&self) -> bool {
+    pub(crate) fn is_windows(&self) -> bool {
         is_windows(&self.project)
     }
 
     /// A path as a note writes it.
-    pub(super) fn show<'p>(&self, path: &'p str) -> Cow<'p, str> {
+    pub(crate) fn show<'p>(&self, path: &'p str) -> Cow<'p, str> {
         if let Some(inside) = inside(path, &self.project) {
             return match inside {
                 "" => Cow::Borrowed("."),
@@ -55,7 +55,7 @@ impl Place {
     }
 
     /// A path with `~` for home.
-    pub(super) fn tilde<'p>(&self, path: &'p str) -> Cow<'p, str> {
+    pub(crate) fn tilde<'p>(&self, path: &'p str) -> Cow<'p, str> {
         let home = self.home.as_deref().or_else(|| home_of(path));
         match home.and_then(|home| inside(path, home)) {
             Some("") => Cow::Borrowed("~"),

@@ -6,26 +6,26 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::shell::Effects;
+
 /// More open calls of one record are not searched; it bounds the work for damaged files.
 const MAX: usize = 512;
 
 /// A call that waits for its answer.
 #[derive(Debug)]
-pub(super) struct OpenCall {
+pub(crate) struct OpenCall {
     /// The id told in events: unique within the stream.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Tool name as the host writes it.
-    pub(super) tool: String,
+    pub(crate) tool: String,
     /// Its arguments, for the tools whose answer needs them.
-    pub(super) input: Option<Value>,
+    pub(crate) input: Option<Value>,
     /// The path argument.
-    pub(super) path: Option<String>,
-    /// Files that the shell command writes if it succeeds, as a note writes them.
-    pub(super) writes: Vec<String>,
-    /// Whether the shell command makes a commit.
-    pub(super) commits: bool,
+    pub(crate) path: Option<String>,
+    /// What the shell command does if it succeeds.
+    pub(crate) effects: Effects,
     /// The inline sub-agent stream that works for it.
-    pub(super) sidechain: Option<String>,
+    pub(crate) sidechain: Option<String>,
     /// The turn it was made in.
     turn: u32,
     host_id: String,
@@ -34,14 +34,13 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// A call of `tool` made by the record `made_by`.
-    pub(super) fn new(id: String, host_id: &str, tool: &str, made_by: &str) -> Self {
+    pub(crate) fn new(id: String, host_id: &str, tool: &str, made_by: &str) -> Self {
         Self {
             id,
             tool: tool.to_owned(),
             input: None,
             path: None,
-            writes: Vec::new(),
-            commits: false,
+            effects: Effects::default(),
             sidechain: None,
             turn: 0,
             host_id: host_id.to_owned(),
@@ -52,7 +51,7 @@ impl OpenCall {
 
 /// Open calls by the id told in events.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     open: HashMap<String, OpenCall>,
     /// Ids of open calls by the record that made them, in order.
     by_record: HashMap<String, Vec<String>>,
@@ -67,7 +66,7 @@ pub(super) struct Calls {
 
 impl Calls {
     /// An id for events: the host's own where it is new, else one that cannot be taken for another call.
-    pub(super) fn name(&mut self, host_id: &str, record: u64) -> String {
+    pub(crate) fn name(&mut self, host_id: &str, record: u64) -> String {
         let mut id = host_id.to_owned();
         let mut number = 0;
         while id.is_empty() || !self.told.insert(id.clone()) {
@@ -78,7 +77,7 @@ impl Calls {
     }
 
     /// Adds a call.
-    pub(super) fn open(&mut self, mut call: OpenCall) {
+    pub(crate) fn open(&mut self, mut call: OpenCall) {
         call.turn = self.turn;
         self.waiting += 1;
         let same_record = self.by_record.entry(call.made_by.clone()).or_default();
@@ -93,7 +92,7 @@ impl Calls {
 
     /// Takes the call that an answer with the id `host_id` belongs to; `made_by` names the records that may have made
     /// it, the likeliest first.
-    pub(super) fn close(&mut self, host_id: &str, made_by: [&str; 2]) -> Option<OpenCall> {
+    pub(crate) fn close(&mut self, host_id: &str, made_by: [&str; 2]) -> Option<OpenCall> {
         let same = |id: &&String| self.open.get(*id).is_some_and(|call| call.host_id == host_id);
         let by_record = made_by.iter().find_map(|record| self.by_record.get(*record)?.iter().find(same));
         let id = match by_record {
@@ -112,23 +111,23 @@ impl Calls {
     }
 
     /// A turn begins: what is still open will get no answer any more.
-    pub(super) fn begin_turn(&mut self) {
+    pub(crate) fn begin_turn(&mut self) {
         self.turn = self.turn.saturating_add(1);
         self.waiting = 0;
     }
 
     /// How many calls of the current turn have no answer.
-    pub(super) const fn waiting(&self) -> usize {
+    pub(crate) const fn waiting(&self) -> usize {
         self.waiting
     }
 
     /// Whether a call of that id was ever told.
-    pub(super) fn knows(&self, host_id: &str) -> bool {
+    pub(crate) fn knows(&self, host_id: &str) -> bool {
         self.told.contains(host_id)
     }
 
     /// The open sub-agent call that asked `prompt`, else the first that no inline sub-agent works for yet.
-    pub(super) fn agent_for(&mut self, prompt: &str) -> Option<&mut OpenCall> {
+    pub(crate) fn agent_for(&mut self, prompt: &str) -> Option<&mut OpenCall> {
         let free = |id: &&String| self.open.get(*id).is_some_and(|call| call.sidechain.is_none());
         let asks = |id: &&String| {
             let input = self.open.get(*id).and_then(|call| call.input.as_ref());

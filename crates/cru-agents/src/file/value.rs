@@ -7,47 +7,47 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 /// A word; `""` where there is none.
-pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 /// A word that says something.
-pub(super) fn filled<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+pub(crate) fn filled<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
 /// Whether a field is true.
-pub(super) fn flag(value: &Value, key: &str) -> bool {
+pub(crate) fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// A count; 0 for what is none.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-pub(super) fn count(value: &Value, key: &str) -> u64 {
+pub(crate) fn count(value: &Value, key: &str) -> u64 {
     let number = value.get(key);
     number.and_then(Value::as_u64).or_else(|| number?.as_f64().map(|number| number as u64)).unwrap_or(0)
 }
 
 /// A list; empty for what is none.
-pub(super) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+pub(crate) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// A time in milliseconds.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-pub(super) fn millis(value: &Value, key: &str) -> Option<Timestamp> {
+pub(crate) fn millis(value: &Value, key: &str) -> Option<Timestamp> {
     let number = value.get(key)?;
     let millis = number.as_i64().or_else(|| number.as_f64().map(|number| number as i64))?;
     Timestamp::from_millisecond(millis).ok()
 }
 
 /// A time in words.
-pub(super) fn time(value: &Value, key: &str) -> Option<Timestamp> {
+pub(crate) fn time(value: &Value, key: &str) -> Option<Timestamp> {
     value.get(key)?.as_str()?.parse().ok()
 }
 
 /// The bytes of a value with the keys of its objects in order.
-pub(super) fn canonical(value: &Value) -> Vec<u8> {
+pub(crate) fn canonical(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
     out

@@ -11,7 +11,7 @@ const MARK: u8 = 0x01;
 
 /// A document while it is read.
 #[derive(Debug)]
-pub(super) struct Shortener {
+pub(crate) struct Shortener {
     kept: Vec<u8>,
     /// Bytes of a string that are kept.
     limit: usize,
@@ -33,24 +33,24 @@ struct Quoted {
 
 impl Shortener {
     /// Keeps `limit` bytes of a string; has room for `bytes` in all, so that they are not held twice while it grows.
-    pub(super) fn new(limit: usize, bytes: usize) -> Self {
+    pub(crate) fn new(limit: usize, bytes: usize) -> Self {
         let mut kept = Vec::new();
         kept.reserve_exact(bytes);
         Self { kept, limit, depth: 0, string: None, leaving: false }
     }
 
     /// Bytes that are kept.
-    pub(super) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.kept.len()
     }
 
     /// What is left of the document.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.kept
     }
 
     /// Takes the next bytes.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             let keeps = self.keeps(byte);
             if keeps || byte == b'\n' {

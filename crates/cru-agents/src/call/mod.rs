@@ -1,0 +1,11 @@
+//! Tool calls: what a step shows of them, and what their answers prove.
+
+pub(crate) mod argument;
+pub(crate) mod brief;
+pub(crate) mod git;
+pub(crate) mod open;
+pub(crate) mod patch;
+pub(crate) mod question;
+pub(crate) mod shell;
+pub(crate) mod task_list;
+pub(crate) mod tools;

@@ -1,0 +1,121 @@
+//! One session of a host that rewrites its records: they are taken in by what lasts of them, and told as events.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::intake::{Intake, LATER};
+use super::out::Out;
+use super::place::Place;
+use crate::call::open::Calls;
+use crate::file::value::canonical;
+use cru_session::event::{EventKind, Meta, StreamKey};
+use cru_session::source::{Account, Bounds, Sink};
+
+/// Why records are left out that stand behind something which may still change.
+const UNFINISHED: &str = "not read yet: still being written";
+
+/// Takes in the records of a session and tells their events.
+pub(crate) struct Teller<'s> {
+    sink: &'s mut dyn Sink,
+    account: &'s mut Account,
+    path: PathBuf,
+    key: Rc<StreamKey>,
+    pub(crate) intake: Intake,
+    /// Whether something was met that may still change: nothing behind it is taken in.
+    pub(crate) held: bool,
+    /// Whether the folder of the work is known.
+    pub(crate) placed: bool,
+    pub(crate) place: Place,
+    pub(crate) calls: Calls,
+}
+
+impl<'s> Teller<'s> {
+    /// A session of that identity, of which so much is wanted.
+    pub(crate) fn new(
+        key: StreamKey,
+        bounds: Bounds,
+        path: &Path,
+        sink: &'s mut dyn Sink,
+        account: &'s mut Account,
+    ) -> Self {
+        Self {
+            sink,
+            account,
+            path: path.to_owned(),
+            key: Rc::new(key),
+            intake: Intake::new(bounds),
+            held: false,
+            placed: false,
+            place: Place::default(),
+            calls: Calls::default(),
+        }
+    }
+
+    /// The session's own id.
+    pub(crate) fn own_id(&self) -> &str {
+        self.key.agent.as_deref().unwrap_or(&self.key.session)
+    }
+
+    /// Whether a parent gives the prompts.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.key.agent.is_some()
+    }
+
+    /// Takes in a record by what lasts of it; its number, or `None` where it is left for later.
+    pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
+        self.take_bytes(&canonical(lasting), id)
+    }
+
+    /// As [`Teller::take`], for what is no value.
+    pub(crate) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
+        if self.held || self.intake.is_full() {
+            return None;
+        }
+        let number = self.intake.consume(bytes, id, false);
+        self.sink.line(&self.path, number);
+        Some(number)
+    }
+
+    /// Counts a record that a note shows or uses.
+    pub(crate) fn shown(&mut self) {
+        self.account.represent();
+    }
+
+    /// Counts a record that is left out.
+    pub(crate) fn skip(&mut self, reason: &'static str) {
+        self.account.skip(reason);
+    }
+
+    /// Counts a record that is left for later.
+    pub(crate) fn later(&mut self) {
+        self.account.skip(if self.held { UNFINISHED } else { LATER });
+    }
+
+    /// Tells events of a record.
+    pub(crate) fn out(&mut self, record: u64, time: Option<Timestamp>) -> Out<'_> {
+        Out::new(&mut *self.sink, Rc::clone(&self.key), record, time)
+    }
+
+    /// Tells one event of a record.
+    pub(crate) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
+        self.out(record, time).emit(kind);
+    }
+
+    /// Takes the folder that work goes on in.
+    pub(crate) fn see(&mut self, record: u64, directory: &str) {
+        if self.place.see(directory) {
+            self.placed = true;
+            let cwd = self.place.tilde(directory).into_owned();
+            self.emit(record, None, EventKind::Meta(Meta::Cwd(cwd.into())));
+        }
+    }
+
+    /// The session ends here, as far as it was read.
+    pub(crate) fn close(&mut self) {
+        let consumed = self.intake.consumed(false);
+        self.sink.close(&self.key, consumed);
+    }
+}
