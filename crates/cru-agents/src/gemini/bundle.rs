@@ -1,9 +1,10 @@
-//! Which files are read as one: a file is a session, and one that was carried on as lines stands in those.
+//! Which files are read as one: those of one session. A session that was carried on, copied, or written as a document
+//! first and as lines later, stands in several.
 
-use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::bundles::{by_session, folder, stem};
 use crate::file::document::{member, members};
 use cru_base::{Error, Result};
 use cru_session::source::Bundle;
@@ -11,23 +12,36 @@ use cru_session::source::Bundle;
 /// What of a file is looked at.
 const HEAD: u64 = 16 * 1024;
 
-/// Each file stands for itself; of one session the lines come first, for they hold what the document held.
+/// The files of each session: documents before lines, which hold what the document held, each in order of its start.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let mut ranked = BTreeSet::new();
-    for path in files {
-        let failed = |source| Error::io("read", &path, source);
+    let none = Bundle::default();
+    by_session(files, |path| {
+        let failed = |source| Error::io("read", path, source);
         let mut head = Vec::new();
-        let file = std::fs::File::open(&path).map_err(failed)?;
-        file.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+        none.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
         let head = String::from_utf8_lossy(&head);
-        let session = member(&members(&head), "sessionId").map(|piece| piece.text.to_owned()).unwrap_or_default();
+        let members = members(&head);
+        let word = |name: &str| member(&members, name).map_or("", |piece| piece.text.trim_matches('"'));
+        let session = match word("sessionId") {
+            "" | "REDACTED" => path.to_string_lossy().into_owned(),
+            // Sub-agents may carry the id of their parent.
+            id if word("kind") == "subagent" => format!("{id}/{}/{}", folder(path).unwrap_or_default(), stem(path)),
+            id => id.to_owned(),
+        };
         let is_lines = path.extension().is_some_and(|end| end == "jsonl");
-        ranked.insert((session, !is_lines, path));
-    }
-    Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
+        Ok((session, is_lines, word("startTime").parse().ok()))
+    })
 }
 
-/// A session stands alone: its sub-agents have files of their own.
+/// The transcript and the other files of its session, whose names end with the same part of its id.
 pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
+    let part = |path: &Path| stem(path).rsplit_once('-').map(|(_, part)| part.to_owned());
+    let own = part(transcript);
+    let folder = transcript.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    let others = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = others.filter(|path| own.is_some() && part(path) == own && path.is_file()).collect();
+    files.push(transcript.to_owned());
+    files.sort();
+    files.dedup();
+    files
 }

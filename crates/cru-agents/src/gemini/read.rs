@@ -1,12 +1,12 @@
 //! Reads a file: its bytes to a list of messages, that to events, and the account of each record.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::session::Session;
-use super::thread::{Entry, Thread};
+use super::thread::{Entry, Tally, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::file::value::{list, text};
@@ -20,16 +20,20 @@ const MESSAGES: &str = "messages";
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut thread = Thread::default();
     for path in &bundle.files {
-        let thread = thread(bundle, path)?;
-        tell(&thread, path, sink);
+        thread.next_file();
+        take_in(bundle, path, &mut thread)?;
+    }
+    if let Some(first) = bundle.files.first() {
+        tell(&thread, first, &bundle.files, sink);
     }
     Ok(())
 }
 
-fn thread(bundle: &Bundle, path: &Path) -> Result<Thread> {
+/// Takes in a file.
+fn take_in(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
-    let mut thread = Thread::default();
     let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
     let mut first = true;
     while let Some(line) = lines.next().map_err(failed)? {
@@ -45,7 +49,7 @@ fn thread(bundle: &Bundle, path: &Path) -> Result<Thread> {
         }
         let value = parse(line).filter(Value::is_object);
         if first && line[0] == b'{' && is_document(line, ended, value.as_ref()) {
-            return document(bundle, path);
+            return document(bundle, path, thread);
         }
         first = false;
         match value {
@@ -54,7 +58,7 @@ fn thread(bundle: &Bundle, path: &Path) -> Result<Thread> {
             None => thread.broken(line),
         }
     }
-    Ok(thread)
+    Ok(())
 }
 
 /// Whether the first line begins a document: one that does not end in it, or that holds all its messages there.
@@ -69,11 +73,10 @@ fn parse(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes))).ok()
 }
 
-fn document(bundle: &Bundle, path: &Path) -> Result<Thread> {
-    let mut thread = Thread::default();
+fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
     let Some(text) = document::read_json(bundle, path)? else {
         thread.leave("oversized file");
-        return Ok(thread);
+        return Ok(());
     };
     let members = members(&text);
     let fields = members.iter().filter(|(name, _)| name != MESSAGES);
@@ -85,19 +88,12 @@ fn document(bundle: &Bundle, path: &Path) -> Result<Thread> {
             _ => thread.leave(piece.trouble()),
         }
     }
-    Ok(thread)
+    Ok(())
 }
 
-fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
-    let mut account = Account::default();
-    for _ in 0..thread.used {
-        account.represent();
-    }
-    for (&reason, &count) in &thread.left {
-        for _ in 0..count {
-            account.skip(reason);
-        }
-    }
+/// Tells a session; `path` is the first of its `files`.
+fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
+    let mut accounts: Vec<Account> = thread.tallies.iter().map(account).collect();
     let key = key(thread, path);
     sink.open(Header {
         aside: false,
@@ -108,7 +104,7 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
         task: None,
     });
     let bounds = sink.bounds(&key);
-    let mut session = Session(Teller::new(key, bounds, path, sink, &mut account));
+    let mut session = Session(Teller::new(key, bounds, files, sink, &mut accounts));
     let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
     let meta = Value::Object(thread.meta.clone());
     let root = root_beside(path);
@@ -120,7 +116,8 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
         .rposition(|entry| matches!(entry, Entry::Message(value) if text(value, "type") == "gemini"));
     // The record that each entry ends with.
     let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
-    for (index, entry) in thread.entries.iter().enumerate() {
+    for (index, (entry, file)) in thread.entries.iter().zip(&thread.files).enumerate() {
+        session.go_to_file(*file);
         let end = match entry {
             Entry::Message(message) => session.message(message, last.is_none_or(|last| last <= index)),
             Entry::Rewind(to) => {
@@ -136,7 +133,19 @@ fn tell(thread: &Thread, path: &Path, sink: &mut dyn Sink) {
         ends.push(end);
     }
     session.close();
-    sink.account(path, account);
+    for (path, account) in files.iter().zip(accounts) {
+        sink.account(path, account);
+    }
+}
+
+/// The account of a file's records that are no entries.
+fn account(tally: &Tally) -> Account {
+    let mut account = Account::default();
+    (0..tally.used).for_each(|_| account.represent());
+    for (reason, count) in &tally.left {
+        (0..*count).for_each(|_| account.skip(reason));
+    }
+    account
 }
 
 /// Its identity. A sub-agent's file lies in a folder that has its parent's id.

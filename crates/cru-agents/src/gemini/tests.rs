@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::IMPORTER;
 use crate::told::{Told, lines, told};
 use cru_session::event::Usage;
+use cru_session::source::Account;
 
 fn head() -> Value {
     json!({ "sessionId": "s", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z", "summary": "Fix the port." })
@@ -256,4 +257,18 @@ proptest! {
             told(&IMPORTER, &[("session-1.jsonl", bytes)]);
         }
     }
+}
+
+#[test]
+fn files_of_one_session_are_one_stream() {
+    let all = whole();
+    let mut carried_on = vec![head()];
+    carried_on.extend(all[2..].iter().cloned());
+    // The first half as a document, and lines that begin with a copy of its end.
+    let files = [("session-1.json", document(&all[..3])), ("session-2.jsonl", lines(&carried_on))];
+    let (split, once) = (told(&IMPORTER, &files), told(&IMPORTER, &[("session-1.json", document(&all))]));
+    assert_eq!(split.stream("s"), once.stream("s"));
+    assert_eq!((split.streams.len(), split.skipped("duplicate record")), (1, 1));
+    assert_eq!(split.records(), once.records() + 2, "its head and the copy");
+    assert!(split.accounts.len() == 2 && split.accounts.iter().all(Account::balances));
 }

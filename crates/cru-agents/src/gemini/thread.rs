@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::reason;
+use crate::file::jsonl::DUPLICATE;
 use crate::file::value::{filled, list, text};
 
 /// One thing in the list.
@@ -19,15 +20,26 @@ pub(super) enum Entry {
     Broken(Vec<u8>),
 }
 
-/// What a file tells.
+/// The records of a file that are no entries.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Those that say nothing, or nothing any more, by the reason.
+    pub(super) left: BTreeMap<&'static str, u64>,
+    /// How many say something of the session.
+    pub(super) used: u64,
+}
+
+/// What the files of a session tell. A message that stands in several of them is told once, where it stands first, as the
+/// last of them has it.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     /// What is said of the session.
     pub(super) meta: Map<String, Value>,
     pub(super) entries: Vec<Entry>,
-    /// Records of the file that are no entry, or none any more, by the reason; and how many say something of the session.
-    pub(super) left: BTreeMap<&'static str, u64>,
-    pub(super) used: u64,
+    /// The file of each entry.
+    pub(super) files: Vec<usize>,
+    /// One for each file.
+    pub(super) tallies: Vec<Tally>,
     /// Entries by the id of their message, of those that were not dropped.
     by_id: HashMap<String, usize>,
     /// Entries that were not dropped, in order.
@@ -35,21 +47,39 @@ pub(super) struct Thread {
 }
 
 impl Thread {
+    /// What is taken in from here on stands in the next file.
+    pub(super) fn next_file(&mut self) {
+        self.tallies.push(Tally::default());
+    }
+
+    fn tally(&mut self) -> &mut Tally {
+        if self.tallies.is_empty() {
+            self.next_file();
+        }
+        let last = self.tallies.len() - 1;
+        &mut self.tallies[last]
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.files.push(self.tallies.len().saturating_sub(1));
+        self.entries.push(entry);
+    }
+
     /// Takes in the head of a document, or its first line.
     pub(super) fn head(&mut self, fields: Map<String, Value>) {
-        self.used += 1;
+        self.tally().used += 1;
         self.meta.extend(fields);
     }
 
     /// Counts a record that says nothing.
     pub(super) fn leave(&mut self, reason: &'static str) {
-        *self.left.entry(reason).or_default() += 1;
+        *self.tally().left.entry(reason).or_default() += 1;
     }
 
     /// Takes in what is no message.
     pub(super) fn broken(&mut self, bytes: &[u8]) {
         self.live.push(self.entries.len());
-        self.entries.push(Entry::Broken(bytes.to_vec()));
+        self.push(Entry::Broken(bytes.to_vec()));
     }
 
     /// Takes in one line.
@@ -74,16 +104,19 @@ impl Thread {
     pub(super) fn message(&mut self, value: Value, counts: bool) {
         let id = filled(&value, "id").filter(|id| *id != "REDACTED").unwrap_or("").to_owned();
         if let Some(&at) = self.by_id.get(&id).filter(|_| !id.is_empty()) {
+            let new = Entry::Message(value);
+            let is_copy =
+                self.entries.get(at) == Some(&new) && self.files.get(at) != Some(&self.tallies.len().saturating_sub(1));
             if let Some(entry) = self.entries.get_mut(at) {
-                *entry = Entry::Message(value);
+                *entry = new;
             }
             if counts {
-                self.leave(reason::REPLACED);
+                self.leave(if is_copy { DUPLICATE } else { reason::REPLACED });
             }
             return;
         }
         let at = self.entries.len();
-        self.entries.push(Entry::Message(value));
+        self.push(Entry::Message(value));
         self.live.push(at);
         if !id.is_empty() {
             self.by_id.insert(id, at);
@@ -96,7 +129,7 @@ impl Thread {
         for entry in self.live.split_off(at) {
             self.forget(entry);
         }
-        self.entries.push(Entry::Rewind(self.live.last().copied()));
+        self.push(Entry::Rewind(self.live.last().copied()));
     }
 
     fn forget(&mut self, entry: usize) {
@@ -111,7 +144,7 @@ impl Thread {
         let told = messages.is_some() || set.keys().any(|key| matches!(key.as_str(), "summary" | "directories"));
         self.meta.extend(set);
         if told {
-            self.used += 1;
+            self.tally().used += 1;
         } else {
             self.leave("time of the last change");
         }

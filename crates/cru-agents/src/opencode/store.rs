@@ -141,7 +141,8 @@ pub(super) fn tell(
         task: Some(asked.to_owned()).filter(|task| is_agent && !task.is_empty()),
     });
     let bounds = sink.bounds(&key);
-    let mut session = Session::new(Teller::new(key, bounds, path, sink, account));
+    let paths = [path.to_owned()];
+    let mut session = Session::new(Teller::new(key, bounds, &paths, sink, std::slice::from_mut(account)));
     session.begin(head, asked);
     let mut settled = store.len();
     while settled > 0 {

@@ -1,6 +1,6 @@
 //! One session of a host that rewrites its records: they are taken in by what lasts of them, and told as events.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -20,8 +20,11 @@ const UNFINISHED: &str = "not read yet: still being written";
 /// Takes in the records of a session and tells their events.
 pub(crate) struct Teller<'s> {
     sink: &'s mut dyn Sink,
-    account: &'s mut Account,
-    path: PathBuf,
+    /// The files that its records stand in, and their accounts.
+    paths: &'s [PathBuf],
+    accounts: &'s mut [Account],
+    /// The file that is read now.
+    file: usize,
     key: Rc<StreamKey>,
     pub(crate) intake: Intake,
     /// Whether something was met that may still change: nothing behind it is taken in.
@@ -33,18 +36,19 @@ pub(crate) struct Teller<'s> {
 }
 
 impl<'s> Teller<'s> {
-    /// A session of that identity, of which so much is wanted.
+    /// A session of that identity, of which so much is wanted, in files with an account each.
     pub(crate) fn new(
         key: StreamKey,
         bounds: Bounds,
-        path: &Path,
+        paths: &'s [PathBuf],
         sink: &'s mut dyn Sink,
-        account: &'s mut Account,
+        accounts: &'s mut [Account],
     ) -> Self {
         Self {
             sink,
-            account,
-            path: path.to_owned(),
+            paths,
+            accounts,
+            file: 0,
             key: Rc::new(key),
             intake: Intake::new(bounds),
             held: false,
@@ -52,6 +56,15 @@ impl<'s> Teller<'s> {
             place: Place::default(),
             calls: Calls::default(),
         }
+    }
+
+    /// What is taken in next stands in that file.
+    pub(crate) fn go_to_file(&mut self, index: usize) {
+        self.file = index;
+    }
+
+    fn account(&mut self) -> Option<&mut Account> {
+        self.accounts.get_mut(self.file)
     }
 
     /// The session's own id.
@@ -75,23 +88,29 @@ impl<'s> Teller<'s> {
             return None;
         }
         let number = self.intake.consume(bytes, id, false);
-        self.sink.line(&self.path, number);
+        if let Some(path) = self.paths.get(self.file) {
+            self.sink.line(path, number);
+        }
         Some(number)
     }
 
     /// Counts a record that a note shows or uses.
     pub(crate) fn shown(&mut self) {
-        self.account.represent();
+        if let Some(account) = self.account() {
+            account.represent();
+        }
     }
 
     /// Counts a record that is left out.
     pub(crate) fn skip(&mut self, reason: &'static str) {
-        self.account.skip(reason);
+        if let Some(account) = self.account() {
+            account.skip(reason);
+        }
     }
 
     /// Counts a record that is left for later.
     pub(crate) fn later(&mut self) {
-        self.account.skip(if self.held { UNFINISHED } else { LATER });
+        self.skip(if self.held { UNFINISHED } else { LATER });
     }
 
     /// Tells events of a record.

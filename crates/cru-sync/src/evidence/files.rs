@@ -51,7 +51,7 @@ impl Slices {
 fn bundles(importer: &Importer, folder: &Path) -> Folder {
     let Ok(entries) = std::fs::read_dir(folder) else { return Folder::new() };
     let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let files = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    let files = files.map(|entry| entry.path()).filter(|path| cru_agents::is_named_so(importer, path));
     let files: Vec<PathBuf> = files.take(MOST + 1).collect();
     if files.len() > MOST {
         return Folder::new();
