@@ -4,14 +4,15 @@ use crate::index::query::field::{About, FILTERS};
 
 const RULES: &str = "\
 Query language of `cru search` and of `cru query --where`:
-  FIELD:VALUE              is or contains, as the field defines; VALUE* is a prefix
+  FIELD:VALUE                is or contains, as the field defines; VALUE* is a prefix
   FIELD=VALUE  FIELD!=VALUE  is equal, or not; `null` is where nothing is known
-  FIELD<VALUE  <=  >  >=   numbers, times and text in order; a date is its whole day, 2026-11 its month
+  FIELD<VALUE  <=  >  >=     numbers, times and text in order; a date is its whole day
   FIELD~VALUE  FIELD!~VALUE  contains, or does not
-  A B, A and B             both; A or B: at least one; not A, -A: not this; (…) groups
+  A B   A and B   A or B     both, both, at least one
+  not A   -A   (A or B) C    not this; parentheses group
   A comma in VALUE means \"or\". Quotes hold blanks: title~\"two words\". Case does not matter.
-  Only in `cru search`: word, \"exact phrase\", prefix*, misspelt~. Between words `and`, `or` and `not` are words there;
-  write AND, OR, NOT. Beside a field they are operators in any case.
+  In `cru search` also: word, \"exact phrase\", prefix*, misspelt~. There `and`, `or` and `not`
+  are words between words (write AND, OR, NOT) and operators beside a field.
 ";
 
 /// The rules, and the fields that are no columns.
@@ -22,7 +23,7 @@ pub(super) fn rules() -> String {
         let examples: Vec<&str> = filters.map(|filter| filter.example).collect();
         text.push_str(&format!("  Fields {what}: {}\n", examples.join("  ")));
     }
-    text + "  Fields of sessions are also the columns of `cru query sessions`: tokens>100000, started>=2026-11, model~opus"
+    text + "  Fields are also the columns of `cru query sessions`: tokens>100000, started>=2026-11, model~opus"
 }
 
 #[cfg(test)]

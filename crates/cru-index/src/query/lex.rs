@@ -104,24 +104,23 @@ impl Lexer<'_> {
             let (value, end) = if self.text[at..].starts_with(['"', '\'']) {
                 quoted(self.text, at, true)?
             } else {
-                let end = at + bare(&self.text[at..], false);
+                let end = at + bare(&self.text[at..]);
                 (TypedText { text: self.text[at..end].to_owned(), quoted: false, mark: None }, end)
             };
             let kind = TokenKind::Test { name, op, sign, value, at: Span::new(at, end) };
             return Ok(QueryToken { kind, span: Span::new(start, end) });
         }
-        // A bracket of code (`main()`) belongs to its word.
-        let mut end = start + bare(rest, true).max(rest.chars().next().map_or(1, char::len_utf8));
-        if let Some(bracket) = rest[..end - start].find('(').filter(|len| operator_word(&rest[..*len]).is_some())
-            && (!self.words || self.is_before_test(start + bracket))
-        {
-            end = start + bracket;
-        }
+        // A bracket of code (`main()`) belongs to its word, that of `NOT(` does not.
+        let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let is_operator = rest[letters..].starts_with('(')
+            && operator_word(&rest[..letters]).is_some()
+            && (!self.words || is_upper(&rest[..letters]) || self.is_before_test(start + letters));
+        let len = if is_operator { letters } else { bare(rest).max(rest.chars().next().map_or(1, char::len_utf8)) };
+        let end = start + len;
         let span = Span::new(start, end);
         let word = span.of(self.text);
         let kind = match (word, operator_word(word)) {
-            ("AND" | "OR" | "NOT", Some(kind)) => kind,
-            (_, Some(kind)) if !self.words => kind,
+            (_, Some(kind)) if !self.words || is_upper(word) => kind,
             ("&&", _) => {
                 return Err(QueryError::new(
                     span,
@@ -168,7 +167,7 @@ impl Lexer<'_> {
         let nothing = behind.is_empty() || behind.starts_with(|c: char| c.is_whitespace() || c == ')');
         match op {
             Operator::Has if !is_known => {
-                let value = &behind[..bare(behind, false)];
+                let value = &behind[..bare(behind)];
                 let is_port = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
                 // `warning:` is a word with a colon behind it.
                 name.bytes().all(|byte| byte.is_ascii_alphabetic()) && !nothing && !is_port
@@ -228,14 +227,18 @@ fn operator_word(word: &str) -> Option<TokenKind> {
         .map(|(_, kind)| kind)
 }
 
+fn is_upper(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
 /// Length of a text without quotes: to the next blank or bracket of the query. A bracket that opens and closes within
-/// the word (`main()`, `f(x)`) is part of it; `AND(` is an operator where a word may be one.
-fn bare(text: &str, is_word: bool) -> usize {
+/// the word (`main()`, `f(x)`) is part of it.
+fn bare(text: &str) -> usize {
     let mut open = 0_usize;
     for (at, c) in text.char_indices() {
         match c {
             _ if c.is_whitespace() => return at,
-            '(' if at == 0 || (is_word && matches!(&text[..at], "AND" | "OR" | "NOT")) => return at,
+            '(' if at == 0 => return at,
             '(' => open += 1,
             ')' if open == 0 => return at,
             ')' => open -= 1,

@@ -188,6 +188,17 @@ fn deep_and_long_conditions_are_no_trouble() {
     assert!(ask("").unwrap_err().starts_with("there is no condition"));
 }
 
+#[test]
+fn long_conditions_are_read_in_linear_time() {
+    for part in ["(", "not(", "\"", "a ", "tool=a and ", "line > ", "tag:'", "x:", "-(", "tool", "é", "~", "=(", "a   "]
+    {
+        let begun = std::time::Instant::now();
+        let _ = ask(&part.repeat(100_000));
+        let _ = ask(&format!("tool=\"{}\"", part.repeat(100_000)));
+        assert!(begun.elapsed().as_secs() < 10, "{part:?}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_is_a_condition_or_an_error(text in r#"([a-z_]{1,6}|tool|time|line|[=!<>~()"', ]|and|or|not|is|:|-|\PC){0,20}"#) {
