@@ -1,4 +1,4 @@
-//! Any query: read it is a tree whose parts stand in the text, or a trouble with its place; words can be marked in it.
+//! Any query: read it is a tree whose parts stand in the text, or an error with its place; words can be marked in it.
 
 #![no_main]
 
@@ -22,9 +22,9 @@ fuzz_target!(|input: (&str, &str)| {
                 }
             }
         }
-        Err(trouble) => {
-            assert!(text.get(trouble.span.range()).is_some());
-            assert!(!trouble.frame(text).contains('\u{1b}'));
+        Err(error) => {
+            assert!(text.get(error.span.range()).is_some());
+            assert!(!error.frame(text).contains('\u{1b}'));
         }
     }
 });

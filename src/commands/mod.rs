@@ -19,6 +19,7 @@ mod hooks;
 pub mod import;
 mod index;
 mod init;
+mod language;
 mod log;
 mod man;
 pub mod output;

@@ -87,6 +87,18 @@ fn every_operator_and_field_restricts() {
         ("quokka after:2026-11-20", ""),
         ("status:failed", "two/session"),
         ("is:active OR tag:area", "one/session"),
+        ("quokka status=failed", "two/prose"),
+        ("quokka status!=failed", "one/decision one/step"),
+        ("quokka model~OPUS", "one/decision one/step"),
+        ("quokka and model!~opus", "two/prose"),
+        ("quokka started>=2026-11 status=active", "one/decision one/step"),
+        ("quokka started>2026-12", ""),
+        ("quokka steps>0 failed_steps>=1", "one/decision one/step"),
+        ("quokka agent!=coder", "two/prose"),
+        ("quokka tool!=bash", "one/decision two/prose"),
+        ("quokka (kind=step or status=failed)", "one/step two/prose"),
+        ("quokka branch=null", "two/prose"),
+        ("steps>0", "one/session"),
     ] {
         assert_eq!(found(&world.vault, query), expected, "{query}");
     }

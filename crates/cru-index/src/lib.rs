@@ -23,6 +23,7 @@ mod rows;
 pub mod schema;
 pub mod search;
 pub mod snapshot;
+pub mod table;
 pub mod toon;
 pub mod touch;
 pub mod update;

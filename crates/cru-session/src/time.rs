@@ -40,8 +40,8 @@ fn clock(text: &str) -> Option<Time> {
     Time::new(two(h0, h1)?, two(m0, m1)?, two(s0, s1)?, 0).ok()
 }
 
-/// A point in time as a person asks for one: a date, a time, how long ago (`7d`, `12h`), `today`, `yesterday`, `now`. The
-/// end of a day where `end` asks for it.
+/// A point in time as a person asks for one: a date, a month (`2026-11`), a time, how long ago (`7d`, `12h`), `today`,
+/// `yesterday`, `now`. The end of a day or month where `end` asks for it.
 pub fn moment(text: &str, end: bool, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
     let today = date(now);
@@ -56,8 +56,16 @@ pub fn moment(text: &str, end: bool, now: Timestamp) -> Option<Timestamp> {
         _ => ago(text, now)
             .or_else(|| text.parse::<Timestamp>().ok())
             .or_else(|| text.parse::<Date>().ok().filter(|_| text.len() == 10).and_then(day))
+            .or_else(|| month(text, end))
             .or_else(|| parse(text)),
     }
+}
+
+/// The start of a month `2026-11`, or of the one behind it.
+fn month(text: &str, end: bool) -> Option<Timestamp> {
+    let first: Date = format!("{text}-01").parse().ok().filter(|_| text.len() == 7)?;
+    let next = || first.checked_add(jiff::Span::new().months(1)).ok();
+    utc(if end { next()? } else { first }.at(0, 0, 0, 0))
 }
 
 /// `7d`, `12h`, `30m`, `2w` before `now`.
@@ -105,6 +113,16 @@ mod tests {
         assert_eq!(read(" 2026-11-20 ").as_deref(), Some("2026-11-20T00:00:00Z"));
         assert_eq!(read("yesterday"), None);
         assert_eq!(read("2026-13-40"), None);
+    }
+
+    #[test]
+    fn a_month_is_from_its_first_day_to_the_next_month() {
+        let now = parse("2026-11-20").unwrap();
+        let read = |text: &str, end| moment(text, end, now).map(format);
+        assert_eq!(read("2026-12", false).as_deref(), Some("2026-12-01T00:00:00Z"));
+        assert_eq!(read("2026-12", true).as_deref(), Some("2027-01-01T00:00:00Z"));
+        assert_eq!(read("2026-13", false), None);
+        assert_eq!(read("9999-12", true), None);
     }
 
     #[test]

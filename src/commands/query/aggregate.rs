@@ -6,11 +6,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::column::Type;
 use super::kind::{Chosen, Kind};
-use super::row::Row;
-use super::value::Value;
 use crate::base::{Error, Result};
+use crate::index::table::{CellValue, ColumnType, TableRow};
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +78,7 @@ impl Aggregate {
     }
 
     /// Adds a row.
-    pub(super) fn add(&self, sum: &mut Sum, row: Row<'_>) {
+    pub(super) fn add(&self, sum: &mut Sum, row: TableRow<'_>) {
         let Some(Chosen { column, .. }) = &self.column else {
             sum.count += 1;
             return;
@@ -93,7 +91,7 @@ impl Aggregate {
         match self.function {
             Function::Count => {}
             Function::Sum | Function::Average => match value {
-                Value::Int(it) => sum.whole = sum.whole.saturating_add(it),
+                CellValue::Int(it) => sum.whole = sum.whole.saturating_add(it),
                 other => sum.fraction += other.number().unwrap_or(0.0),
             },
             Function::Least | Function::Most => {
@@ -120,7 +118,7 @@ impl Aggregate {
 
     /// Whether a value goes before the least, or beyond the most, that was there. Of equals the first stays, whatever the
     /// order of text.
-    fn is_further(&self, value: &Value<'_>, end: &Value<'_>) -> bool {
+    fn is_further(&self, value: &CellValue<'_>, end: &CellValue<'_>) -> bool {
         let order = value.order(end);
         match self.function {
             _ if value.is_null() => false,
@@ -132,18 +130,18 @@ impl Aggregate {
     }
 
     /// What it came to; nothing where nothing is known.
-    pub(super) fn done(&self, sum: Sum) -> Value<'static> {
+    pub(super) fn done(&self, sum: Sum) -> CellValue<'static> {
         let count = i128::from(sum.count);
-        let is_fraction = self.column.as_ref().is_some_and(|it| it.column.of == Type::Float);
+        let is_fraction = self.column.as_ref().is_some_and(|it| it.column.of == ColumnType::Float);
         match self.function {
-            Function::Count => Value::Int(count),
+            Function::Count => CellValue::Int(count),
             Function::Least | Function::Most => sum.end,
-            _ if count == 0 => Value::Null,
-            Function::Sum if is_fraction => Value::Float(sum.fraction),
-            Function::Sum => Value::Int(sum.whole),
-            Function::Average if is_fraction => Value::Float(sum.fraction / count as f64),
-            Function::Average if sum.whole % count == 0 => Value::Int(sum.whole / count),
-            Function::Average => Value::Float(sum.whole as f64 / count as f64),
+            _ if count == 0 => CellValue::Null,
+            Function::Sum if is_fraction => CellValue::Float(sum.fraction),
+            Function::Sum => CellValue::Int(sum.whole),
+            Function::Average if is_fraction => CellValue::Float(sum.fraction / count as f64),
+            Function::Average if sum.whole % count == 0 => CellValue::Int(sum.whole / count),
+            Function::Average => CellValue::Float(sum.whole as f64 / count as f64),
             Function::Percentile(percent) => {
                 let rank = (count * i128::from(percent) + 99) / 100;
                 let mut passed = 0;
@@ -151,7 +149,7 @@ impl Aggregate {
                     passed += i128::from(*count);
                     passed >= rank
                 });
-                at.map_or(Value::Null, |(value, _)| value.0)
+                at.map_or(CellValue::Null, |(value, _)| value.0)
             }
         }
     }
@@ -165,20 +163,20 @@ pub(super) struct Sum {
     whole: i128,
     fraction: f64,
     /// The least or the most.
-    end: Value<'static>,
+    end: CellValue<'static>,
     /// How often each value is there, for percentiles.
     ranks: BTreeMap<Rank, u64>,
 }
 
 impl Default for Sum {
     fn default() -> Self {
-        Self { count: 0, whole: 0, fraction: 0.0, end: Value::Null, ranks: BTreeMap::new() }
+        Self { count: 0, whole: 0, fraction: 0.0, end: CellValue::Null, ranks: BTreeMap::new() }
     }
 }
 
 /// A value in its order.
 #[derive(Debug)]
-struct Rank(Value<'static>);
+struct Rank(CellValue<'static>);
 
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -202,14 +200,14 @@ impl Eq for Rank {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::Item;
     use super::*;
     use crate::index::SessionRow;
     use crate::index::record::StepRow;
+    use crate::index::table::RowItem;
 
     /// Of all rows, added one by one and in two parts.
-    fn whole(agg: &Aggregate, rows: &[Row<'_>]) -> Value<'static> {
-        let sum = |rows: &[Row<'_>]| {
+    fn whole(agg: &Aggregate, rows: &[TableRow<'_>]) -> CellValue<'static> {
+        let sum = |rows: &[TableRow<'_>]| {
             let mut sum = Sum::default();
             for row in rows {
                 agg.add(&mut sum, *row);
@@ -230,9 +228,15 @@ mod tests {
             .iter()
             .map(|it| StepRow { duration_ms: *it, tool: "Bash".into(), ..StepRow::default() })
             .collect();
-        let rows: Vec<Row<'_>> = steps
+        let rows: Vec<TableRow<'_>> = steps
             .iter()
-            .map(|step| Row { session: &session, is_subagent: false, phase: None, item: Item::Step(step) })
+            .map(|step| TableRow {
+                session: &session,
+                is_subagent: false,
+                phase: None,
+                item: RowItem::Step(step),
+                files: &[],
+            })
             .collect();
         Aggregate::parse(function, Kind::Steps)
             .map_or_else(|error| error.to_string(), |agg| format!("{} {}", agg.name, whole(&agg, &rows).json()))

@@ -6,9 +6,8 @@
 
 use super::group::{self, Groups};
 use super::output::Answer;
-use super::row::Row;
-use super::value::Value;
 use super::{Order, Question};
+use crate::index::table::{CellValue, TableRow};
 
 /// A list is cut down to its limit once it is that much longer.
 const SLACK: usize = if cfg!(test) { 2 } else { 1_024 };
@@ -28,18 +27,18 @@ pub(super) struct Gathered {
 #[derive(Debug)]
 struct Listed {
     /// What it is sorted by.
-    by: Value<'static>,
-    cells: Vec<Value<'static>>,
+    by: CellValue<'static>,
+    cells: Vec<CellValue<'static>>,
 }
 
 impl Gathered {
     /// Of some rows.
-    pub(super) fn of<'a>(rows: impl Iterator<Item = Row<'a>>, question: &Question) -> Self {
+    pub(super) fn of<'a>(rows: impl Iterator<Item = TableRow<'a>>, question: &Question) -> Self {
         let mut kept = Self::default();
-        let mut list: Vec<(Value<'a>, Row<'a>)> = Vec::new();
+        let mut list: Vec<(CellValue<'a>, TableRow<'a>)> = Vec::new();
         for row in rows {
             kept.looked_at += 1;
-            if !question.row.iter().all(|condition| condition.holds(row)) {
+            if !question.row.iter().all(|part| part.holds(row, Some(&question.here))) {
                 continue;
             }
             kept.matched += 1;
@@ -48,7 +47,7 @@ impl Gathered {
             } else {
                 let by = match &question.order {
                     Order::Column(by) => (by.column.get)(row),
-                    Order::Given | Order::Place(_) => Value::Null,
+                    Order::Given | Order::Place(_) => CellValue::Null,
                 };
                 list.push((by, row));
             }
@@ -107,9 +106,9 @@ impl Gathered {
 }
 
 /// Leaves those that come first, sorted; those that come last where the last row is to be first.
-fn first<'a, T>(rows: &mut Vec<T>, question: &Question, by: impl Fn(&T) -> &Value<'a>) {
+fn first<'a, T>(rows: &mut Vec<T>, question: &Question, by: impl Fn(&T) -> &CellValue<'a>) {
     match question.order {
-        Order::Column(_) => rows.sort_by(|a, b| Value::towards(by(a), by(b), question.reverse)),
+        Order::Column(_) => rows.sort_by(|a, b| CellValue::towards(by(a), by(b), question.reverse)),
         _ if question.reverse => drop(rows.drain(..rows.len().saturating_sub(question.limit))),
         _ => {}
     }

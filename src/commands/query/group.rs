@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::aggregate::{Aggregate, Sum};
 use super::kind::Chosen;
-use super::row::Row;
-use super::value::Value;
+use crate::index::table::{CellValue, TableRow};
 
 /// What tells groups apart; what is unknown comes last.
 type Key = Vec<(bool, Option<String>)>;
@@ -17,13 +16,13 @@ pub(super) struct Groups(BTreeMap<Key, Group>);
 #[derive(Debug)]
 struct Group {
     /// The values of the keys.
-    named: Vec<Value<'static>>,
+    named: Vec<CellValue<'static>>,
     sums: Vec<Sum>,
 }
 
 impl Groups {
     /// Adds a row.
-    pub(super) fn add(&mut self, row: Row<'_>, keys: &[Chosen], aggregates: &[Aggregate]) {
+    pub(super) fn add(&mut self, row: TableRow<'_>, keys: &[Chosen], aggregates: &[Aggregate]) {
         let key = keys.iter().map(|key| (key.column.get)(row).key()).map(|key| (key.is_none(), key)).collect();
         let group = self.0.entry(key).or_insert_with(|| Group {
             named: keys.iter().map(|key| (key.column.get)(row).into_owned()).collect(),
@@ -51,12 +50,12 @@ impl Groups {
     ///
     /// The largest first aggregate comes first, equal ones in the order of their keys; by day or week, time's order.
     /// Without keys all rows are one group.
-    pub(super) fn done(self, keys: &[Chosen], aggregates: &[Aggregate]) -> Vec<Vec<Value<'static>>> {
+    pub(super) fn done(self, keys: &[Chosen], aggregates: &[Aggregate]) -> Vec<Vec<CellValue<'static>>> {
         let done = |group: Group| {
             let values = aggregates.iter().zip(group.sums).map(|(aggregate, sum)| aggregate.done(sum));
             group.named.into_iter().chain(values).collect()
         };
-        let mut out: Vec<Vec<Value<'static>>> = self.0.into_values().map(done).collect();
+        let mut out: Vec<Vec<CellValue<'static>>> = self.0.into_values().map(done).collect();
         if keys.is_empty() && out.is_empty() {
             out.push(aggregates.iter().map(|aggregate| aggregate.done(Sum::default())).collect());
         }
@@ -70,9 +69,9 @@ impl Groups {
 }
 
 /// Sorts rows by the value at `place`; what is unknown comes last either way, and equals keep their order.
-pub(super) fn sort(rows: &mut [Vec<Value<'_>>], place: usize, is_falling: bool) {
+pub(super) fn sort(rows: &mut [Vec<CellValue<'_>>], place: usize, is_falling: bool) {
     rows.sort_by(|a, b| {
-        let (a, b) = (a.get(place).unwrap_or(&Value::Null), b.get(place).unwrap_or(&Value::Null));
-        Value::towards(a, b, is_falling)
+        let (a, b) = (a.get(place).unwrap_or(&CellValue::Null), b.get(place).unwrap_or(&CellValue::Null));
+        CellValue::towards(a, b, is_falling)
     });
 }

@@ -1,8 +1,10 @@
 //! The kinds of rows that can be asked for: one table.
 
-use super::column::{self, Column};
-use super::row::{Item, Things};
 use crate::base::{Error, Result};
+use crate::commands::language;
+use crate::index::query::FieldSet as _;
+use crate::index::table::column::{self, Column};
+use crate::index::table::{RowItem, RowsOf};
 use crate::index::{SessionRow, Table as Rows};
 
 /// What rows are of.
@@ -47,7 +49,7 @@ struct Table {
     shown: &'static [&'static str],
     /// The tables of a record that its rows are made of.
     tables: &'static [Rows],
-    things: Things,
+    things: RowsOf,
 }
 
 /// In the order of [`Kind`].
@@ -58,7 +60,7 @@ const TABLE: [Table; 9] = [
         own: column::SESSION,
         shown: &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
         tables: &[],
-        things: |_| Box::new(std::iter::once((None, Item::Session))),
+        things: |_| Box::new(std::iter::once((None, RowItem::Session))),
     },
     Table {
         name: "phases",
@@ -66,7 +68,7 @@ const TABLE: [Table; 9] = [
         own: column::PHASE,
         shown: &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
         tables: &[Rows::Phases],
-        things: |record| Box::new(record.phases.iter().map(|it| (None, Item::Phase(it)))),
+        things: |record| Box::new(record.phases.iter().map(|it| (None, RowItem::Phase(it)))),
     },
     Table {
         name: "steps",
@@ -74,7 +76,7 @@ const TABLE: [Table; 9] = [
         own: column::STEP,
         shown: &["session", "id", "agent", "status", "duration_ms", "tool", "args"],
         tables: &[Rows::Phases, Rows::Steps],
-        things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), Item::Step(it)))),
+        things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), RowItem::Step(it)))),
     },
     Table {
         name: "decisions",
@@ -82,7 +84,7 @@ const TABLE: [Table; 9] = [
         own: column::DECISION,
         shown: &["session", "id", "agent", "title", "why"],
         tables: &[Rows::Phases, Rows::Decisions],
-        things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), Item::Decision(it)))),
+        things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), RowItem::Decision(it)))),
     },
     Table {
         name: "errors",
@@ -90,7 +92,7 @@ const TABLE: [Table; 9] = [
         own: column::ERROR,
         shown: &["session", "id", "agent", "title", "resolution"],
         tables: &[Rows::Phases, Rows::Errors],
-        things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), Item::Error(it)))),
+        things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), RowItem::Error(it)))),
     },
     Table {
         name: "user",
@@ -98,7 +100,7 @@ const TABLE: [Table; 9] = [
         own: column::USER,
         shown: &["session", "id", "at", "correction", "words"],
         tables: &[Rows::Phases, Rows::User],
-        things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), Item::User(it)))),
+        things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), RowItem::User(it)))),
     },
     Table {
         name: "subagents",
@@ -106,7 +108,7 @@ const TABLE: [Table; 9] = [
         own: column::SUBAGENTS,
         shown: &["session", "agent", "model", "tokens", "link", "task"],
         tables: &[Rows::Phases, Rows::Subagents],
-        things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), Item::Subagent(it)))),
+        things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), RowItem::Subagent(it)))),
     },
     Table {
         name: "files",
@@ -114,7 +116,7 @@ const TABLE: [Table; 9] = [
         own: column::FILE,
         shown: &["session", "step", "tool", "access", "time", "path"],
         tables: &[Rows::Phases, Rows::Files],
-        things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), Item::File(it)))),
+        things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), RowItem::File(it)))),
     },
     Table {
         name: "tasks",
@@ -122,7 +124,7 @@ const TABLE: [Table; 9] = [
         own: column::TASK,
         shown: &["session", "id", "status", "priority", "content"],
         tables: &[Rows::Tasks],
-        things: |record| Box::new(record.tasks.iter().map(|it| (None, Item::Task(it)))),
+        things: |record| Box::new(record.tasks.iter().map(|it| (None, RowItem::Task(it)))),
     },
 ];
 
@@ -147,7 +149,7 @@ impl Kind {
         self.table().one
     }
 
-    pub(super) fn things(self) -> Things {
+    pub(super) fn things(self) -> RowsOf {
         self.table().things
     }
 
@@ -206,8 +208,6 @@ impl Kind {
 
     /// The column of that name: its own, else one that all have, else its session's, which may be called `session_…`.
     pub(super) fn find(self, name: &str) -> Option<Chosen> {
-        static SUBAGENT: Column = column::SUBAGENT;
-        let of_session = |name: &str| column::SESSION.iter().chain([&SUBAGENT]).find(|column| column.name == name);
         let lower = name.trim().to_lowercase();
         let same = |column: &&'static Column| column.name == lower;
         let column = self
@@ -215,7 +215,7 @@ impl Kind {
             .find(same)
             .or_else(|| self.shared().find(same))
             .or_else(|| column::CALENDAR.iter().chain(column::SHARED).find(same))
-            .or_else(|| of_session(lower.strip_prefix("session_").unwrap_or(&lower)))?;
+            .or_else(|| column::of_session(&lower))?;
         Some(Chosen { name: lower, column })
     }
 
@@ -227,22 +227,24 @@ impl Kind {
         })
     }
 
-    /// What a wrong name may have meant, and all there are.
-    pub(super) fn suggestion(self, name: &str) -> String {
+    /// The names of its columns and of those that every kind has; of a session's, where rows are no sessions, none.
+    pub(super) fn names_of_columns(self) -> Vec<&'static str> {
         let mut names: Vec<&str> = self.columns().iter().map(|chosen| chosen.column.name).collect();
-        names.extend(
-            column::CALENDAR.iter().map(|column| column.name).filter(|name| self.own().all(|own| own.name != *name)),
-        );
-        let lower = name.to_lowercase();
-        let near = names
-            .iter()
-            .chain(&column::SESSION.iter().map(|column| column.name).collect::<Vec<_>>())
-            .map(|have| (strsim::damerau_levenshtein(have, &lower), *have))
-            .min()
-            .filter(|(distance, have)| *distance <= 2 && *distance < have.len());
-        let near = near.map_or(String::new(), |(_, have)| format!("did you mean `{have}`? "));
-        let more = if self == Self::Sessions { "" } else { "; and `session_…` for those of sessions" };
-        format!("{near}columns: {}{more}", names.join(", "))
+        let calendar = column::CALENDAR.iter().map(|column| column.name);
+        names.extend(calendar.filter(|name| self.own().all(|own| own.name != *name)));
+        names
+    }
+
+    /// What a wrong name of a column may have meant, and all there are.
+    fn suggestion(self, name: &str) -> String {
+        let near = self.nearest(name).filter(|near| self.find(near).is_some());
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        format!("{near}columns: {}{}", self.names_of_columns().join(", "), self.of_sessions())
+    }
+
+    /// That columns of sessions can be named too.
+    pub(super) fn of_sessions(self) -> &'static str {
+        if self == Self::Sessions { "" } else { "; and `session_…` for those of sessions" }
     }
 
     /// The columns of all kinds, for `--help`.
@@ -253,7 +255,7 @@ impl Kind {
             let names: Vec<&str> = kind.own().map(|column| column.name).collect();
             text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
         }
-        text + HELP
+        format!("{text}{HELP}\n\n{}", language::rules())
     }
 }
 
@@ -261,10 +263,6 @@ const HELP: &str = "
   all but sessions: session (its id), note (its path), agent and channel (of the phase, else of the session), \
 phase_title, and each column of the session as session_…, or without session_ where the kind has none of that name
   all: time, else when its phase or session began; day and week (ISO, UTC) of it
-
-Conditions: COLUMN OP VALUE with = != < <= > >= ~ (contains) !~, joined by `and`, `or`, `not` and parentheses; \
-case does not matter. `status=failed,paused` is any of them, `why=null` means unknown, \"…\" holds blanks. An agent is equal to \
-its name with and without version, a list to each of its words. A date is the whole day: `>2026-11-01` is after it.
 
 Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
 value that N percent of the values are not above. What is unknown is left out. Units are those of the column.";

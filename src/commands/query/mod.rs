@@ -4,45 +4,39 @@
 //! one table of them and one after the other, and of sessions themselves none.
 
 mod aggregate;
-mod column;
-mod condition;
+mod fields;
 mod gather;
 mod group;
 mod kind;
 mod output;
-mod row;
 #[cfg(test)]
 mod tests;
-mod value;
-
-use std::collections::HashSet;
 
 use super::session::filter::Filter;
-use super::session::list::children;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output};
-use crate::index::{Record, SessionRow};
+use crate::index::query::QueryNode;
+use crate::index::table::{SubagentIds, TableRow, rows};
+use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
-use condition::Condition;
 use gather::Gathered;
 use kind::{Chosen, Kind};
 use output::Head;
-use row::Row;
 
 /// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
 ///
 /// Rows come in the order of their notes' paths and, within a note, of its lines. For people a few columns are shown;
 /// the other formats (json, jsonl, csv, toon) hold them all.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = Kind::help(), after_help = "Columns, conditions and aggregates: --help")]
+#[command(after_long_help = Kind::help(), after_help = "Columns, aggregates and the query language: --help")]
 pub struct Args {
     /// What rows are of
     #[arg(value_enum)]
     kind: Kind,
-    /// A condition on columns, `status=failed and duration_ms>=1000`; may be given again: all must hold
-    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
+    /// A query on fields, `status=failed and duration_ms>=1000`; may be given again: all must hold
+    #[arg(short = 'w', long = "where", value_name = "QUERY")]
     conditions: Vec<String>,
     /// Which columns, in this order
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
@@ -71,9 +65,9 @@ pub struct Args {
 struct Question {
     kind: Kind,
     /// Decided by the session.
-    session: Vec<Condition>,
+    session: Vec<QueryNode>,
     /// Decided by the row.
-    row: Vec<Condition>,
+    row: Vec<QueryNode>,
     columns: Vec<Chosen>,
     keys: Vec<Chosen>,
     aggregates: Vec<Aggregate>,
@@ -81,27 +75,29 @@ struct Question {
     order: Order,
     reverse: bool,
     limit: usize,
+    /// What `project:.` means.
+    here: String,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let question = Question::of(args, cx)?;
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    let children = children(snapshot.sessions());
+    let subagents = SubagentIds::of(snapshot.sessions());
     let wanted = |session: &SessionRow| {
-        let row = Row::session(session, is_subagent(session, &children));
+        let row = TableRow::session(session, subagents.has(session));
         let may = question.kind.may_be_in(session) && chosen.matches_row(session);
-        may && question.session.iter().all(|condition| condition.holds(row))
+        may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
     let gathered = if question.kind == Kind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
-        Gathered::of(sessions.map(|it| Row::session(it, is_subagent(it, &children))), &question)
+        Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it))), &question)
     } else {
         let mut all = Gathered::default();
         let of = |record: Record| {
-            let rows = row::rows(&record, is_subagent(&record.session, &children), question.kind.things());
+            let rows = rows(&record, subagents.has(&record.session), question.kind.things());
             Gathered::of(rows, &question)
         };
-        snapshot.each_record(wanted, question.kind.tables(), of, |one| all.add(one, &question))?;
+        snapshot.each_record(wanted, &question.tables(), of, |one| all.add(one, &question))?;
         all
     };
     let looked_at = gathered.looked_at;
@@ -110,10 +106,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         tell(&question, looked_at, snapshot.len(), cx);
     }
     Ok(Box::new(answer))
-}
-
-fn is_subagent(session: &SessionRow, children: &HashSet<&str>) -> bool {
-    session.subagent || children.contains(session.id.as_str())
 }
 
 /// Says what was looked at in vain.
@@ -136,8 +128,9 @@ impl Question {
         let kind = args.kind;
         let (mut session, mut row) = (Vec::new(), Vec::new());
         for text in &args.conditions {
-            for part in condition::parse(text, kind, cx.env)?.parts() {
-                if part.of_session() { session.push(part) } else { row.push(part) }
+            let query = Query::parse_with(text, &kind, cx.env.now()).map_err(|error| error.into_usage(text))?;
+            for part in query.parts() {
+                if part.is_about_sessions() { session.push(part.clone()) } else { row.push(part.clone()) }
             }
         }
         let named = |option: &str, names: &[String]| -> Result<Vec<Chosen>> {
@@ -171,11 +164,32 @@ impl Question {
             _ => kind.columns(),
         };
         let (order, reverse, limit) = (Order::Given, args.reverse, args.limit.unwrap_or(usize::MAX));
-        let mut question = Self { kind, session, row, columns, keys, aggregates, is_grouped, order, reverse, limit };
+        let mut question = Self {
+            kind,
+            session,
+            row,
+            columns,
+            keys,
+            aggregates,
+            is_grouped,
+            order,
+            reverse,
+            limit,
+            here: cx.env.folder(),
+        };
         if let Some(name) = &args.sort {
             question.order = question.sort(name)?;
         }
         Ok(question)
+    }
+
+    /// The tables of records that it reads.
+    fn tables(&self) -> Vec<Rows> {
+        let mut tables = self.kind.tables().to_vec();
+        if self.row.iter().any(QueryNode::asks_files) && !tables.contains(&Rows::Files) {
+            tables.push(Rows::Files);
+        }
+        tables
     }
 
     fn heads(&self) -> Vec<Head> {

@@ -1,16 +1,31 @@
 //! The rows of an answer, for people and for programs.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::kind::Kind;
-use super::value::Value;
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table, cut, rows};
+use crate::commands::output::{Align, Cell, Table, cut, minute, rows};
 use crate::commands::{Format, Output, View};
+use crate::index::table::CellValue;
 
 /// On a terminal a cell is cut to so many columns, but for the last one of a row.
 const WIDEST: usize = 40;
+
+/// A value for people: times to the minute, fractions to two places.
+pub(super) fn shown<'a>(value: &'a CellValue<'_>) -> Cow<'a, str> {
+    match value {
+        CellValue::Null => "–".into(),
+        CellValue::Bool(true) => "yes".into(),
+        CellValue::Bool(false) => "no".into(),
+        CellValue::Int(it) => it.to_string().into(),
+        CellValue::Float(it) => format!("{it:.2}").into(),
+        CellValue::Time(it) => minute(*it).into(),
+        CellValue::Text(it) => it.as_ref().into(),
+    }
+}
 
 /// A column of the answer.
 #[derive(Debug)]
@@ -29,7 +44,7 @@ pub(super) struct Answer {
     /// How many rows were found, grouped or not.
     pub(super) matched: usize,
     pub(super) is_grouped: bool,
-    pub(super) rows: Vec<Vec<Value<'static>>>,
+    pub(super) rows: Vec<Vec<CellValue<'static>>>,
 }
 
 impl Answer {
@@ -57,14 +72,14 @@ impl Output for Answer {
         for row in &self.rows {
             let last = row.len().saturating_sub(1);
             table.row(row.iter().enumerate().map(|(index, value)| {
-                let text = value.text();
+                let text = shown(value);
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
                 match self.heads[index].name.as_str() {
                     _ if value.is_null() => cell.style(style::DIM),
                     "session" | "id" => cell.style(style::ID),
                     "agent" => cell.style(style::AGENT),
                     "channel" => cell.style(style::CHANNEL),
-                    "status" if *value == Value::Text("failed".into()) => cell.style(style::BAD),
+                    "status" if *value == CellValue::Text("failed".into()) => cell.style(style::BAD),
                     _ => cell,
                 }
             }));

@@ -8,11 +8,11 @@ use super::aggregate::Aggregate;
 use super::gather::Gathered;
 use super::group::{Groups, sort};
 use super::kind::Kind;
-use super::row::{Row, rows};
-use super::value::Value;
+use super::output::shown;
 use super::{Order, Question};
 use crate::index::Record;
 use crate::index::record::StepRow;
+use crate::index::table::{CellValue, TableRow, rows};
 
 fn records() -> impl Strategy<Value = Vec<Record>> {
     let step = ("[a-cA-C–]?", of("[ab]"), of(0..50_u64)).prop_map(|(tool, result, duration_ms)| StepRow {
@@ -31,10 +31,10 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
     })
 }
 
-fn int(value: &Value<'_>) -> i128 {
+fn int(value: &CellValue<'_>) -> i128 {
     match value {
-        Value::Int(it) => *it,
-        Value::Null => 0,
+        CellValue::Int(it) => *it,
+        CellValue::Null => 0,
         other => panic!("{other:?} is no integer"),
     }
 }
@@ -42,11 +42,11 @@ fn int(value: &Value<'_>) -> i128 {
 proptest! {
     #[test]
     fn groups_add_up(records in records(), by in prop::sample::subsequence(vec!["tool", "channel", "result", "day"], 0..4)) {
-        let rows: Vec<Row<'_>> = records.iter().flat_map(|it| rows(it, false, Kind::Steps.things())).collect();
+        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, Kind::Steps.things())).collect();
         let keys: Vec<_> = by.iter().filter_map(|name| Kind::Steps.find(name)).collect();
         let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
             .map(|text| Aggregate::parse(text, Kind::Steps).unwrap());
-        let groups = |rows: &[Row<'_>]| {
+        let groups = |rows: &[TableRow<'_>]| {
             let mut groups = Groups::default();
             for row in rows {
                 groups.add(*row, &keys, &aggregates);
@@ -58,7 +58,7 @@ proptest! {
         parts.merge(groups(second), &aggregates);
         let mut groups = groups(&rows).done(&keys, &aggregates);
         prop_assert_eq!(&parts.done(&keys, &aggregates), &groups, "in parts or at once");
-        let sum = |place: usize, groups: &[Vec<Value<'_>>]| groups.iter().map(|group| int(&group[keys.len() + place])).sum::<i128>();
+        let sum = |place: usize, groups: &[Vec<CellValue<'_>>]| groups.iter().map(|group| int(&group[keys.len() + place])).sum::<i128>();
         prop_assert_eq!(sum(0, &groups), rows.len() as i128, "every row is in one group");
         let known: Vec<u64> = records.iter().flat_map(|it| &it.steps).filter_map(|step| step.duration_ms).collect();
         prop_assert_eq!(sum(1, &groups), i128::from(known.iter().sum::<u64>()));
@@ -68,9 +68,9 @@ proptest! {
             prop_assert!(least <= middle && middle <= most);
         }
         // No two groups have the same keys, and sorting loses none of them.
-        let names = |groups: &[Vec<Value<'_>>]| {
+        let names = |groups: &[Vec<CellValue<'_>>]| {
             let mut names: Vec<Vec<Option<String>>> =
-                groups.iter().map(|group| group[..keys.len()].iter().map(Value::key).collect()).collect();
+                groups.iter().map(|group| group[..keys.len()].iter().map(CellValue::key).collect()).collect();
             names.sort();
             names
         };
@@ -102,6 +102,7 @@ proptest! {
             order: Kind::Steps.find(order).map_or(Order::Given, Order::Column),
             reverse,
             limit,
+            here: String::new(),
         };
         let answer = |question: &Question| {
             let mut all = Gathered::default();
@@ -118,11 +119,11 @@ proptest! {
             if reverse {
                 steps.reverse();
             }
-            let tools: Vec<String> = all.rows.iter().map(|row| row[0].text().into_owned()).collect();
+            let tools: Vec<String> = all.rows.iter().map(|row| shown(&row[0]).into_owned()).collect();
             prop_assert_eq!(tools, steps.iter().map(|step| step.tool.clone()).collect::<Vec<_>>());
         } else {
             let place = ["tool", "result", "duration_ms"].iter().position(|name| *name == order).unwrap();
-            prop_assert!(all.rows.is_sorted_by(|a, b| Value::towards(&a[place], &b[place], reverse).is_le()));
+            prop_assert!(all.rows.is_sorted_by(|a, b| CellValue::towards(&a[place], &b[place], reverse).is_le()));
         }
     }
 }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
-use crate::commands::{Context, Output, Raw, reading};
+use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
 use crate::index::search::{Marker, Options, Order, Search};
 use crate::index::{NoteKey, Query, SessionRow};
@@ -25,6 +25,15 @@ use output::{Found, Group, Line, Listing};
 use passage::Passage;
 use told::Told;
 
+const EXAMPLES: &str = "\
+Examples:
+  cru search 'refresh token -test'
+  cru search 'is:decision cache after:30d'
+  cru search '\"no such file\" tool:bash is:failed' -C 2
+  cru search 'file:src/auth.rs agent:coder' --sort time
+  cru search 'panic status=failed tokens>100000'
+  cru search login --open";
+
 /// Hits of one session in a list of the most relevant ones, unless there are no others.
 const PER_SESSION: usize = 3;
 
@@ -34,16 +43,10 @@ const PER_SESSION: usize = 3;
 /// prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
 /// src/auth.rs, fooBar, error[E0308].
 ///
-/// Fields: agent: channel: status: kind: tool: file: model: project: branch: tag: session: after: before: and is: with a
-/// kind (is:decision), a mark (is:failed, is:correction, is:open) or a status (is:active). A comma means "or".
+/// Fields restrict: is:failed, tool:bash, tokens>100000, model~opus. is: takes a kind (is:decision), a mark (is:failed,
+/// is:correction, is:open) or a status (is:active).
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  cru search 'refresh token -test'
-  cru search 'is:decision cache after:30d'
-  cru search '\"no such file\" tool:bash is:failed' -C 2
-  cru search 'file:src/auth.rs agent:coder' --sort time
-  cru search login --open")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
 pub struct Args {
     /// What to look for; quote it for the shell
     #[arg(required = true, value_name = "QUERY")]
@@ -82,8 +85,7 @@ enum Sort {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let text = args.query.join(" ");
-    let query = Query::parse(&text, cx.env.now())
-        .map_err(|trouble| Error::usage(trouble.frame(&text)).with_hint(trouble.help))?;
+    let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };

@@ -1,7 +1,6 @@
 //! `cru session list`.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
@@ -15,6 +14,7 @@ use crate::commands::output::{Align, Cell, Found, Table, amount, minute, rows};
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
+use crate::index::table::SubagentIds;
 use crate::session::Status;
 
 /// List sessions, newest first
@@ -98,10 +98,9 @@ enum Sort {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    let children = children(snapshot.sessions());
-    let is_subagent = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
+    let subagents = SubagentIds::of(snapshot.sessions());
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.matches(row));
-    let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) = matching.partition(|row| args.all || !is_subagent(row));
+    let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) = matching.partition(|row| args.all || !subagents.has(row));
     sort(&mut rows, args.sort);
     if args.reverse {
         rows.reverse();
@@ -111,13 +110,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     }
     let total = rows.len();
     rows.truncate(args.limit.unwrap_or(usize::MAX));
-    let sessions = rows.into_par_iter().with_min_len(256).map(|row| Row::of(row, is_subagent(row))).collect();
+    let sessions = rows.into_par_iter().with_min_len(256).map(|row| Row::of(row, subagents.has(row))).collect();
     Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions }))
-}
-
-/// Ids of the sessions that others name as their sub-agents'.
-pub(in crate::commands) fn children(rows: &[SessionRow]) -> HashSet<&str> {
-    rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|id| !id.is_empty()).collect()
 }
 
 fn sort(rows: &mut [&SessionRow], by: Sort) {

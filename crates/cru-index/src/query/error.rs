@@ -1,11 +1,11 @@
 //! What is wrong with a query: the place, in words, and what was meant.
 
-use cru_base::Span;
 use cru_base::text::one_line;
+use cru_base::{Error, Span};
 
 /// A query that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct QueryError {
     /// Where, in bytes of the query.
     pub span: Span,
     /// What is wrong.
@@ -14,12 +14,17 @@ pub struct Trouble {
     pub help: String,
 }
 
-impl Trouble {
+impl QueryError {
     pub(super) fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: help.into() }
+        Self { span, message: one_line(&message.into()), help: one_line(&help.into()) }
     }
 
-    /// The message with the query and a caret under the place.
+    /// The usage error of a command that was given `query`.
+    pub fn into_usage(self, query: &str) -> Error {
+        Error::usage(self.frame(query)).with_hint(self.help)
+    }
+
+    /// The message with the query and a caret under the place; free of control characters.
     pub fn frame(&self, query: &str) -> String {
         use unicode_width::UnicodeWidthStr as _;
         /// Columns of the query before and behind the place; a query may be a pasted page.

@@ -1,52 +1,60 @@
-//! What people type to search: words, phrases, `AND` `OR` `NOT`, parentheses and fields, as a tree with spans.
+//! The query language of `cru search` and `cru query --where`: words, phrases and tests of fields, joined by `and`, `or`,
+//! `not` and parentheses, as a tree with spans.
 //!
-//! Words stand for all of them (`AND`). `"…"` is an exact phrase, `auth*` a prefix, `auth~` allows for a slip of the
-//! finger, `-word` and `NOT word` exclude. `status:failed` and its like restrict; a comma in the value means "or".
+//! Parts side by side must all hold. `"…"` is an exact phrase, `auth*` a prefix, `auth~` allows for a slip of the finger,
+//! `-word` and `not word` exclude. `field OP value` tests a field; a comma in the value means "or".
 //!
-//! Reading is linear, its depth is bounded, and what cannot be read gives an error with its place and what was meant.
-//! Nothing here knows the index: [`super::search`] turns the tree into an answer.
+//! The same lexer and parser serve both commands. A [`FieldSet`] says which fields there are and whether words may stand
+//! alone. Reading is linear, its depth is bounded, and what cannot be read gives an error with its place and what to do.
 
 mod error;
-mod field;
+pub mod field;
+mod is;
 mod lex;
+mod operator;
 mod parse;
+mod test;
 #[cfg(test)]
 mod tests;
 
-pub use error::Trouble;
-pub use field::{Field, Is};
+pub use error::QueryError;
+pub use field::{Field, FieldSet, SearchFields};
+pub use is::{Is, entry_kind};
+pub use operator::Operator;
+pub use test::{FieldTest, Operand, TestValue};
 
 use jiff::Timestamp;
 
+use crate::table::TableRow;
 use cru_base::Span;
 
 /// A query that was read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Query {
     /// As it was typed.
     pub text: String,
     /// What it asks.
-    pub root: Node,
+    pub root: QueryNode,
 }
 
 /// A part of a query.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+#[derive(Clone, Debug)]
+pub enum QueryNode {
     /// All of them.
-    All(Vec<Node>),
+    All(Vec<QueryNode>),
     /// At least one of them.
-    Any(Vec<Node>),
+    Any(Vec<QueryNode>),
     /// Not this.
-    Not(Box<Node>),
+    Not(Box<QueryNode>),
     /// Words.
-    Words(Words),
-    /// A field.
-    Field(Restriction),
+    Words(QueryWords),
+    /// A field compared with values.
+    Test(FieldTest),
 }
 
 /// A word or a phrase.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Words {
+pub struct QueryWords {
     /// Without quotes and marks.
     pub text: String,
     /// Where it stands in the query.
@@ -59,63 +67,46 @@ pub struct Words {
     pub fuzzy: bool,
 }
 
-/// `field:value`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Restriction {
-    /// Which field.
-    pub field: Field,
-    /// Its values; one of them must hold.
-    pub values: Vec<Value>,
-    /// Field and value in the query.
-    pub span: Span,
-}
-
-/// The value of a field.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Value {
-    /// As typed, without quotes and a leading `#` or `@`.
-    pub text: String,
-    /// `value*`: what begins so.
-    pub prefix: bool,
-    /// Of `after:` and `before:`.
-    pub time: Option<Timestamp>,
-}
-
 impl Query {
-    /// Reads a query; `now` is what `after:7d` counts from.
-    pub fn parse(text: &str, now: Timestamp) -> Result<Self, Trouble> {
-        let tokens = lex::tokens(text)?;
-        let root = parse::tree(text, &tokens, now)?;
+    /// Reads a query of `cru search`; `now` is what `after:7d` counts from.
+    pub fn parse(text: &str, now: Timestamp) -> Result<Self, QueryError> {
+        Self::parse_with(text, &SearchFields, now)
+    }
+
+    /// Reads a query on the fields of `fields`.
+    pub fn parse_with(text: &str, fields: &dyn FieldSet, now: Timestamp) -> Result<Self, QueryError> {
+        let tokens = lex::tokens(text, fields)?;
+        let root = parse::tree(text, &tokens, fields, now)?;
         Ok(Self { text: text.to_owned(), root })
     }
 
     /// The words that a hit may hold: those that are not excluded.
-    pub fn words(&self) -> Vec<&Words> {
+    pub fn words(&self) -> Vec<&QueryWords> {
         let mut found = Vec::new();
         self.root.words(&mut found);
         found
     }
 
     /// The parts that must all hold.
-    pub fn parts(&self) -> &[Node] {
+    pub fn parts(&self) -> &[QueryNode] {
         match &self.root {
-            Node::All(parts) => parts,
+            QueryNode::All(parts) => parts,
             other => std::slice::from_ref(other),
         }
     }
 
     /// The text of a part.
-    pub fn of(&self, node: &Node) -> &str {
+    pub fn of(&self, node: &QueryNode) -> &str {
         node.span().of(&self.text)
     }
 }
 
-impl Node {
-    fn words<'a>(&'a self, found: &mut Vec<&'a Words>) {
+impl QueryNode {
+    fn words<'a>(&'a self, found: &mut Vec<&'a QueryWords>) {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.words(found)),
             Self::Words(words) => found.push(words),
-            Self::Not(_) | Self::Field(_) => {}
+            Self::Not(_) | Self::Test(_) => {}
         }
     }
 
@@ -123,7 +114,7 @@ impl Node {
     pub fn span(&self) -> Span {
         match self {
             Self::Words(words) => words.span,
-            Self::Field(restriction) => restriction.span,
+            Self::Test(test) => test.span,
             Self::Not(node) => node.span(),
             Self::All(parts) | Self::Any(parts) => {
                 let start = parts.iter().map(|part| part.span().start).min().unwrap_or(0);
@@ -132,13 +123,34 @@ impl Node {
         }
     }
 
-    /// Whether it asks about whole sessions only.
+    /// Whether the session alone decides it.
     pub fn is_about_sessions(&self) -> bool {
+        self.tests(&mut |test| test.is_about_sessions())
+    }
+
+    /// Whether a field is asked for the files of steps.
+    pub fn asks_files(&self) -> bool {
+        !self.tests(&mut |test| !matches!(test.field, Field::File))
+    }
+
+    /// Whether `holds` is true of every test, and there are no words.
+    fn tests(&self, holds: &mut dyn FnMut(&FieldTest) -> bool) -> bool {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().all(Self::is_about_sessions),
-            Self::Not(node) => node.is_about_sessions(),
+            Self::All(parts) | Self::Any(parts) => parts.iter().all(|part| part.tests(holds)),
+            Self::Not(node) => node.tests(holds),
             Self::Words(_) => false,
-            Self::Field(restriction) => restriction.field.is_of_session(&restriction.values),
+            Self::Test(test) => holds(test),
+        }
+    }
+
+    /// Whether it holds for a row. Words hold for none: they are asked of entries. `here` is what `project:.` means.
+    pub fn holds(&self, row: TableRow<'_>, here: Option<&str>) -> bool {
+        match self {
+            Self::All(parts) => parts.iter().all(|part| part.holds(row, here)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(row, here)),
+            Self::Not(node) => !node.holds(row, here),
+            Self::Words(_) => false,
+            Self::Test(test) => test.holds(row, here),
         }
     }
 }

@@ -11,23 +11,32 @@ fn now() -> Timestamp {
     "2026-11-20T12:30:00Z".parse().unwrap()
 }
 
-fn shown(node: &Node) -> String {
-    let many = |nodes: &[Node], word: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(word);
+fn shown(node: &QueryNode) -> String {
+    let many = |nodes: &[QueryNode], word: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(word);
     match node {
-        Node::All(nodes) => format!("({})", many(nodes, " & ")),
-        Node::Any(nodes) => format!("({})", many(nodes, " | ")),
-        Node::Not(node) => format!("!{}", shown(node)),
-        Node::Words(words) => {
+        QueryNode::All(nodes) => format!("({})", many(nodes, " & ")),
+        QueryNode::Any(nodes) => format!("({})", many(nodes, " | ")),
+        QueryNode::Not(node) => format!("!{}", shown(node)),
+        QueryNode::Words(words) => {
             let mark = if words.prefix { "*" } else { "" };
             let mark = if words.fuzzy { "~" } else { mark };
             if words.quoted { format!("“{}”{mark}", words.text) } else { format!("{}{mark}", words.text) }
         }
-        Node::Field(it) => {
+        QueryNode::Test(it) => {
+            let name = match it.field {
+                Field::Column(column) => format!("[{}]", column.name),
+                field => format!("{field:?}").to_lowercase(),
+            };
             let values = it.values.iter().map(|value| {
-                let text = value.time.map_or_else(|| value.text.clone(), |time| time.to_string());
+                let text = match &value.operand {
+                    Operand::Text => value.text.clone(),
+                    Operand::Time(from, to) if to.duration_since(*from).as_nanos() == 1 => from.to_string(),
+                    Operand::Time(from, to) => format!("{from}–{to}"),
+                    other => format!("{other:?}"),
+                };
                 if value.prefix { format!("{text}*") } else { text }
             });
-            format!("{}={}", it.field.name(), values.collect::<Vec<_>>().join("/"))
+            format!("{name}{}{}", it.op.sign(), values.collect::<Vec<_>>().join("/"))
         }
     }
 }
@@ -35,7 +44,7 @@ fn shown(node: &Node) -> String {
 fn read(text: &str) -> String {
     match Query::parse(text, now()) {
         Ok(query) => shown(&query.root),
-        Err(trouble) => format!("{}\nhelp: {}", trouble.frame(text), trouble.help),
+        Err(error) => format!("{}\nhelp: {}", error.frame(text), error.help),
     }
 }
 
@@ -59,6 +68,19 @@ fn means() {
         "AGENT:coder Status:failed",
         "and or not",
         "* foo",
+        // Comparisons.
+        "tokens>100000 cost_usd>=1 started>=2026-11 model~opus title!~\"two words\" branch=null exit=1",
+        "tokens > 1e3 status != failed,paused model ~ opus subagent=no session_tokens<5",
+        "tool=bash agent!=coder tag=auth session=s1 kind=step is!=failed",
+        "path~'a b' title=\"say \\\"hi\\\"\"",
+        "x=1 fn()->T i<10 a!=b Vec<String> status=>done steps>>1 model~ key=value errors::Kind",
+        // Lower case: operators beside a field, words between words.
+        "search and replace or not",
+        "status=failed and panic",
+        "panic or (not tag:x)",
+        "(status=failed or tokens>5) and not (is:step or crash)",
+        "not(tag:x) not(f) and(y)",
+        "status:failed And Not tag:x",
     ] {
         writeln!(table, "{text}\n    {}", read(text)).unwrap();
     }
@@ -66,7 +88,7 @@ fn means() {
 }
 
 #[test]
-fn troubles() {
+fn errors() {
     let mut table = String::new();
     for text in [
         "",
@@ -87,6 +109,14 @@ fn troubles() {
         "foo:bar",
         "status: failed",
         "after:someday auth",
+        "tokns>1000",
+        "tokens~5",
+        "tokens>many",
+        "tokens=",
+        "subagent=maybe",
+        "after=7d",
+        "file~src",
+        "session:",
         "größe \u{1b}[31m after:\"日本\"",
     ] {
         writeln!(table, "{text:?}\n{}\n", read(text)).unwrap();
@@ -96,7 +126,7 @@ fn troubles() {
 
 #[test]
 fn depth_and_length_are_bounded() {
-    assert!(read(&"(".repeat(100_000)).starts_with("too many brackets"));
+    assert!(read(&"(".repeat(100_000)).starts_with("too many parentheses"));
     assert!(read(&"NOT ".repeat(100_000)).starts_with("nothing follows"));
     assert!(read(&"x ".repeat(100_000)).starts_with("more than 512 words"));
     let fits = format!("{}x{}", "(".repeat(60), ")".repeat(60));
@@ -113,8 +143,21 @@ fn knows_what_is_about_sessions() {
     assert!(!about("is:active,decision"));
 }
 
+/// Each is read in a fraction of a second; with anything quadratic in it, minutes.
+#[test]
+fn long_queries_are_read_in_linear_time() {
+    for part in
+        ["(", "not(", "\"", "a ", "status=a and ", "tokens > ", "tag:'", "x:", "-(", "not ", "é", "~", "=(", "a<"]
+    {
+        let begun = std::time::Instant::now();
+        check(&part.repeat(200_000));
+        check(&format!("status=\"{}\"", part.repeat(200_000)));
+        assert!(begun.elapsed().as_secs() < 10, "{part:?}");
+    }
+}
+
 proptest! {
-    /// Any text is a tree or a trouble with a place in it.
+    /// Any text is a tree or a error with a place in it.
     #[test]
     fn any_text(text in ".{0,80}") {
         check(&text);
@@ -124,6 +167,7 @@ proptest! {
     #[test]
     fn nearly_queries(parts in prop::collection::vec(prop::sample::select(vec![
         "(", ")", "\"", "AND", "OR", "NOT", "-", " ", " ", "auth", "é日", "status:", "is:", "after:", "7d", "*", "~", ":", ",", "foo:",
+        "and", "or", "not", "not(", "tokens", "title", "=", "<", ">=", "!~", "'", "\\", "null", "5",
     ]), 0..24)) {
         check(&parts.concat());
     }
@@ -141,9 +185,9 @@ fn check(text: &str) {
                 assert!(!crate::words::cut(&words.text).is_empty(), "{text:?}");
             }
         }
-        Err(trouble) => {
-            assert!(text.get(trouble.span.range()).is_some(), "{text:?} {trouble:?}");
-            assert!(!trouble.frame(text).contains('\u{1b}'));
+        Err(error) => {
+            assert!(text.get(error.span.range()).is_some(), "{text:?} {error:?}");
+            assert!(!error.frame(text).contains('\u{1b}'));
         }
     }
 }

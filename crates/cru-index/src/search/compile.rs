@@ -12,9 +12,9 @@ use tantivy::schema::{Field as Column, IndexRecordOption};
 
 use super::pattern::{Pattern, slips};
 use super::{Options, rows};
-use crate::query::{Field, Is, Node, Restriction, Value};
-use crate::record::SessionRow;
+use crate::query::{Field, FieldTest, Is, QueryNode, TestValue, entry_kind};
 use crate::snapshot::Snapshot;
+use crate::table::TableRow;
 
 type Boxed = Box<dyn Query>;
 
@@ -22,7 +22,7 @@ type Boxed = Box<dyn Query>;
 const NEARLY: f32 = 0.5;
 
 /// All of the nodes.
-pub(super) fn all(nodes: &[&Node], snapshot: &Snapshot, options: &Options) -> Boxed {
+pub(super) fn all(nodes: &[&QueryNode], snapshot: &Snapshot, options: &Options) -> Boxed {
     Compiler { snapshot, options }.all(nodes.iter().copied())
 }
 
@@ -94,29 +94,33 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn node(&self, node: &Node) -> Boxed {
+    fn node(&self, node: &QueryNode) -> Boxed {
         if node.is_about_sessions() {
-            return constant(self.notes(|row| rows::holds(node, row, self.options.here.as_deref())), 0.0);
+            return constant(self.notes(|row| node.holds(row, self.options.here.as_deref())), 0.0);
         }
         match node {
-            Node::All(nodes) => self.all(nodes.iter()),
-            Node::Any(nodes) => any(nodes.iter().map(|node| self.node(node)).collect()),
-            Node::Not(_) => self.all(std::iter::once(node)),
-            Node::Words(words) => match Pattern::of(words, self.options.fuzzy) {
+            QueryNode::All(nodes) => self.all(nodes.iter()),
+            QueryNode::Any(nodes) => any(nodes.iter().map(|node| self.node(node)).collect()),
+            QueryNode::Not(_) => self.all(std::iter::once(node)),
+            QueryNode::Words(words) => match Pattern::of(words, self.options.fuzzy) {
                 Some(words) => pattern(&words, self.snapshot.fields().body),
                 None => Box::new(AllQuery),
             },
-            Node::Field(restriction) => {
-                let values = restriction.values.iter().map(|value| self.value(restriction, value));
-                constant(any(values.collect()), 0.0)
+            QueryNode::Test(test) => {
+                let found = constant(any(test.values.iter().map(|value| self.value(test, value)).collect()), 0.0);
+                if !test.op.positive().1 {
+                    return found;
+                }
+                let every = constant(Box::new(AllQuery), 0.0);
+                Box::new(BooleanQuery::new(vec![(Occur::Must, every), (Occur::MustNot, found)]))
             }
         }
     }
 
-    fn all<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Boxed {
+    fn all<'n>(&self, nodes: impl Iterator<Item = &'n QueryNode>) -> Boxed {
         let mut parts: Vec<(Occur, Boxed)> = nodes
             .map(|node| match node {
-                Node::Not(node) => (Occur::MustNot, self.node(node)),
+                QueryNode::Not(node) => (Occur::MustNot, self.node(node)),
                 node => (Occur::Must, self.node(node)),
             })
             .collect();
@@ -129,25 +133,25 @@ impl Compiler<'_> {
         }
     }
 
-    fn value(&self, restriction: &Restriction, value: &Value) -> Boxed {
+    /// What one value of a test asks of entries, whether the operator denies it or not.
+    fn value(&self, test: &FieldTest, value: &TestValue) -> Boxed {
         let fields = self.snapshot.fields();
-        let here = self.options.here.as_deref();
-        let one = Restriction { values: vec![value.clone()], ..restriction.clone() };
-        let of_row = |row: &SessionRow| rows::fits(&one, row, here);
-        match restriction.field {
-            Field::Kind => word(fields.kind, &kind(&value.folded()), value.prefix),
-            Field::Tool => word(fields.tool, &value.folded(), value.prefix),
+        let one = FieldTest { values: vec![value.clone()], op: test.op.positive().0, ..test.clone() };
+        let of_row = |row: TableRow<'_>| one.holds(row, self.options.here.as_deref());
+        match test.field {
+            Field::Kind => word(fields.kind, entry_kind(&value.folded), value.prefix),
+            Field::Tool => word(fields.tool, &value.folded, value.prefix),
             // The head of a session tells who took part in it.
-            Field::Agent => any(vec![word(fields.agent, &value.folded(), value.prefix), self.heads(of_row)]),
-            Field::Channel => any(vec![word(fields.channel, &value.folded(), value.prefix), self.heads(of_row)]),
+            Field::Agent => any(vec![word(fields.agent, &value.folded, value.prefix), self.heads(of_row)]),
+            Field::Channel => any(vec![word(fields.channel, &value.folded, value.prefix), self.heads(of_row)]),
             Field::File => match Pattern::phrase(&value.text) {
                 Some(path) => pattern(&Pattern { prefix: value.prefix, ..path }, fields.file),
                 None => Box::new(tantivy::query::EmptyQuery),
             },
             Field::After | Field::Before => {
-                let second = value.time.map_or(0, jiff::Timestamp::as_second);
+                let second = value.time().map_or(0, jiff::Timestamp::as_second);
                 let bound = Term::from_field_i64(fields.time, second);
-                let range = match restriction.field {
+                let range = match test.field {
                     Field::After => RangeQuery::new(Bound::Included(bound), Bound::Unbounded),
                     _ => RangeQuery::new(Bound::Unbounded, Bound::Excluded(bound)),
                 };
@@ -158,27 +162,25 @@ impl Compiler<'_> {
                 ]);
                 any(vec![Box::new(range), Box::new(timeless)])
             }
-            Field::Is => match Is::of(&value.folded()) {
+            Field::Is => match Is::of(&value.folded) {
                 Is::Status => self.notes(of_row),
                 Is::Failed => any(vec![word(fields.is, "failed", false), self.heads(of_row)]),
-                Is::Mark => word(fields.is, &value.folded(), false),
-                Is::Kind => word(fields.kind, &kind(&value.folded()), value.prefix),
+                Is::Mark => word(fields.is, &value.folded, false),
+                Is::Kind => word(fields.kind, entry_kind(&value.folded), value.prefix),
             },
-            Field::Status | Field::Model | Field::Project | Field::Branch | Field::Tag | Field::Session => {
-                self.notes(of_row)
-            }
+            Field::Column(_) | Field::Tag | Field::Session => self.notes(of_row),
         }
     }
 
     /// All that stands in the notes whose session is wanted.
-    fn notes(&self, wanted: impl Fn(&SessionRow) -> bool) -> Boxed {
+    fn notes(&self, wanted: impl Fn(TableRow<'_>) -> bool) -> Boxed {
         let keys: HashSet<u64> = rows::keys(self.snapshot, wanted);
         let note = self.snapshot.fields().note;
         Box::new(TermSetQuery::new(keys.into_iter().map(|key| Term::from_field_u64(note, key))))
     }
 
     /// The heads of the sessions that are wanted.
-    fn heads(&self, wanted: impl Fn(&SessionRow) -> bool) -> Boxed {
+    fn heads(&self, wanted: impl Fn(TableRow<'_>) -> bool) -> Boxed {
         let head = word(self.snapshot.fields().kind, "session", false);
         Box::new(BooleanQuery::intersection(vec![head, self.notes(wanted)]))
     }
@@ -188,13 +190,4 @@ impl Compiler<'_> {
 fn word(column: Column, value: &str, prefix: bool) -> Boxed {
     let term = Term::from_field_text(column, value);
     if prefix { beginning(term) } else { Box::new(TermQuery::new(term, IndexRecordOption::Basic)) }
-}
-
-/// `decisions` is `decision`.
-fn kind(word: &str) -> String {
-    let known = |word: &str| Is::words().any(|known| known == word);
-    match word.strip_suffix('s') {
-        Some(one) if !known(word) && known(one) => one.to_owned(),
-        _ => word.to_owned(),
-    }
 }

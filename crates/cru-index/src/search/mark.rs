@@ -62,6 +62,12 @@ impl Marker {
     }
 }
 
+/// Whether the words of `part` stand in `path` side by side; the last may go on where `prefix` says so.
+pub(crate) fn is_path_of(part: &str, prefix: bool, path: &str) -> bool {
+    let Some(pattern) = Pattern::phrase(part) else { return false };
+    Marker { patterns: vec![Pattern { prefix, ..pattern }] }.marks(path).different > 0
+}
+
 impl Pattern {
     fn find(&self, places: &[Vec<(Span, String)>], spans: &mut Vec<Span>) {
         let last = self.parts.len() - 1;

@@ -13,14 +13,16 @@ mod rows;
 mod suggest;
 
 pub use mark::Marker;
+pub(crate) use mark::is_path_of;
 pub use suggest::{Advice, advise};
 
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::query::{Node, Query};
+use super::query::{Query, QueryNode};
 use super::snapshot::{NoteKey, Snapshot};
+use super::table::TableRow;
 use cru_base::{Error, Result, Span};
 
 /// Something that was found.
@@ -122,9 +124,9 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// Prepares it.
     pub fn new(snapshot: &'a Snapshot, query: &Query, options: &'a Options) -> Self {
-        let (about, of_entries): (Vec<&Node>, Vec<&Node>) =
+        let (about, of_entries): (Vec<&QueryNode>, Vec<&QueryNode>) =
             query.parts().iter().partition(|part| part.is_about_sessions());
-        let holds = |row: &_| about.iter().all(|node| rows::holds(node, row, options.here.as_deref()));
+        let holds = |row: TableRow<'_>| about.iter().all(|node| node.holds(row, options.here.as_deref()));
         let allowed = (!about.is_empty()).then(|| rows::keys(snapshot, holds));
         let query = (!of_entries.is_empty()).then(|| compile::all(&of_entries, snapshot, options));
         Self { snapshot, options, allowed, query }

@@ -1,6 +1,6 @@
 //! Words of a query as the words of the index.
 
-use crate::query::Words;
+use crate::query::QueryWords;
 use crate::words::cut;
 
 /// What to look for: words at following places.
@@ -18,7 +18,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// The pattern of some words; `None` where they hold no letter and no digit.
-    pub(super) fn of(words: &Words, fuzzy: bool) -> Option<Self> {
+    pub(super) fn of(words: &QueryWords, fuzzy: bool) -> Option<Self> {
         let mut pattern = Self::phrase(&words.text)?;
         pattern.prefix = words.prefix;
         pattern.fuzzy = words.fuzzy || (fuzzy && !words.quoted && !words.prefix);

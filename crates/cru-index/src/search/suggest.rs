@@ -7,7 +7,7 @@ use tantivy::{TantivyError, Term};
 
 use super::pattern::{Pattern, slips};
 use super::{Options, Search, Totals, failed};
-use crate::query::{Node, Query};
+use crate::query::{Query, QueryNode};
 use crate::snapshot::{NoteKey, Snapshot};
 use cru_base::Result;
 
@@ -33,8 +33,8 @@ const TRIED: usize = 8;
 
 /// What to try instead of a query without hits.
 pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<Vec<Advice>> {
-    let all = |parts: Vec<Node>| -> Result<(Totals, HashSet<u64>)> {
-        let part = Query { text: query.text.clone(), root: Node::All(parts) };
+    let all = |parts: Vec<QueryNode>| -> Result<(Totals, HashSet<u64>)> {
+        let part = Query { text: query.text.clone(), root: QueryNode::All(parts) };
         let (hits, notes) = Search::new(snapshot, &part, options).all()?;
         Ok((Totals { hits, sessions: notes.len() as u64 }, notes))
     };
@@ -44,12 +44,12 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<V
     let parts = query.parts();
     for (index, part) in parts.iter().take(TRIED).enumerate() {
         let name = query.of(part).to_owned();
-        if !matches!(part, Node::Not(_)) {
+        if !matches!(part, QueryNode::Not(_)) {
             let (alone, notes) = all(vec![part.clone()])?;
             apart = Some(apart.map_or(notes.clone(), |apart| apart.intersection(&notes).copied().collect()));
             if alone.hits == 0 {
                 let near = match part {
-                    Node::Words(words) => Pattern::of(words, false).map(|it| near(snapshot, &it)).transpose()?,
+                    QueryNode::Words(words) => Pattern::of(words, false).map(|it| near(snapshot, &it)).transpose()?,
                     _ => None,
                 };
                 advice.push(match near {
@@ -58,7 +58,7 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<V
                 });
                 continue;
             }
-            if parts.len() > 1 && matches!(part, Node::Words(_)) {
+            if parts.len() > 1 && matches!(part, QueryNode::Words(_)) {
                 advice.push(Advice::Alone(name, alone));
                 continue;
             }
@@ -67,13 +67,13 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<V
             let rest = parts.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, node)| node.clone());
             let (without, _) = all(rest.collect())?;
             if without.hits > 0 {
-                let name = if matches!(part, Node::Not(_)) { format!("-{name}") } else { name };
+                let name = if matches!(part, QueryNode::Not(_)) { format!("-{name}") } else { name };
                 advice.push(Advice::Without(name, without));
             }
         }
     }
     let apart = apart.filter(|_| parts.len() > 1 && parts.len() <= TRIED).unwrap_or_default();
-    let is_excluded = parts.iter().any(|part| matches!(part, Node::Not(_)));
+    let is_excluded = parts.iter().any(|part| matches!(part, QueryNode::Not(_)));
     if !apart.is_empty() && !is_excluded {
         let mut rows: Vec<_> = apart.iter().filter_map(|note| snapshot.session(NoteKey(*note))).collect();
         rows.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.path.cmp(&b.path)));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::base::{Error, Result};
+use crate::base::Result;
 use crate::commands::{Context, reading};
 use crate::index::Query;
 use crate::index::search::{Options, Search};
@@ -149,8 +149,7 @@ fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
 
 /// Paths of the sessions in which a query finds something.
 fn filtered(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<BTreeSet<String>> {
-    let query = Query::parse(text, cx.env.now())
-        .map_err(|trouble| Error::usage(trouble.frame(text)).with_hint(trouble.help))?;
+    let query = Query::parse(text, cx.env.now()).map_err(|error| error.into_usage(text))?;
     let snapshot = reading::snapshot(vault, cx)?;
     let options = Options { limit: usize::MAX, per_session: 1, here: Some(cx.env.folder()), ..Options::default() };
     let hits = Search::new(&snapshot, &query, &options).hits()?;

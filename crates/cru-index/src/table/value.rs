@@ -5,38 +5,43 @@ use std::cmp::Ordering;
 
 use jiff::Timestamp;
 
-use crate::commands::output::minute;
-
-/// A value of a column.
+/// What a row has in a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub enum CellValue<'a> {
     /// Nothing is known.
     Null,
+    /// Yes or no.
     Bool(bool),
+    /// A whole number.
     Int(i128),
+    /// A number.
     Float(f64),
+    /// A point in time.
     Time(Timestamp),
+    /// Text.
     Text(Cow<'a, str>),
 }
 
-impl Value<'_> {
-    pub(super) fn into_owned(self) -> Value<'static> {
+impl CellValue<'_> {
+    /// The same value without what it borrows.
+    pub fn into_owned(self) -> CellValue<'static> {
         match self {
-            Self::Null => Value::Null,
-            Self::Bool(it) => Value::Bool(it),
-            Self::Int(it) => Value::Int(it),
-            Self::Float(it) => Value::Float(it),
-            Self::Time(it) => Value::Time(it),
-            Self::Text(it) => Value::Text(Cow::Owned(it.into_owned())),
+            Self::Null => CellValue::Null,
+            Self::Bool(it) => CellValue::Bool(it),
+            Self::Int(it) => CellValue::Int(it),
+            Self::Float(it) => CellValue::Float(it),
+            Self::Time(it) => CellValue::Time(it),
+            Self::Text(it) => CellValue::Text(Cow::Owned(it.into_owned())),
         }
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    /// Whether nothing is known.
+    pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// For programs.
-    pub(super) fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> serde_json::Value {
         match self {
             Self::Null => serde_json::Value::Null,
             Self::Bool(it) => (*it).into(),
@@ -51,31 +56,21 @@ impl Value<'_> {
         }
     }
 
-    /// For people: times to the minute, fractions to two places.
-    pub(super) fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Null => "–".into(),
-            Self::Bool(true) => "yes".into(),
-            Self::Bool(false) => "no".into(),
-            Self::Int(it) => it.to_string().into(),
-            Self::Float(it) => format!("{it:.2}").into(),
-            Self::Time(it) => minute(*it).into(),
-            Self::Text(it) => it.as_ref().into(),
-        }
-    }
-
     /// What tells it from other values when rows are grouped; `None` for nothing.
-    pub(super) fn key(&self) -> Option<String> {
+    pub fn key(&self) -> Option<String> {
         match self {
             Self::Null => None,
             Self::Float(it) => Some(it.to_string()),
             Self::Time(it) => Some(it.to_string()),
-            other => Some(other.text().into_owned()),
+            Self::Bool(true) => Some("yes".to_owned()),
+            Self::Bool(false) => Some("no".to_owned()),
+            Self::Int(it) => Some(it.to_string()),
+            Self::Text(it) => Some(it.as_ref().to_owned()),
         }
     }
 
     /// As a number, where it is one.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Self::Int(it) => Some(*it as f64),
             Self::Float(it) => Some(*it),
@@ -84,12 +79,12 @@ impl Value<'_> {
     }
 
     /// That order, or the other way round; nothing comes last either way.
-    pub(super) fn towards(a: &Self, b: &Self, is_falling: bool) -> Ordering {
+    pub fn towards(a: &Self, b: &Self, is_falling: bool) -> Ordering {
         if is_falling && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
     }
 
     /// A total order: numbers by size, text by letters whatever their case; nothing comes last.
-    pub(super) fn order(&self, other: &Self) -> Ordering {
+    pub fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Null, Self::Null) => Ordering::Equal,
             (Self::Null, _) => Ordering::Greater,
@@ -110,49 +105,49 @@ impl Value<'_> {
     }
 }
 
-/// A field of a row as a value.
-pub(super) trait Field {
-    fn value(&self) -> Value<'_>;
+/// A member of a row as a cell.
+pub(super) trait ToCell {
+    fn value(&self) -> CellValue<'_>;
 }
 
-impl Field for String {
-    fn value(&self) -> Value<'_> {
-        Value::Text(Cow::Borrowed(self))
+impl ToCell for String {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Text(Cow::Borrowed(self))
     }
 }
 
-impl Field for bool {
-    fn value(&self) -> Value<'_> {
-        Value::Bool(*self)
+impl ToCell for bool {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Bool(*self)
     }
 }
 
-impl Field for u64 {
-    fn value(&self) -> Value<'_> {
-        Value::Int(i128::from(*self))
+impl ToCell for u64 {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Int(i128::from(*self))
     }
 }
 
-impl Field for i64 {
-    fn value(&self) -> Value<'_> {
-        Value::Int(i128::from(*self))
+impl ToCell for i64 {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Int(i128::from(*self))
     }
 }
 
-impl Field for f64 {
-    fn value(&self) -> Value<'_> {
-        Value::Float(*self)
+impl ToCell for f64 {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Float(*self)
     }
 }
 
-impl Field for Timestamp {
-    fn value(&self) -> Value<'_> {
-        Value::Time(*self)
+impl ToCell for Timestamp {
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Time(*self)
     }
 }
 
-impl<T: Field> Field for Option<T> {
-    fn value(&self) -> Value<'_> {
-        self.as_ref().map_or(Value::Null, Field::value)
+impl<T: ToCell> ToCell for Option<T> {
+    fn value(&self) -> CellValue<'_> {
+        self.as_ref().map_or(CellValue::Null, ToCell::value)
     }
 }

@@ -1,0 +1,211 @@
+//! The columns that rows have: one table for each kind of row, and those that all kinds share.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use super::row::{RowItem, TableRow};
+use super::value::{CellValue, ToCell as _};
+
+/// What a column holds, which decides how a query compares it; `:` above all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Words of somebody; `:` looks into them.
+    Text,
+    /// A path; `:` looks into it, and a comma in its value is part of it.
+    Path,
+    /// One word or id; `:` is equality.
+    Word,
+    /// A word that may be written with `#`.
+    Channel,
+    /// `name` or `name@version`; equal to either.
+    Agent,
+    /// Words joined by `, `; equal to each.
+    List,
+    /// A list of tags: `:area` finds `area/import` too.
+    Tags,
+    /// Yes or no.
+    Bool,
+    /// A whole number.
+    Int,
+    /// A number.
+    Float,
+    /// A point in time; a date is its whole day.
+    Time,
+}
+
+impl ColumnType {
+    /// Whether `~` can look into it.
+    pub const fn is_text(self) -> bool {
+        !matches!(self, Self::Bool | Self::Int | Self::Float | Self::Time)
+    }
+
+    /// As errors name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text | Self::Path | Self::Word | Self::Channel | Self::Agent | Self::List | Self::Tags => "text",
+            Self::Bool => "yes or no",
+            Self::Int | Self::Float => "a number",
+            Self::Time => "a time",
+        }
+    }
+
+    /// Whether it can be summed up.
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::Int | Self::Float)
+    }
+}
+
+/// A column.
+#[derive(Debug)]
+pub struct Column {
+    /// What queries and rows call it.
+    pub name: &'static str,
+    /// What it holds.
+    pub of: ColumnType,
+    /// Whether the session alone decides its value.
+    pub of_session: bool,
+    /// Its value in a row.
+    pub get: for<'a> fn(TableRow<'a>) -> CellValue<'a>,
+}
+
+macro_rules! session {
+    ($($name:ident $of:ident),* $(,)?) => {
+        &[$(Column {
+            name: stringify!($name),
+            of: ColumnType::$of,
+            of_session: true,
+            get: |row| row.session.$name.value(),
+        }),*]
+    };
+}
+
+macro_rules! own {
+    ($item:ident: $($name:ident $of:ident),* $(,)?) => {
+        &[$(Column {
+            name: stringify!($name),
+            of: ColumnType::$of,
+            of_session: false,
+            get: |row| match row.item {
+                RowItem::$item(it) => it.$name.value(),
+                _ => CellValue::Null,
+            },
+        }),*]
+    };
+}
+
+/// Of sessions.
+pub const SESSION: &[Column] = session![
+    id Text, title Text, status Word, started Time, ended Time, duration_ms Int, agent Agent, participants List,
+    channel Channel, model Text, project Path, branch Word, tags Tags, host Word, host_session Text, transcript Path,
+    parent Text, subagent_sessions List, phases Int, steps Int, failed_steps Int, decisions Int, errors Int, user Int,
+    corrections Int, subagents Int, open_tasks Int, tokens Int, cost_usd Float, path Path,
+];
+
+/// Of sessions, but not by their own rows alone.
+pub const SUBAGENT: Column =
+    Column { name: "subagent", of: ColumnType::Bool, of_session: true, get: |row| CellValue::Bool(row.is_subagent) };
+
+/// Of phases.
+pub const PHASE: &[Column] =
+    own![Phase: id Word, title Text, started Time, steps Int, failed_steps Int, after Text, line Int];
+
+/// Of steps.
+pub const STEP: &[Column] = own![
+    Step: id Word, phase Word, tool Word, args Text, result Text, status Word, check Word, time Time, exit Int,
+    duration_ms Int, after Text, line Int
+];
+
+/// Of decisions.
+pub const DECISION: &[Column] = own![
+    Decision: id Word, phase Word, title Text, text Text, why Text, rejected Text, impact Text, at Time, line Int
+];
+
+/// Of errors.
+pub const ERROR: &[Column] =
+    own![Error: id Word, phase Word, title Text, text Text, resolution Text, at Time, line Int];
+
+/// Of the user's words.
+pub const USER: &[Column] = own![User: id Word, phase Word, correction Bool, words Text, at Time, line Int];
+
+/// Of sub-agents. What its link names is `link`, because `session` is the session it stands in.
+pub const SUBAGENTS: &[Column] = own![
+    Subagent: id Word, phase Word, agent Agent, model Text, mode Word, task Text, summary Text, tokens Int, line Int
+];
+
+/// Of sub-agents: the session that the link names.
+pub const LINK: Column = Column {
+    name: "link",
+    of: ColumnType::Text,
+    of_session: false,
+    get: |row| match row.item {
+        RowItem::Subagent(it) => it.session.value(),
+        _ => CellValue::Null,
+    },
+};
+
+/// Of files.
+pub const FILE: &[Column] =
+    own![File: path Path, access Word, hash Word, step Word, phase Word, tool Word, time Time, line Int];
+
+/// Of tasks.
+pub const TASK: &[Column] = own![Task: id Word, content Text, status Word, priority Word];
+
+/// The column of a session called `name`; `session_status` is `status`.
+pub fn of_session(name: &str) -> Option<&'static Column> {
+    static SUBAGENT_COLUMN: Column = SUBAGENT;
+    let name = name.strip_prefix("session_").unwrap_or(name);
+    SESSION.iter().chain([&SUBAGENT_COLUMN]).find(|column| column.name == name)
+}
+
+/// Of every kind.
+pub const SHARED: &[Column] = &[
+    Column { name: "session", of: ColumnType::Text, of_session: true, get: |row| row.session.id.value() },
+    Column { name: "note", of: ColumnType::Path, of_session: true, get: |row| row.session.path.value() },
+    Column {
+        name: "agent",
+        of: ColumnType::Agent,
+        of_session: false,
+        get: |row| {
+            row.phase
+                .and_then(|phase| phase.agent.as_ref())
+                .or(row.session.agent.as_ref())
+                .map_or(CellValue::Null, |it| it.value())
+        },
+    },
+    Column {
+        name: "channel",
+        of: ColumnType::Channel,
+        of_session: false,
+        get: |row| {
+            row.phase
+                .and_then(|phase| phase.channel.as_ref())
+                .or(row.session.channel.as_ref())
+                .map_or(CellValue::Null, |it| it.value())
+        },
+    },
+];
+
+/// The phase's title, of what stands in one.
+pub const PHASE_TITLE: Column = Column {
+    name: "phase_title",
+    of: ColumnType::Text,
+    of_session: false,
+    get: |row| row.phase.map_or(CellValue::Null, |phase| phase.title.value()),
+};
+
+/// A row's time, else its phase's or session's start; its day and week (ISO, UTC).
+pub const CALENDAR: &[Column] = &[
+    Column {
+        name: "time",
+        of: ColumnType::Time,
+        of_session: false,
+        get: |row| row.time().map_or(CellValue::Null, CellValue::Time),
+    },
+    Column { name: "day", of: ColumnType::Word, of_session: false, get: |row| calendar(row.time(), "%Y-%m-%d") },
+    Column { name: "week", of: ColumnType::Word, of_session: false, get: |row| calendar(row.time(), "%G-W%V") },
+];
+
+fn calendar(time: Option<Timestamp>, form: &str) -> CellValue<'static> {
+    time.map_or(CellValue::Null, |time| CellValue::Text(Cow::Owned(time.strftime(form).to_string())))
+}

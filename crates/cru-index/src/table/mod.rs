@@ -1,0 +1,12 @@
+//! Rows of sessions and of what stands in them as tables: named columns of plain values.
+//!
+//! `cru query` shows these columns, and both `cru search` and `cru query --where` compare them: what a column is called
+//! and what it holds is said here alone.
+
+pub mod column;
+mod row;
+mod value;
+
+pub use column::{Column, ColumnType};
+pub use row::{RowItem, RowsOf, SubagentIds, TableRow, rows};
+pub use value::CellValue;

@@ -1,0 +1,119 @@
+//! A row: one thing of a session, with what it stands in.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+
+use crate::record::{
+    DecisionRow, ErrorRow, FileRow, PhaseRow, Record, SessionRow, StepRow, SubagentRow, TaskRow, UserRow,
+};
+
+/// A thing and the session and phase that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRow<'a> {
+    /// The session.
+    pub session: &'a SessionRow,
+    /// Whether the session is a sub-agent's.
+    pub is_subagent: bool,
+    /// The phase, of what stands in one.
+    pub phase: Option<&'a PhaseRow>,
+    /// The thing.
+    pub item: RowItem<'a>,
+    /// All files of the session, in the order of their lines; empty where they were not read.
+    pub files: &'a [FileRow],
+}
+
+/// The thing.
+#[derive(Clone, Copy, Debug)]
+pub enum RowItem<'a> {
+    /// The session itself.
+    Session,
+    /// A phase.
+    Phase(&'a PhaseRow),
+    /// A step.
+    Step(&'a StepRow),
+    /// A decision.
+    Decision(&'a DecisionRow),
+    /// An error.
+    Error(&'a ErrorRow),
+    /// Words of the user.
+    User(&'a UserRow),
+    /// A sub-agent.
+    Subagent(&'a SubagentRow),
+    /// A file that a step read or wrote.
+    File(&'a FileRow),
+    /// A task.
+    Task(&'a TaskRow),
+}
+
+impl RowItem<'_> {
+    /// What it is, as `kind:` and `is:` name it.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Phase(_) => "phase",
+            Self::Step(_) => "step",
+            Self::Decision(_) => "decision",
+            Self::Error(_) => "error",
+            Self::User(_) => "user",
+            Self::Subagent(_) => "subagent",
+            Self::File(_) => "file",
+            Self::Task(_) => "task",
+        }
+    }
+}
+
+impl<'a> TableRow<'a> {
+    /// The row of a session.
+    pub fn session(session: &'a SessionRow, is_subagent: bool) -> Self {
+        Self { session, is_subagent, phase: None, item: RowItem::Session, files: &[] }
+    }
+
+    /// When it was, else when its session began.
+    pub fn time(self) -> Option<Timestamp> {
+        let own = match self.item {
+            RowItem::Session | RowItem::Subagent(_) | RowItem::Task(_) => None,
+            RowItem::Phase(it) => it.started,
+            RowItem::Step(it) => it.time,
+            RowItem::Decision(it) => it.at,
+            RowItem::Error(it) => it.at,
+            RowItem::User(it) => it.at,
+            RowItem::File(it) => it.time,
+        };
+        own.or_else(|| self.phase.and_then(|phase| phase.started)).or(self.session.started)
+    }
+}
+
+/// What hands out the things of one kind with the id of their phase.
+pub type RowsOf = for<'a> fn(&'a Record) -> Box<dyn Iterator<Item = (Option<&'a str>, RowItem<'a>)> + 'a>;
+
+/// The rows of one record.
+pub fn rows(record: &Record, is_subagent: bool, things: RowsOf) -> impl Iterator<Item = TableRow<'_>> {
+    let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|phase| (phase.id.as_str(), phase)).collect();
+    things(record).map(move |(phase, item)| TableRow {
+        session: &record.session,
+        is_subagent,
+        phase: match item {
+            RowItem::Phase(own) => Some(own),
+            _ => phase.and_then(|id| phases.get(id).copied()),
+        },
+        item,
+        files: &record.files,
+    })
+}
+
+/// The sessions of sub-agents.
+#[derive(Debug)]
+pub struct SubagentIds<'a>(HashSet<&'a str>);
+
+impl<'a> SubagentIds<'a> {
+    /// Those that the sessions `rows` name as their sub-agents'.
+    pub fn of(rows: &'a [SessionRow]) -> Self {
+        Self(rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|id| !id.is_empty()).collect())
+    }
+
+    /// Whether a session is a sub-agent's, as its own note or another tells.
+    pub fn has(&self, session: &SessionRow) -> bool {
+        session.subagent || self.0.contains(session.id.as_str())
+    }
+}
