@@ -36,7 +36,7 @@ pub fn is_pasted(line: &str) -> bool {
         && line.rsplit(':').next().is_some_and(|end| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
         && line.contains(':')
         && !line.contains("://");
-    let data = whole.ends_with(['[', '{', '(', '\\']) || (line.starts_with('"') && line.contains("\": "));
+    let data = whole.ends_with(['[', '{', '(']) || (line.starts_with('"') && line.contains("\": "));
     let prompt = ["$ ", "% ", "➜ ", "❯ ", "PS ", ">>> "].iter().any(|mark| line.starts_with(mark));
     // What a shell shows before the cursor: `~/code/api (main)`.
     let shell = line.starts_with("~/") && line.ends_with(')') && line.split_whitespace().count() <= 2;
@@ -86,6 +86,8 @@ mod tests {
             "[ ] the pump",
             "\"No\" is no answer",
             "first the pump, then the valve;",
+            // A host's prompt takes a backslash for a new line, and keeps it.
+            "Move the pump to the cellar \\",
         ] {
             assert!(!is_pasted(line), "{line}");
         }

@@ -7,7 +7,7 @@ use super::data::{self, Data};
 use super::deed::Deed;
 use super::draft::Draft;
 use super::outcome::Passes;
-use super::{clean, head, inline, paragraph, request, title};
+use super::{clean, head, inline, paragraph, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_base::Span;
 use cru_base::text::truncate;
@@ -156,7 +156,7 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
             let prose = draft.intent.filter(told);
             let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
             let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-            request::request(&strip_links(paragraph), MAX_FURTHER)
+            Some(quote(&strip_links(paragraph), MAX_FURTHER))
         }
     };
     words.filter(|words| !words.is_empty() && !same(words, &draft.title))
@@ -218,7 +218,7 @@ impl Said {
 /// What went wrong, and what helped: in words, else the files that were changed to put it right.
 fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
     let what = clean(&strip_links(&error.callout.title));
-    let what = if what.is_empty() { request::request(&error.text, 120).unwrap_or_default() } else { what };
+    let what = if what.is_empty() { shorten::at_sentence(&clean(&error.text), 120).into_owned() } else { what };
     let help = error.resolution.as_deref().map(|text| clean(&strip_links(text))).unwrap_or_default();
     let told = help.trim_end_matches(['.', ';', ' ']);
     if !matches!(told, "" | "fixed; worked" | "fixed; passed" | "worked" | "passed") {
@@ -228,7 +228,7 @@ fn trouble(error: &Error, deeds: &[Deed<'_>]) -> String {
     for link in &error.resolved_by {
         let deed = deeds.iter().find(|deed| deed.step.id.is_some() && deed.step.id == link.block);
         for path in deed.into_iter().flat_map(|deed| &deed.writes) {
-            let name = title::file_name(path);
+            let name = shorten::file_name(path);
             if !files.contains(&name) && files.len() < 3 {
                 files.push(name);
             }

@@ -9,9 +9,9 @@ use super::deed::{Deed, deeds};
 use super::{Options, clean, request, title};
 use crate::heading::{is_agent, is_channel};
 use crate::model::{Operand, Step};
-use cru_base::text::truncate;
 use cru_graph::{FinalPath, plan, turn};
 use cru_session::words::pasted;
+use cru_session::words::title::{self as words_title, Title};
 use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
 
 /// A step to be.
@@ -84,7 +84,7 @@ pub(super) fn drafts<'a>(
         let asked = |works: bool| -> Vec<&'a User> {
             let prompts = chapter.phases.iter().filter_map(|digest| Some((digest, chapter::prompt(digest.phase)?)));
             let counts = |(digest, user): &(&chapter::Digest<'_>, &'a User)| {
-                !works || digest.weight > 0 || request::asks(&user.words)
+                !works || digest.weight > 0 || !request::is_question(&user.words)
             };
             prompts.filter(counts).map(|(_, user)| user).collect()
         };
@@ -102,9 +102,7 @@ pub(super) fn drafts<'a>(
                 draft.closing = closing(items).or(draft.closing);
             }
             let asked = items.iter().filter_map(request_in);
-            draft
-                .asked
-                .extend(asked.filter(|user| counts || request::asks(&user.words) || request::states(&user.words)));
+            draft.asked.extend(asked.filter(|user| counts || !request::is_question(&user.words)));
             for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
                 let mut nested = Draft { level: 3, parent: Some(top), ..Draft::default() };
                 let phase = &session.phases[child];
@@ -276,13 +274,6 @@ fn request_in(item: &Item) -> Option<&User> {
     }
 }
 
-/// The title that a session has of its own, if it says what was done: a step that is all of it goes by that.
-fn session_topic(session: &Session) -> Option<String> {
-    let own = session.title().trim();
-    let whole = !own.ends_with('…') && !request::is_label(own) && !request::is_talk(own);
-    (whole && !is_of_idle_end(session)).then(|| request::topic(own)).flatten()
-}
-
 /// Whether a session is called after a request with which it ended and for which nothing was done: the work before has
 /// another name.
 pub(super) fn is_of_idle_end(session: &Session) -> bool {
@@ -300,52 +291,43 @@ const MANY_COMMITS: usize = 2;
 
 /// What to call the work of a sub-agent: what it was told to do.
 fn subagent_title(subagent: &Subagent) -> String {
-    let task = subagent.task.as_deref().unwrap_or("");
-    let named = request::imperative(task).unwrap_or_else(|| title::title(&clean(task)));
-    if !named.is_empty() {
-        return clean(&named);
-    }
+    let named = words_title::of(subagent.task.as_deref().unwrap_or("")).map(Title::into_text);
     let name = subagent.agent.as_ref().map(|agent| agent.name.as_str()).filter(|name| is_agent(name));
-    format!("Let {} work", name.unwrap_or("the sub-agent"))
+    named.map_or_else(|| format!("Let {} work", name.unwrap_or("the sub-agent")), |named| clean(&named))
 }
 
-/// What to call a step made of `phase`, which leads it; `sole` is the session where the step is all of it.
+/// What to call a step made of `phase`, which leads it: as the note calls it, where that names something.
 fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool, sole: Option<&Session>) -> String {
     let own = clean(&phase.title);
-    let made = if declared && !own.is_empty() {
-        // A heading in somebody's own words: shortened at most.
-        Some(title::title(strip_number(&own)))
-    } else {
-        // The request of the phase in which most was done, else the first that says something.
-        let lead = chapter::prompt(phase);
-        let pasted = || lead.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
-        let words = || {
-            let people = lead.into_iter().chain(draft.requests.iter().copied()).map(|user| user.words.as_str());
-            people.chain(draft.task).filter(|words| !request::is_talk(words))
-        };
-        // What a commit says of the work tells more than the log that asked for it.
-        let committed = || title::commit(&draft.deeds).filter(|_| title::commits(&draft.deeds) <= MANY_COMMITS);
-        let decided =
-            || draft.decisions.first().map(|it| title::title(&format!("Decide: {}", clean(&it.callout.title))));
-        Some(committed)
-            .filter(|_| pasted())
-            .and_then(|committed| committed())
-            .or_else(|| words().find_map(request::imperative))
-            .or_else(committed)
-            .or_else(|| request::statement(&own).filter(|_| !pasted()))
-            .or_else(|| words().find_map(request::topic).filter(|_| !pasted()))
-            .or_else(|| sole.and_then(session_topic))
-            .or_else(|| title::from_files(&draft.deeds))
-            .or_else(|| {
-                let words = words().filter_map(|words| request::request(words, title::MAX_TITLE));
-                words.into_iter().find(|words| request::reads_well(words))
-            })
-            .or_else(|| title::from_commands(&draft.deeds))
-            .or_else(decided)
+    let own = strip_number(&own);
+    if declared && own.contains(char::is_alphanumeric) {
+        return title::given(own);
+    }
+    // Words of the phase in which most was done come first, then those of the others.
+    let lead = chapter::prompt(phase);
+    let pasted = lead.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
+    let named = Some(own).filter(|own| !pasted && words_title::tells(own)).map(str::to_owned);
+    let asked = || {
+        let people = lead.into_iter().chain(draft.requests.iter().copied()).map(|user| user.words.as_str());
+        let titles = people.chain(draft.task).filter_map(words_title::of);
+        titles.filter(|title| title.tells && !pasted).map(Title::into_text).next()
     };
-    let short = || Some(truncate(&own, title::MAX_TITLE).into_owned()).filter(|own| request::reads_well(own));
-    let made = clean(&made.filter(|made| !made.is_empty()).or_else(short).unwrap_or_default());
-    if made.is_empty() { "Work".to_owned() } else { made }
+    // What a commit says of the work tells more than the log that asked for it.
+    let committed = || title::commit(&draft.deeds).filter(|_| title::commits(&draft.deeds) <= MANY_COMMITS);
+    let of_session = || {
+        let session = sole.filter(|session| !is_of_idle_end(session))?;
+        Some(clean(session.title())).filter(|title| words_title::tells(title))
+    };
+    let decided = || draft.decisions.first().map(|it| title::given(&format!("Decide: {}", clean(&it.callout.title))));
+    let made = asked()
+        .or(named)
+        .or_else(committed)
+        .or_else(of_session)
+        .or_else(|| title::from_files(&draft.deeds))
+        .or_else(|| title::from_commands(&draft.deeds))
+        .or_else(decided)
+        .unwrap_or_else(|| title::given(own));
+    if made.contains(char::is_alphanumeric) { clean(&made) } else { "Work".to_owned() }
 }
 
 /// Without `Phase 2:` or `3.` before it; the order of a workflow is its own.

@@ -16,7 +16,6 @@ mod file;
 mod file_type;
 mod kind;
 mod outcome;
-mod phrase;
 mod place;
 mod request;
 mod shell;
@@ -35,6 +34,7 @@ use super::text;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
 use cru_graph::{FinalPath, plan};
+use cru_session::words::title::tells;
 use cru_session::{Link, Session, Status};
 
 /// Tasks listed as goals at most.
@@ -95,32 +95,17 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
     (workflow, warnings)
 }
 
-/// The session's title if it asks for something and was not cut; else the title of the step it begins with, or of the
-/// step in which most was done.
+/// The session's title where it names something; else the title of the step in which most was done.
 fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
-    let own = session.title().trim();
-    let cut = own.ends_with('…')
-        || request::is_label(own)
-        || request::forbids(own)
-        || draft::is_of_idle_end(session)
-        || (session.meta.host.is_some() && (request::is_talk(own) || !request::reads_well(own)));
-    if !cut && let Some(title) = request::imperative(own) {
-        return title;
+    let own = clean(session.title());
+    let named = own.contains(char::is_alphanumeric) && (session.meta.host.is_none() || tells(&own));
+    if named && !draft::is_of_idle_end(session) {
+        return own;
     }
-    let tops = || drafts.iter().filter(|draft| draft.level == 2);
-    if cut || (session.meta.host.is_some() && tops().count() == 1) {
-        let start: String = own.chars().take(16).collect();
-        let same = tops().find(|draft| draft.title.starts_with(&start));
-        let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
-        if let Some(draft) = same.or_else(|| tops().max_by_key(work)) {
-            // A list of files says less than what somebody set out to do.
-            let listed = title::from_deeds(&draft.deeds).is_some_and(|made| made == draft.title);
-            let task = session.tasks().first().and_then(|task| request::imperative(&task.content)).filter(|_| listed);
-            return task.unwrap_or_else(|| draft.title.clone());
-        }
-    }
-    let made = title::title(&sanitise(own));
-    if made.is_empty() { "Untitled".to_owned() } else { made }
+    let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
+    let most = drafts.iter().filter(|draft| draft.level == 2).max_by_key(work);
+    let made = most.map(|draft| draft.title.clone()).or_else(|| Some(own).filter(|_| named));
+    made.unwrap_or_else(|| "Untitled".to_owned())
 }
 
 /// What makes two commands the same kind: program and verb, `cargo test`.

@@ -194,7 +194,7 @@ fn a_feature_with_an_approved_plan() {
 
     From [[2026-11-20-refresh-tokens#^p-01]].
 
-    ## Build the rotation of tokens in src/token.rs, with tests @coder #dev
+    ## Build the rotation of tokens in token.rs, with tests @coder #dev
 
     Hi, can you please go ahead and build the rotation of tokens in src/token.rs, with tests?
 
@@ -212,7 +212,7 @@ fn a_feature_with_an_approved_plan() {
 
     src/token.rs::Rust, commit::Commit → result@2
 
-    - Uses: commit, printed by “Build the rotation of tokens in src/token.rs, with tests” (4f1c2ab in the session)
+    - Uses: commit, printed by “Build the rotation of tokens in token.rs, with tests” (4f1c2ab in the session)
     - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens"`
 
     From [[2026-11-20-refresh-tokens#^p-03]], [[2026-11-20-refresh-tokens#^p-04]].
@@ -226,7 +226,7 @@ fn a_feature_with_an_approved_plan() {
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
       Plan the token store,planner,dev,src/auth.rs,result,"",success,2026-11-20-refresh-tokens#^p-01
-      "Build the rotation of tokens in src/token.rs, with tests",coder,dev,src/auth.rs,src/token.rs,"",success,2026-11-20-refresh-tokens#^p-02
+      "Build the rotation of tokens in token.rs, with tests",coder,dev,src/auth.rs,src/token.rs,"",success,2026-11-20-refresh-tokens#^p-02
       Open a pull request,coder,dev,src/token.rs,result@2,"",success,2026-11-20-refresh-tokens#^p-03
     ```
     "#);
@@ -288,20 +288,22 @@ fn a_debugging_session() {
     insta::assert_snapshot!(text, @r#"
     ---
     type: workflow
-    title: "Y"
+    title: "y"
     source: "[[x]]"
     ---
-    # Y
+    # y
 
-    ## The build is broken since yesterday @claude-code #dev !
+    ## The build is broken since yesterday, find out why @claude-code #dev !
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix src/clock.rs instead so that the build and the tests pass”
+    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix clock.rs instead so that the build and the tests pass…”
 
     From [[x#^p-01]].
 
-    ## Fix src/clock.rs instead so that the build and the tests pass @claude-code #dev !
+    ## Fix clock.rs instead so that the build and the tests pass… @claude-code #dev !
+
+    fix src/clock.rs instead so that the build and the tests pass again
 
     src/clock.rs::Rust, tests/token.rs::Rust → src/clock.rs@2::Rust, tests/token.rs@2::Rust
 
@@ -311,7 +313,7 @@ fn a_debugging_session() {
 
     From [[x#^p-03]].
 
-    ## Publish it @claude-code #dev !
+    ## publish it @claude-code #dev !
 
     now publish the crate to the registry
 
@@ -328,9 +330,9 @@ fn a_debugging_session() {
 
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
-      The build is broken since yesterday,claude-code,dev,src/clock.rs,result,"",failed,x#^p-01
-      Fix src/clock.rs instead so that the build and the tests pass,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
-      Publish it,claude-code,dev,"","","",failed,x#^p-04
+      "The build is broken since yesterday, find out why",claude-code,dev,src/clock.rs,result,"",failed,x#^p-01
+      Fix clock.rs instead so that the build and the tests pass…,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
+      publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
     "#);
 }
@@ -375,13 +377,15 @@ fn sub_agents_and_sub_phases() {
 
     From [[2026-11-22-review#^p-01]].
 
-    ### Review src/token.rs for races @reviewer
+    ### Review token.rs for races @reviewer
+
+    Review src/token.rs for races
 
     - Result: two findings, both fixed
 
     From [[2026-11-22-review-reviewer]].
 
-    ### Measure #1 @ noon @bench #dev
+    ### Measure #1 @ noon \? @bench #dev
 
     request → results.csv::CSV
 
@@ -408,8 +412,8 @@ fn sub_agents_and_sub_phases() {
     ```session-toon
     execution[5]{phase,agent,channel,input,output,duration_ms,status,source}:
       Review,lead,dev,src/token.rs,src/token.rs@2,"",success,2026-11-22-review#^p-01
-      Review src/token.rs for races,reviewer,"","","","",success,2026-11-22-review-reviewer
-      Measure #1 @ noon,bench,dev,request,results.csv,"",success,2026-11-22-review#^p-02
+      Review token.rs for races,reviewer,"","","","",success,2026-11-22-review-reviewer
+      Measure #1 @ noon ?,bench,dev,request,results.csv,"",success,2026-11-22-review#^p-02
       Let runner work,runner,"","","","",success,2026-11-22-review#^p-02
       Report → people,lead,dev,results.csv,report.md,"",success,2026-11-22-review#^p-03
     ```
@@ -451,10 +455,10 @@ fn nothing_to_repeat() {
     insta::assert_snapshot!(text, @r#"
     ---
     type: workflow
-    title: Hello
+    title: hello
     source: "[[s]]"
     ---
-    # Hello
+    # hello
 
     The session has nothing to repeat: no tool was used and nothing was decided.
     "#);

@@ -1,154 +1,25 @@
-//! Titles: short, whole, and made from a person's words ([`super::request`]) or from what was done.
+//! Titles of steps that no words name: from what was done.
 
 use super::deed::Deed;
 use super::kind::{self, Kind};
-use super::phrase::DANGLING;
 use super::{core, shell};
-use cru_base::text::slug;
+use cru_base::text::{fold_whitespace, slug};
+use cru_session::words::list::STOP;
+use cru_session::words::shorten::{at_word, file_name};
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
 
-/// Cut to a title: at a clause where it is too long, no final stop, first letter upper case.
-pub(super) fn title(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = cut(&text, MAX_TITLE);
-    let cut = without_dangling(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']));
-    capitalise(cut.trim_end_matches([',', ':', ';', ' ']))
-}
-
-/// At most `max` characters of whole sentences, with `…` where something was left out; where a sentence alone is longer,
-/// cut as [`cut`] does.
-pub(super) fn cut_at_sentence(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max.saturating_sub(2)).map_or(text.len(), |(at, _)| at);
-    let head = &text[..end];
-    let sentence = [". ", "? ", "! ", "。", "？", "！"]
-        .iter()
-        .filter_map(|mark| Some(head.rfind(mark)? + mark.trim_end().len()))
-        .max();
-    if let Some(at) = sentence.filter(|&at| head[..at].chars().count() * 5 >= max * 2) {
-        return format!("{} …", &head[..at]);
-    }
-    let cut = cut(text, max);
-    if cut.ends_with('…') { cut } else { format!("{cut} …") }
-}
-
-/// At most `max` characters, cut where a clause ends, else at a word; no dangling words at the end.
-pub(super) fn cut(text: &str, max: usize) -> String {
-    const CLAUSES: &[&str] = &[
-        ". ",
-        "? ",
-        "! ",
-        "; ",
-        ": ",
-        " - ",
-        " — ",
-        ", ",
-        " so that ",
-        " because ",
-        " in order to ",
-        " which ",
-        " (",
-        " such that ",
-        " when ",
-        " while ",
-        " as well as ",
-    ];
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
-    let head = &text[..end];
-    // The last one that leaves enough.
-    let mut starts = head.rmatch_indices([' ', '.', '?', '!', ';', ':', ',']).map(|(at, _)| at);
-    let clause = starts
-        .find(|&at| CLAUSES.iter().any(|mark| head[at..].starts_with(mark)))
-        .filter(|&at| head[..at].chars().count() * 5 >= max * 2);
-    if let Some(at) = clause {
-        return balanced(&without_dangling(&head[..at])).to_owned();
-    }
-    let at = head.rfind(' ').unwrap_or(end);
-    let cut = without_dangling(&head[..at]);
-    format!("{}…", balanced(&cut).trim_end_matches([',', ';', ':']))
-}
-
-/// Without words at the end that lead to something.
-fn without_dangling(text: &str) -> String {
-    let mut words: Vec<&str> = text.split(' ').collect();
-    while words.len() > 2 && words.last().is_some_and(|word| DANGLING.contains(&word.to_lowercase().as_str())) {
-        words.pop();
-    }
-    words.join(" ")
-}
-
-/// Without an opened bracket, quote or code span at its end that the cut left open.
-fn balanced(text: &str) -> &str {
-    let open = |mark: char| text.matches(mark).count() % 2 == 1;
-    let mut end = text.len();
-    for mark in ['`', '"'] {
-        if open(mark) {
-            end = end.min(text.rfind(mark).unwrap_or(end));
-        }
-    }
-    if text.matches('(').count() > text.matches(')').count() {
-        end = end.min(text.rfind('(').unwrap_or(end));
-    }
-    let kept = text[..end].trim_end();
-    if kept.chars().count() > 8 { kept } else { text }
-}
-
-pub(super) fn capitalise(text: &str) -> String {
-    let mut chars = text.chars();
-    let first_word = text.split_whitespace().next().unwrap_or("");
-    match chars.next() {
-        // A name of a file or function stays as it is.
-        Some(first) if !first_word.contains(['.', '_', '/', '(', '`']) => {
-            first.to_uppercase().collect::<String>() + chars.as_str()
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// Long paths and addresses cut to their last parts.
-pub(super) fn shorten_paths(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split(' ') {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        if !word.contains(['/', '.']) {
-            out.push_str(word);
-            continue;
-        }
-        let bare = word.trim_start_matches(['@', '(', '"', '\'', '`', '[']);
-        let lead = &word[..word.len() - bare.len()];
-        let path = bare.split("://").last().unwrap_or(bare);
-        if path.len() > 28 && path.matches('/').count() >= 2 {
-            let parts: Vec<&str> = path.trim_end_matches('/').rsplit('/').take(2).collect();
-            let keep = if bare.contains("://") { 2 } else { 1 };
-            let tail: Vec<&str> = parts.into_iter().take(keep).rev().collect();
-            out.push_str(lead.trim_start_matches('@'));
-            out.push_str(&tail.join("/"));
-        } else {
-            out.push_str(lead.trim_start_matches('@'));
-            out.push_str(bare);
-        }
-    }
-    out
+/// Somebody's own title, shortened at most: on one line, without the mark it ends with.
+pub(super) fn given(text: &str) -> String {
+    let line = fold_whitespace(text);
+    at_word(line.trim_end_matches(['.', ',', ':', ';', '!', ' ']), MAX_TITLE)
 }
 
 /// Two to four words of a title as a name: `token-store`.
 pub(super) fn short_name(title: &str) -> String {
-    let told = |word: &&str| !DANGLING.contains(&word.to_lowercase().as_str());
+    let told = |word: &&str| !STOP.has(word);
     slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
-}
-
-/// A title from what was done: a commit's message, else files and commands. `None` where nothing tells.
-pub(super) fn from_deeds(deeds: &[Deed<'_>]) -> Option<String> {
-    commit(deeds).or_else(|| from_files(deeds)).or_else(|| from_commands(deeds))
 }
 
 /// How many commits were made.
@@ -174,18 +45,13 @@ pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
             Some((prefix, rest)) if is_conventional(prefix) => rest,
             _ => message.as_str(),
         };
-        (text.split_whitespace().count() >= 2).then(|| title(text))
+        (text.split_whitespace().count() >= 2).then(|| given(text))
     })
 }
 
 fn is_conventional(prefix: &str) -> bool {
     let word = prefix.split(['(', '!']).next().unwrap_or("");
     (2..=12).contains(&word.len()) && word.chars().all(|c| c.is_ascii_lowercase())
-}
-
-/// The last part of a path of any system.
-pub(super) fn file_name(path: &str) -> &str {
-    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or("")
 }
 
 /// A title from the files that were written.
@@ -239,14 +105,4 @@ pub(super) fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     }
     let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
     Some(cru_base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn cuts_leave_no_loose_ends() {
-        assert_eq!(cut("one two three four (five six seven", 24), "one two three four");
-        assert_eq!(cut("look at the whole of the garden", 20), "look at the whole…");
-    }
 }
