@@ -196,7 +196,6 @@ fn damaged(error: TantivyError) -> Trouble {
 }
 
 /// An error of the index that cannot be mended by making it anew.
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn failed(error: TantivyError) -> Error {
     Error::internal("write the search index", error).with_hint("delete `.cru/cache`; the next command builds it again")
 }

@@ -214,7 +214,6 @@ impl<'a> Search<'a> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn failed(error: tantivy::TantivyError) -> Error {
     Error::internal("search the index", error)
 }

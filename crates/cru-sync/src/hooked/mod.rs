@@ -281,7 +281,9 @@ fn once(
     let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts), listen: heard.map(Heard::limit) };
     let mut bundled = reading.read(&held.bundle, &|_| !hooked.over);
     if let Some(heard) = heard {
-        std::mem::take(&mut bundled.words).into_iter().for_each(|(key, words)| heard.keep(&key, &held.files, words));
+        for (key, words) in std::mem::take(&mut bundled.words) {
+            heard.keep(&key, &held.files, words);
+        }
     }
     let before = handover::before(vault, hooked);
     if let Some(before) = &before {

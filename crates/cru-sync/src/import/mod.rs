@@ -198,7 +198,9 @@ fn ingest_with(
         for bundle in bundled {
             let index = standings.len();
             if let (Some(heard), Some(files)) = (&options.heard, before.get(index)) {
-                bundle.words.into_iter().for_each(|(key, words)| heard.keep(&key, files, words));
+                for (key, words) in bundle.words {
+                    heard.keep(&key, files, words);
+                }
             }
             for draft in &bundle.drafts {
                 bundle_of.entry(draft.key.clone()).or_insert(index);
