@@ -125,6 +125,11 @@ pub(crate) fn is_new_text(name: &str) -> Option<bool> {
     if is(&FILE.shared.new) { Some(true) } else { is(&FILE.shared.old).then_some(false) }
 }
 
+/// The argument that plays a role by the names that many tools share.
+pub fn shared_argument(input: &Map<String, Value>, role: Role) -> Option<&Value> {
+    argument_in(&FILE.shared, input, role).map(|(_, value)| value)
+}
+
 /// The file that an object of arguments names, by names that many tools share.
 pub(crate) fn shared_path(input: &Map<String, Value>) -> Option<&str> {
     argument_in(&FILE.shared, input, Role::Path)?.1.as_str()

@@ -13,6 +13,7 @@ use super::{argument, brief, patch, shell};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
+use cru_action::tool::{Role, shared_argument};
 use cru_base::text::{plural, thousands};
 use cru_session::FileRef;
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
@@ -132,9 +133,9 @@ pub(crate) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     }
     let kind = ToolKind::of_call(tool, input);
     // These hosts have tools of which nobody knows, with a word on what they are for.
-    let words = ["description", "question", "query", "search_term", "url", "skill", "name", "intent", "task"];
     let known = matches!(kind, Shell | Read | Write | Edit | Delete | Patch | Search | Task | Plan);
-    let said = text(input, &words).filter(|_| !known);
+    let words = input.as_object().and_then(|input| shared_argument(input, Role::Query)).and_then(Value::as_str);
+    let said = words.filter(|_| !known);
     said.map_or_else(|| argument::telling(tool, input, place), str::to_owned)
 }
 
