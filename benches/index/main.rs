@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use cru::index::search::{Options, Search};
+use cru::index::search::{Search, SearchOptions};
 use cru::index::{NoteKey, Query, Snapshot};
 use cru::vault::{Vault, VaultPath};
 use tantivy::Term;
@@ -163,7 +163,7 @@ impl Bed {
     /// Nothing but the question: the best hits as the command asks for them.
     fn queries(&self, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let snapshot = Snapshot::open(&self.vault)?;
-        let options = Options { per_session: 3, ..Options::default() };
+        let options = SearchOptions { per_session: 3, ..SearchOptions::default() };
         for (name, word) in [("rare", RARE), ("common", COMMON)] {
             let mut ours = Vec::new();
             for _ in 0..MANY {

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cru::index::search::{Hit, Options, Search};
+use cru::index::search::{Hit, Search, SearchOptions};
 use cru::index::{NoteKey, Part, Query, Snapshot, words};
 use cru::session::read;
 use cru::vault::{Vault, VaultPath, Walk};
@@ -75,7 +75,7 @@ pub(crate) fn wrong(vault: &Vault) -> Vec<String> {
 /// All hits of a query in their order, with their scores.
 fn ranked(snapshot: &Snapshot, query: &str) -> Vec<(String, Hit)> {
     let query = Query::parse(query, Timestamp::UNIX_EPOCH).unwrap();
-    let options = Options { limit: 100_000, ..Options::default() };
+    let options = SearchOptions { limit: 100_000, ..SearchOptions::default() };
     let hits = Search::new(snapshot, &query, &options).hits().unwrap();
     hits.into_iter().map(|hit| (snapshot.session(hit.key).unwrap().path.clone(), hit)).collect()
 }

@@ -4,7 +4,7 @@
 //! session, typed as words; the answer is the beginning of its id.
 
 use cru::import;
-use cru::index::search::{Options, Search};
+use cru::index::search::{Search, SearchOptions};
 use cru::index::{Query, Snapshot};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 
@@ -60,7 +60,7 @@ fn the_right_session_is_among_the_first_three(set: &TranscriptSet) {
     let importer = import::find("claude").unwrap();
     ingest(&world.vault, importer, &places, &Ingest::default(), &Unwatched).unwrap();
     let snapshot = Snapshot::open(&world.vault).unwrap();
-    let options = Options { limit: 20, per_session: 3, ..Options::default() };
+    let options = SearchOptions { limit: 20, per_session: 3, ..SearchOptions::default() };
     let mut missed = Vec::new();
     for (text, answer) in questions {
         let query = Query::parse(text, world.env.now()).unwrap();

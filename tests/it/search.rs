@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use cru::index::search::{Options, Order, Search};
+use cru::index::search::{Order, Search, SearchOptions};
 use cru::index::{Query, Snapshot};
 use cru::vault::Vault;
 
@@ -32,7 +32,7 @@ fn write(world: &World, name: &str, text: &str) {
     std::fs::write(&path, text).unwrap();
 }
 
-fn ask(vault: &Vault, text: &str, options: &Options) -> Vec<(String, String)> {
+fn ask(vault: &Vault, text: &str, options: &SearchOptions) -> Vec<(String, String)> {
     let snapshot = Snapshot::open(vault).unwrap();
     let query = Query::parse(text, "2026-11-20T12:00:00Z".parse().unwrap()).unwrap();
     let search = Search::new(&snapshot, &query, options);
@@ -44,7 +44,7 @@ fn ask(vault: &Vault, text: &str, options: &Options) -> Vec<(String, String)> {
 }
 
 fn found(vault: &Vault, text: &str) -> String {
-    let mut hits = ask(vault, text, &Options { limit: usize::MAX, ..Options::default() });
+    let mut hits = ask(vault, text, &SearchOptions { limit: usize::MAX, ..SearchOptions::default() });
     hits.sort();
     hits.iter().map(|(id, kind)| format!("{id}/{kind}")).collect::<Vec<_>>().join(" ")
 }
@@ -123,14 +123,14 @@ fn steps_are_found_by_tool_file_and_time() {
 #[test]
 fn newest_first_and_shares() {
     let world = world();
-    let by_time = Options { order: Order::Time, ..Options::default() };
+    let by_time = SearchOptions { order: Order::Time, ..SearchOptions::default() };
     assert_eq!(ask(&world.vault, "quokka kind:step OR numbat", &by_time).first().unwrap().0, "two");
     // A session that has many hits leaves room for the other.
     let many = format!("{OTHER}\n{}", "> [!decision] Another quokka\n\n".repeat(40));
     write(&world, "three.md", &many.replace("session_id: two", "session_id: three"));
     let snapshot = Snapshot::open(&world.vault).unwrap();
     let query = Query::parse("quokka", "2026-11-20T12:00:00Z".parse().unwrap()).unwrap();
-    let options = Options { limit: 6, per_session: 3, ..Options::default() };
+    let options = SearchOptions { limit: 6, per_session: 3, ..SearchOptions::default() };
     let hits = Search::new(&snapshot, &query, &options).hits().unwrap();
     let count = |id: &str| hits.iter().filter(|hit| snapshot.session(hit.key).unwrap().id == id).count();
     assert_eq!((count("one"), count("two"), count("three")), (2, 1, 3));

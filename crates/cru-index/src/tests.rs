@@ -92,7 +92,7 @@ fn a_prefix_is_searched_where_the_changed_note_is_no_session() {
     files::put(&bed.root().join("sessions/s2.md"), b"no session any more").unwrap();
     let snapshot = bed.open();
     let query = Query::parse("on*", jiff::Timestamp::UNIX_EPOCH).unwrap();
-    let hits = search::Search::new(&snapshot, &query, &search::Options::default()).hits().unwrap();
+    let hits = search::Search::new(&snapshot, &query, &search::SearchOptions::default()).hits().unwrap();
     assert_eq!(hits.len(), 2);
 }
 

@@ -21,11 +21,11 @@ const LONGEST: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     token: Token,
-    parts: Vec<Part>,
+    parts: Vec<WordPart>,
 }
 
 /// A part of a name, as bytes of the text.
-type Part = std::ops::Range<usize>;
+type WordPart = std::ops::Range<usize>;
 
 /// Its stream.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Stream<'a> {
     at: usize,
     position: usize,
     /// Parts of the name at hand.
-    parts: &'a mut Vec<Part>,
+    parts: &'a mut Vec<WordPart>,
     /// The next of them.
     next: usize,
     /// The name as a whole comes next.
@@ -118,7 +118,7 @@ impl TokenStream for Stream<'_> {
 }
 
 impl Stream<'_> {
-    fn set(&mut self, part: Part) {
+    fn set(&mut self, part: WordPart) {
         self.token.offset_from = part.start;
         self.token.offset_to = part.end;
         self.token.position = self.position;
@@ -208,7 +208,7 @@ impl Stream<'_> {
     }
 
     /// Adds a part, cut where it is too long.
-    fn part(&mut self, part: Part) {
+    fn part(&mut self, part: WordPart) {
         let mut from = part.start;
         while part.end - from > LONGEST {
             let to = from + floor(&self.text[from..part.end], LONGEST);

@@ -24,7 +24,7 @@ pub(super) fn build(text: &str, body: usize, scan: Prescan) -> Tree {
         body,
         marks: scan.marks.into_iter().peekable(),
         frames: vec![Frame::new(FrameKind::Root, body)],
-        leaf: Leaf::None,
+        leaf: BuiltLeaf::None,
         links: Vec::new(),
         inline_end: body,
         tree: Tree::default(),
@@ -78,7 +78,7 @@ impl Frame {
 
 /// A leaf that is open.
 #[derive(Clone, Copy, Debug)]
-enum Leaf {
+enum BuiltLeaf {
     None,
     /// A paragraph; `tight` when the parser gave no paragraph for the text of a list item.
     Paragraph {
@@ -98,7 +98,7 @@ struct Builder<'a> {
     body: usize,
     marks: Peekable<IntoIter<Mark>>,
     frames: Vec<Frame>,
-    leaf: Leaf,
+    leaf: BuiltLeaf,
     /// Links and images that are open: what they lead to, or nothing for those that are not kept.
     links: Vec<Option<String>>,
     inline_end: usize,
@@ -111,7 +111,7 @@ impl Builder<'_> {
             Event::Start(tag) => self.start(tag, span),
             Event::End(tag) => self.end(tag, span),
             Event::Text(_) => {
-                if let Leaf::Fence { code_end } = &mut self.leaf {
+                if let BuiltLeaf::Fence { code_end } = &mut self.leaf {
                     *code_end = Some(span.end);
                 } else {
                     self.inline(span);
@@ -150,15 +150,15 @@ impl Builder<'_> {
             }
             Tag::Paragraph => {
                 self.close_tight();
-                self.leaf = Leaf::Paragraph { span, tight: false };
+                self.leaf = BuiltLeaf::Paragraph { span, tight: false };
             }
             Tag::Heading { .. } | Tag::HtmlBlock | Tag::Table(_) | Tag::CodeBlock(CodeBlockKind::Indented) => {
                 self.close_tight();
-                self.leaf = Leaf::Whole;
+                self.leaf = BuiltLeaf::Whole;
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
                 self.close_tight();
-                self.leaf = Leaf::Fence { code_end: None };
+                self.leaf = BuiltLeaf::Fence { code_end: None };
             }
             Tag::BlockQuote(_) => self.open(FrameKind::Quote, span),
             Tag::List(number) => self.open(FrameKind::List { ordered: number.is_some() }, span),
@@ -194,11 +194,11 @@ impl Builder<'_> {
                 self.inline(Span::at(span.end));
             }
             TagEnd::Paragraph => {
-                self.leaf = Leaf::None;
+                self.leaf = BuiltLeaf::None;
                 self.paragraph(span);
             }
             TagEnd::Heading(level) => {
-                self.leaf = Leaf::None;
+                self.leaf = BuiltLeaf::None;
                 if !self.marked(span) {
                     let leaf = leaf::heading(self.text, span, level as u8);
                     if let BlockKind::Heading { text, .. } = leaf.kind {
@@ -207,19 +207,19 @@ impl Builder<'_> {
                     self.push(leaf.kind, leaf.content, leaf.id, None);
                 }
             }
-            TagEnd::CodeBlock => match std::mem::replace(&mut self.leaf, Leaf::None) {
-                Leaf::Fence { code_end } => {
+            TagEnd::CodeBlock => match std::mem::replace(&mut self.leaf, BuiltLeaf::None) {
+                BuiltLeaf::Fence { code_end } => {
                     let leaf = leaf::fence(self.text, span, code_end);
                     self.push(leaf.kind, leaf.content, None, None);
                 }
                 _ => self.push(BlockKind::Code, leaf::trimmed(self.text, span), None, None),
             },
             TagEnd::HtmlBlock => {
-                self.leaf = Leaf::None;
+                self.leaf = BuiltLeaf::None;
                 self.push(BlockKind::Html, leaf::trimmed(self.text, span), None, None);
             }
             TagEnd::Table => {
-                self.leaf = Leaf::None;
+                self.leaf = BuiltLeaf::None;
                 let leaf = leaf::table(self.text, span);
                 self.tree.texts.push(leaf.content);
                 self.push(leaf.kind, leaf.content, leaf.id, leaf.id.map(|id| id.end));
@@ -238,21 +238,21 @@ impl Builder<'_> {
     /// Text goes on to the end of `span`; in a tight list item it opens the paragraph that the parser leaves out.
     fn inline(&mut self, span: Span) {
         match &mut self.leaf {
-            Leaf::None => {
+            BuiltLeaf::None => {
                 // Escaped characters start behind their backslash.
                 let escaped = span.start > self.body && self.text.as_bytes()[span.start - 1] == b'\\';
                 let start = span.start - usize::from(escaped);
-                self.leaf = Leaf::Paragraph { span: Span::new(start, span.end), tight: true };
+                self.leaf = BuiltLeaf::Paragraph { span: Span::new(start, span.end), tight: true };
             }
-            Leaf::Paragraph { span: open, .. } => open.end = open.end.max(span.end),
-            Leaf::Whole | Leaf::Fence { .. } => {}
+            BuiltLeaf::Paragraph { span: open, .. } => open.end = open.end.max(span.end),
+            BuiltLeaf::Whole | BuiltLeaf::Fence { .. } => {}
         }
         self.inline_end = span.end;
     }
 
     fn close_tight(&mut self) {
-        if let Leaf::Paragraph { span, tight: true } = self.leaf {
-            self.leaf = Leaf::None;
+        if let BuiltLeaf::Paragraph { span, tight: true } = self.leaf {
+            self.leaf = BuiltLeaf::None;
             self.paragraph(span);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn scan(text: &str, tree: &Tree) -> Vec<Inline> {
     let all = |texts: &[Span]| -> Vec<Inline> {
         let start = texts.first().map_or(0, |first| first.start);
         let next = opaque.partition_point(|opaque| opaque.end <= start);
-        let mut scan = Scan { text, opaque: &opaque, found: Vec::new(), next };
+        let mut scan = InlineScan { text, opaque: &opaque, found: Vec::new(), next };
         for span in texts {
             scan.span(*span);
         }
@@ -62,7 +62,7 @@ fn links(tree: &Tree, found: &mut Vec<Inline>) {
     found.sort_by_key(|inline| (inline.span.start, Reverse(inline.span.end)));
 }
 
-struct Scan<'a> {
+struct InlineScan<'a> {
     text: &'a str,
     opaque: &'a [Span],
     /// Index of the first opaque place that can matter for the text at hand.
@@ -70,7 +70,7 @@ struct Scan<'a> {
     found: Vec<Inline>,
 }
 
-impl Scan<'_> {
+impl InlineScan<'_> {
     fn span(&mut self, span: Span) {
         let bytes = &self.text.as_bytes()[..span.end];
         while self.opaque.get(self.next).is_some_and(|opaque| opaque.end <= span.start) {

@@ -70,7 +70,7 @@ enum Container {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaf {
+enum LeafScan {
     None,
     /// With the offset of its last line's text, and whether a comment mark in it waits for its partner.
     Paragraph {
@@ -98,7 +98,7 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
         view: None,
         marks: Vec::new(),
         containers: Vec::new(),
-        leaf: Leaf::None,
+        leaf: LeafScan::None,
         table: None,
         bound: depth::Bound::default(),
         comments: memmem::find(&bytes[body..], comment::MARK).is_some(),
@@ -112,7 +112,7 @@ pub(super) fn scan(text: &str, body: usize) -> Prescan {
         scan.line(start, bytes.len());
     }
     let open = scan.containers.is_empty()
-        && matches!(scan.leaf, Leaf::Fence { .. } | Leaf::Html(HtmlEnd::Text(_)) | Leaf::Comment);
+        && matches!(scan.leaf, LeafScan::Fence { .. } | LeafScan::Html(HtmlEnd::Text(_)) | LeafScan::Comment);
     // The masks replace whole characters by ASCII, so the view is always text.
     let (view, marks) = (scan.view.and_then(|view| String::from_utf8(view).ok()), scan.marks);
     let view = view.or(match lines {
@@ -145,7 +145,7 @@ struct Scan<'a> {
     view: Option<Vec<u8>>,
     marks: Vec<Mark>,
     containers: Vec<Container>,
-    leaf: Leaf,
+    leaf: LeafScan,
     /// The table that the open paragraph is.
     table: Option<Table>,
     bound: depth::Bound,
@@ -165,14 +165,14 @@ impl Scan<'_> {
         let before = self.bound;
         self.bound.line(line, prefix);
         let too_deep = self.bound.is_too_deep();
-        if self.leaf == Leaf::Deep {
+        if self.leaf == LeafScan::Deep {
             if too_deep || !ends_deep(line, prefix, after_blank) {
                 self.bound = before.seen(line);
                 self.blank(start, end);
                 self.extend(start, end);
                 return;
             }
-            self.leaf = Leaf::None;
+            self.leaf = LeafScan::None;
         }
         let mut cursor = Cursor::new(line);
         let matched = self.matched(&mut cursor);
@@ -186,12 +186,12 @@ impl Scan<'_> {
         if too_deep {
             self.containers.clear();
             self.mark(start, end, MarkKind::TooDeep);
-            self.leaf = Leaf::Deep;
+            self.leaf = LeafScan::Deep;
             self.bound = before.seen(line);
             return;
         }
-        if !matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
-            self.leaf = Leaf::None;
+        if !matches!(self.leaf, LeafScan::None | LeafScan::Paragraph { .. }) {
+            self.leaf = LeafScan::None;
             self.containers.truncate(matched);
         }
         self.open(cursor, matched, start, end);
@@ -201,17 +201,17 @@ impl Scan<'_> {
     fn plain(&mut self, line: &[u8], start: usize) -> bool {
         let indent = line.iter().take_while(|&&byte| byte == b' ').count();
         let Some(&byte) = line.get(indent) else {
-            if matches!(self.leaf, Leaf::None | Leaf::Paragraph { .. }) {
-                self.leaf = Leaf::None;
+            if matches!(self.leaf, LeafScan::None | LeafScan::Paragraph { .. }) {
+                self.leaf = LeafScan::None;
                 self.table = None;
-            } else if !matches!(self.leaf, Leaf::Fence { .. }) {
+            } else if !matches!(self.leaf, LeafScan::Fence { .. }) {
                 return false;
             }
             self.bound.blank();
             return true;
         };
         match self.leaf {
-            Leaf::Fence { mark, .. } if byte != mark && line.len() <= 2 * MAX_COLUMNS => {
+            LeafScan::Fence { mark, .. } if byte != mark && line.len() <= 2 * MAX_COLUMNS => {
                 if !marker::can_start_something(byte) {
                     self.bound.text(indent);
                     return true;
@@ -224,10 +224,10 @@ impl Scan<'_> {
                 }
                 true
             }
-            Leaf::None | Leaf::Paragraph { .. }
+            LeafScan::None | LeafScan::Paragraph { .. }
                 if indent < 4 && !self.comments && self.table.is_none() && !marker::can_start_something(byte) =>
             {
-                self.leaf = Leaf::Paragraph { line: start + indent, open: false };
+                self.leaf = LeafScan::Paragraph { line: start + indent, open: false };
                 self.bound.text(indent);
                 true
             }
@@ -250,36 +250,36 @@ impl Scan<'_> {
         let (indent, at) = cursor.indent();
         let rest = &self.text.as_bytes()[start + at..end];
         match self.leaf {
-            Leaf::None | Leaf::Paragraph { .. } | Leaf::Deep => return false,
-            Leaf::Fence { mark, len } => {
+            LeafScan::None | LeafScan::Paragraph { .. } | LeafScan::Deep => return false,
+            LeafScan::Fence { mark, len } => {
                 if indent < 4 && marker::closes_fence(rest, mark, len) {
-                    self.leaf = Leaf::None;
+                    self.leaf = LeafScan::None;
                 }
             }
-            Leaf::Html(HtmlEnd::Text(text)) => {
+            LeafScan::Html(HtmlEnd::Text(text)) => {
                 if memmem::find(rest, text.as_bytes()).is_some() {
-                    self.leaf = Leaf::None;
+                    self.leaf = LeafScan::None;
                 }
             }
-            Leaf::Html(HtmlEnd::Blank) => {
+            LeafScan::Html(HtmlEnd::Blank) => {
                 if marker::is_blank(rest) {
-                    self.leaf = Leaf::None;
+                    self.leaf = LeafScan::None;
                     return false;
                 }
             }
-            Leaf::Code => {
+            LeafScan::Code => {
                 if indent < 4 && !marker::is_blank(rest) {
-                    self.leaf = Leaf::None;
+                    self.leaf = LeafScan::None;
                     return false;
                 }
             }
-            Leaf::Comment => {
+            LeafScan::Comment => {
                 self.comment_line(start + cursor.at(), end);
                 return true;
             }
-            Leaf::WideTable => {
+            LeafScan::WideTable => {
                 if marker::is_blank(rest) {
-                    self.leaf = Leaf::None;
+                    self.leaf = LeafScan::None;
                     return false;
                 }
                 self.blank(start + at, end);
@@ -300,14 +300,14 @@ impl Scan<'_> {
         loop {
             let (indent, at) = cursor.indent();
             let rest = &line[at..];
-            let paragraph = matches!(self.leaf, Leaf::Paragraph { .. }) && !fresh;
+            let paragraph = matches!(self.leaf, LeafScan::Paragraph { .. }) && !fresh;
             let current = matched == self.containers.len();
             if marker::is_blank(rest) {
                 return self.blank_line(matched, fresh);
             }
             match table::columns(rest) {
                 Some(columns) if columns > MAX_COLUMNS => match self.leaf {
-                    Leaf::Paragraph { line, .. } if paragraph && current => {
+                    LeafScan::Paragraph { line, .. } if paragraph && current => {
                         return self.wide_table(line, start + at, end);
                     }
                     _ => self.neutralise(start + at, start + at + 1),
@@ -320,12 +320,12 @@ impl Scan<'_> {
             }
             if indent >= 4 {
                 if !paragraph {
-                    self.put(matched, Leaf::Code);
+                    self.put(matched, LeafScan::Code);
                 }
                 return;
             }
             if paragraph && current && marker::is_underline(rest) {
-                return self.put(matched, Leaf::None);
+                return self.put(matched, LeafScan::None);
             }
             match rest[0] {
                 b'>' => {
@@ -337,8 +337,8 @@ impl Scan<'_> {
                     }
                     continue;
                 }
-                b'-' | b'*' | b'_' if marker::is_rule(rest) => return self.put(matched, Leaf::None),
-                b'#' if marker::is_heading(rest) => return self.put(matched, Leaf::None),
+                b'-' | b'*' | b'_' if marker::is_rule(rest) => return self.put(matched, LeafScan::None),
+                b'#' if marker::is_heading(rest) => return self.put(matched, LeafScan::None),
                 b'-' | b'+' | b'*' | b'0'..=b'9' => {
                     if let Some(marker) = marker::list_marker(rest) {
                         let empty = marker::is_blank(&rest[marker.len..]);
@@ -374,17 +374,17 @@ impl Scan<'_> {
                 }
                 b'`' | b'~' => {
                     if let Some((mark, len)) = marker::fence(rest) {
-                        return self.put(matched, Leaf::Fence { mark, len });
+                        return self.put(matched, LeafScan::Fence { mark, len });
                     }
                 }
                 b'<' => {
                     if let Some(html) = marker::html(rest, paragraph) {
                         let ends = matches!(html, HtmlEnd::Text(text) if memmem::find(rest, text.as_bytes()).is_some());
-                        return self.put(matched, if ends { Leaf::None } else { Leaf::Html(html) });
+                        return self.put(matched, if ends { LeafScan::None } else { LeafScan::Html(html) });
                     }
                 }
                 b'%' if rest.starts_with(comment::MARK) => {
-                    let waits = matches!(self.leaf, Leaf::Paragraph { open: true, .. }) && paragraph;
+                    let waits = matches!(self.leaf, LeafScan::Paragraph { open: true, .. }) && paragraph;
                     let in_marker_line = fresh && matches!(self.containers.last(), Some(Container::Item { .. }));
                     if !waits && !in_marker_line && self.comment(matched, start + at, end) {
                         return;
@@ -397,7 +397,7 @@ impl Scan<'_> {
     }
 
     fn blank_line(&mut self, matched: usize, fresh: bool) {
-        self.leaf = Leaf::None;
+        self.leaf = LeafScan::None;
         self.table = None;
         if fresh {
             return;
@@ -415,21 +415,21 @@ impl Scan<'_> {
                 && !table.row(&self.text.as_bytes()[at..end])
             {
                 self.mark(at, end, MarkKind::TooRagged);
-                return self.put(matched, Leaf::WideTable);
+                return self.put(matched, LeafScan::WideTable);
             }
-            open = matches!(self.leaf, Leaf::Paragraph { open: true, .. });
+            open = matches!(self.leaf, LeafScan::Paragraph { open: true, .. });
         } else {
-            self.put(matched, Leaf::None);
+            self.put(matched, LeafScan::None);
         }
         if self.comments {
             let marks = memmem::find_iter(&self.text.as_bytes()[at..end], comment::MARK).count();
             open ^= marks % 2 == 1;
         }
-        self.leaf = Leaf::Paragraph { line: at, open };
+        self.leaf = LeafScan::Paragraph { line: at, open };
     }
 
     /// Closes what does not go on, and stands in `leaf`.
-    fn put(&mut self, matched: usize, leaf: Leaf) {
+    fn put(&mut self, matched: usize, leaf: LeafScan) {
         self.containers.truncate(matched);
         if let Some(Container::Item { empty, .. }) = self.containers.last_mut() {
             *empty = false;
@@ -439,7 +439,7 @@ impl Scan<'_> {
     }
 
     fn push(&mut self, matched: &mut usize, container: Container) {
-        self.put(*matched, Leaf::None);
+        self.put(*matched, LeafScan::None);
         self.containers.push(container);
         *matched = self.containers.len();
     }
@@ -463,7 +463,7 @@ impl Scan<'_> {
         if close.is_some_and(|close| !marker::is_blank(&bytes[close..end])) {
             return false;
         }
-        self.put(matched, if close.is_some() { Leaf::None } else { Leaf::Comment });
+        self.put(matched, if close.is_some() { LeafScan::None } else { LeafScan::Comment });
         self.mark(at, end, MarkKind::Comment { private, closed: close.is_some(), tail: false });
         true
     }
@@ -476,7 +476,7 @@ impl Scan<'_> {
             self.extend(at, end);
             return;
         };
-        self.leaf = Leaf::None;
+        self.leaf = LeafScan::None;
         let has_tail = !marker::is_blank(&bytes[close..end]);
         let splits = has_tail && self.containers.is_empty();
         if let Some(Mark { kind: MarkKind::Comment { closed, tail, .. }, .. }) = self.marks.last_mut() {
@@ -499,7 +499,7 @@ impl Scan<'_> {
         self.mark(header, header_end, MarkKind::TooWide);
         self.blank(at, end);
         self.extend(at, end);
-        self.leaf = Leaf::WideTable;
+        self.leaf = LeafScan::WideTable;
     }
 
     /// Puts a mark at `at` and hides the line from there on.

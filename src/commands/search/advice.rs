@@ -3,11 +3,11 @@
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::commands::Context;
-use crate::index::search::{Advice, Options, advise};
+use crate::index::search::{Advice, SearchOptions, advise};
 use crate::index::{Query, Snapshot};
 
 /// Says what to try, on stderr.
-pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &Options, cx: &Context<'_>) -> Result<()> {
+pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &SearchOptions, cx: &Context<'_>) -> Result<()> {
     if snapshot.is_empty() {
         cx.ui.note("nothing found: there are no sessions in this vault yet");
         return Ok(());

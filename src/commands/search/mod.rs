@@ -15,7 +15,7 @@ use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
-use crate::index::search::{Marker, Options, Order, Search};
+use crate::index::search::{Marker, Order, Search, SearchOptions};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let snapshot = reading::snapshot(&vault, cx)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let by_time = args.sort == Sort::Time;
-    let options = Options {
+    let options = SearchOptions {
         order: if by_time { Order::Time } else { Order::Relevance },
         limit: if args.count { 1 } else { limit.max(args.open.as_ref().map_or(1, |place| place.number)) },
         per_session: match () {

@@ -108,13 +108,13 @@ fn git_names(names: &str) -> (Option<&str>, Option<&str>) {
 }
 
 /// The first line and the number of lines.
-type Lines = (u64, u64);
+type DiffLines = (u64, u64);
 
 /// `@@ -1,2 +3,4 @@ heading`: starts and lengths.
-fn counts(line: &str) -> Option<(Lines, Lines, &str)> {
+fn counts(line: &str) -> Option<(DiffLines, DiffLines, &str)> {
     let (ranges, heading) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
-    let range = |text: &str| -> Option<Lines> {
+    let range = |text: &str| -> Option<DiffLines> {
         match text.split_once(',') {
             Some((start, len)) => Some((start.parse().ok()?, len.parse().ok()?)),
             None => Some((text.parse().ok()?, 1)),

@@ -73,7 +73,7 @@ struct Line {
 
 /// The picture as a canvas.
 pub fn export(picture: &Picture<'_, '_>) -> Canvas {
-    let mut draft = Draft { picture, cards: Vec::new(), places: HashMap::new() };
+    let mut draft = DraftNode { picture, cards: Vec::new(), places: HashMap::new() };
     let mut top = 0;
     for (session, depth) in picture.forest() {
         let indent = INDENT * i64::try_from(depth.min(20)).unwrap_or(0);
@@ -92,14 +92,14 @@ pub fn export(picture: &Picture<'_, '_>) -> Canvas {
     Canvas { nodes: draft.cards, edges }
 }
 
-struct Draft<'p, 'g, 'a> {
+struct DraftNode<'p, 'g, 'a> {
     picture: &'p Picture<'g, 'a>,
     cards: Vec<Card>,
     /// Left edge and top of each card.
     places: HashMap<NodeId, (i64, i64)>,
 }
 
-impl Draft<'_, '_, '_> {
+impl DraftNode<'_, '_, '_> {
     /// One session with its phases; gives the lower edge.
     fn band(&mut self, session: NodeId, indent: i64, top: i64) -> i64 {
         self.put(session, indent, top, SESSION.0, SESSION.1);

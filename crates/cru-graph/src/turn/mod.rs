@@ -17,7 +17,7 @@ pub use taken::{Correction, Sign, Taken, is_no};
 
 /// An item with its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placed<'a> {
+pub struct PlacedItem<'a> {
     /// Where it stands.
     pub place: Place,
     /// What it is.
@@ -34,9 +34,9 @@ pub struct Turn<'a> {
     /// What a parent agent asked, where the session is a sub-agent's: `[!context] Task`.
     pub task: Option<&'a Callout>,
     /// Commands that the person ran with the words (`!ls`): theirs, and none of the agent's.
-    pub own: Vec<Placed<'a>>,
+    pub own: Vec<PlacedItem<'a>>,
     /// Everything else, in the order of the page, bookkeeping included.
-    pub work: Vec<Placed<'a>>,
+    pub work: Vec<PlacedItem<'a>>,
     /// Whether a person stopped it.
     pub interrupted: bool,
     /// Whether a picture came with the words, which the record does not hold.
@@ -139,7 +139,7 @@ fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, 
             }
             continue;
         }
-        let placed = Placed { place: Place { phase, item: Some(at) }, item };
+        let placed = PlacedItem { place: Place { phase, item: Some(at) }, item };
         let Some(last) = turns.last_mut() else {
             let worked = is_work(item);
             turns.push(Turn { phase: top, work: vec![placed], worked, ..Turn::default() });

@@ -11,7 +11,7 @@ use tantivy::query::{
 use tantivy::schema::{Field as Column, IndexRecordOption};
 
 use super::pattern::{Pattern, slips};
-use super::{Options, rows};
+use super::{SearchOptions, rows};
 use crate::query::{Field, FieldTest, Is, QueryNode, TestValue, entry_kind};
 use crate::snapshot::Snapshot;
 use crate::table::TableRow;
@@ -22,7 +22,7 @@ type Boxed = Box<dyn Query>;
 const NEARLY: f32 = 0.5;
 
 /// All of the nodes.
-pub(super) fn all(nodes: &[&QueryNode], snapshot: &Snapshot, options: &Options) -> Boxed {
+pub(super) fn all(nodes: &[&QueryNode], snapshot: &Snapshot, options: &SearchOptions) -> Boxed {
     Compiler { snapshot, options }.all(nodes.iter().copied())
 }
 
@@ -90,7 +90,7 @@ fn any(mut queries: Vec<Boxed>) -> Boxed {
 
 struct Compiler<'a> {
     snapshot: &'a Snapshot,
-    options: &'a Options,
+    options: &'a SearchOptions,
 }
 
 impl Compiler<'_> {

@@ -66,7 +66,7 @@ pub enum Order {
 
 /// How to search.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SearchOptions {
     /// What comes first.
     pub order: Order,
     /// At most that many hits.
@@ -79,7 +79,7 @@ pub struct Options {
     pub here: Option<String>,
 }
 
-impl Default for Options {
+impl Default for SearchOptions {
     fn default() -> Self {
         Self { order: Order::Relevance, limit: 20, per_session: usize::MAX, fuzzy: false, here: None }
     }
@@ -114,7 +114,7 @@ const GREATEST: f32 = 1.5;
 /// A query over a snapshot, ready to be run.
 pub struct Search<'a> {
     snapshot: &'a Snapshot,
-    options: &'a Options,
+    options: &'a SearchOptions,
     /// Notes that may hold a hit; `None`: all.
     allowed: Option<HashSet<u64>>,
     /// What is asked of entries; `None` where the query is about sessions only.
@@ -123,7 +123,7 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Prepares it.
-    pub fn new(snapshot: &'a Snapshot, query: &Query, options: &'a Options) -> Self {
+    pub fn new(snapshot: &'a Snapshot, query: &Query, options: &'a SearchOptions) -> Self {
         let (about, of_entries): (Vec<&QueryNode>, Vec<&QueryNode>) =
             query.parts().iter().partition(|part| part.is_about_sessions());
         let holds = |row: TableRow<'_>| about.iter().all(|node| node.holds(row, options.here.as_deref()));
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
     /// The hits, best first.
     pub fn hits(&self) -> Result<Vec<Hit>> {
         let Some(query) = &self.query else { return Ok(self.sessions()) };
-        let Options { limit, per_session, .. } = *self.options;
+        let SearchOptions { limit, per_session, .. } = *self.options;
         let (mut found, mut spare): (Vec<Hit>, Vec<Hit>) = (Vec::new(), Vec::new());
         // A session with many hits must not crowd out the others: once it has its share it is full, and what is missing
         // is looked for again in the rest.

@@ -6,7 +6,7 @@ use tantivy::query::FuzzyTermQuery;
 use tantivy::{TantivyError, Term};
 
 use super::pattern::{Pattern, slips};
-use super::{Options, Search, Totals, failed};
+use super::{Search, SearchOptions, Totals, failed};
 use crate::query::{Query, QueryNode};
 use crate::snapshot::{NoteKey, Snapshot};
 use cru_base::Result;
@@ -32,7 +32,7 @@ const MOST: usize = 3;
 const TRIED: usize = 8;
 
 /// What to try instead of a query without hits.
-pub fn advise(snapshot: &Snapshot, query: &Query, options: &Options) -> Result<Vec<Advice>> {
+pub fn advise(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<Vec<Advice>> {
     let all = |parts: Vec<QueryNode>| -> Result<(Totals, HashSet<u64>)> {
         let part = Query { text: query.text.clone(), root: QueryNode::All(parts) };
         let (hits, notes) = Search::new(snapshot, &part, options).all()?;

@@ -116,7 +116,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
     let mut rule = "";
     let (failure, correction) = match &case.story {
         Story::Puzzle(it) => {
-            let step = it.step.as_ref().map(|step| entries(&[Shown::Entry(step)], origin, usize::MAX));
+            let step = it.step.as_ref().map(|step| entries(&[ShownCase::Entry(step)], origin, usize::MAX));
             let callout = match (it.title.is_empty(), it.text.is_empty()) {
                 (true, true) => String::new(),
                 (false, true) => format!("> [!error] {}", line(&it.title)),
@@ -139,7 +139,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             let words = it.interpretation.as_deref().map(quote).unwrap_or_default();
             let mut shown = with_plans(&it.response);
             if it.more > 0 {
-                shown.push(Shown::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
+                shown.push(ShownCase::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
             }
             crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
         }
@@ -186,29 +186,29 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
 }
 
 /// An entry, or a line in the place of some.
-enum Shown<'a> {
+enum ShownCase<'a> {
     Entry(&'a Entry),
     Line(String),
     Text(String),
 }
 
-fn all(entries: &[Entry]) -> Vec<Shown<'_>> {
-    entries.iter().map(Shown::Entry).collect()
+fn all(entries: &[Entry]) -> Vec<ShownCase<'_>> {
+    entries.iter().map(ShownCase::Entry).collect()
 }
 
 /// Entries, and below a call that showed a plan the plan itself, which only the transcript has.
-fn with_plans(entries: &[Entry]) -> Vec<Shown<'_>> {
+fn with_plans(entries: &[Entry]) -> Vec<ShownCase<'_>> {
     let mut shown = Vec::new();
     for entry in entries {
-        shown.push(Shown::Entry(entry));
+        shown.push(ShownCase::Entry(entry));
         let plan = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
-        shown.extend(plan.filter(|plan| !plan.trim().is_empty()).map(|plan| Shown::Text(quote(plan))));
+        shown.extend(plan.filter(|plan| !plan.trim().is_empty()).map(|plan| ShownCase::Text(quote(plan))));
     }
     shown
 }
 
 /// The entries of a turn, the middle of a long one left out.
-fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<Shown<'a>> {
+fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<ShownCase<'a>> {
     let entries = &turn.done;
     if turn.skipped_done == 0 && entries.len() <= FIRST + LAST + 1 {
         return all(entries);
@@ -217,20 +217,20 @@ fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<Shown<'a>> {
     let last = entries.len().saturating_sub(LAST).max(first);
     let left_out = last - first + turn.skipped_done;
     let mut shown = all(&entries[..first]);
-    shown.push(Shown::Line(format!("- … {left_out} more in [[{note}]]")));
+    shown.push(ShownCase::Line(format!("- … {left_out} more in [[{note}]]")));
     shown.extend(all(&entries[last..]));
     shown
 }
 
 /// Entries as markdown: steps as a list with links, everything else quoted.
-fn entries(shown: &[Shown<'_>], origin: &Origin, max: usize) -> String {
+fn entries(shown: &[ShownCase<'_>], origin: &Origin, max: usize) -> String {
     let mut out = String::new();
     let mut in_list = false;
     for entry in shown {
         let (is_item, text) = match entry {
-            Shown::Line(line) => (true, line.clone()),
-            Shown::Text(text) => (false, text.clone()),
-            Shown::Entry(entry) => (entry.is_step(), written(entry, origin, max)),
+            ShownCase::Line(line) => (true, line.clone()),
+            ShownCase::Text(text) => (false, text.clone()),
+            ShownCase::Entry(entry) => (entry.is_step(), written(entry, origin, max)),
         };
         if !out.is_empty() {
             out.push_str(if in_list && is_item { "\n" } else { "\n\n" });

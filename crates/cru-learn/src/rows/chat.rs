@@ -110,7 +110,7 @@ pub(crate) fn flat(messages: &[Message]) -> String {
 
 /// One thing of a context.
 #[derive(Clone, Copy, Debug)]
-enum Piece<'a> {
+enum ChatPiece<'a> {
     /// Words, and whether they only stand there for what was done upon them.
     Asked(&'a str, bool),
     Entry(&'a Entry),
@@ -146,27 +146,27 @@ impl Chat {
     /// the last words of the agent are left out, since it is about to say something else.
     pub(crate) fn context(&mut self, turns: &[Turn], room: Room, open: bool, need: &Need) {
         let mut pieces = pieces(turns, need);
-        while open && matches!(pieces.last(), Some((Piece::Entry(entry), _)) if !entry.is_step()) {
+        while open && matches!(pieces.last(), Some((ChatPiece::Entry(entry), _)) if !entry.is_step()) {
             pieces.pop();
         }
         let shown = self.chosen(&pieces, room, need);
         for ((piece, holds), shown) in pieces.iter().zip(shown) {
             let wants = if *holds { &need.wants } else { &Wants::default() };
             match piece {
-                Piece::Gap(steps) => self.gap += steps,
+                ChatPiece::Gap(steps) => self.gap += steps,
                 _ if !shown => self.gap += 1,
-                Piece::Asked(words, _) => self.say("user", &cut_around(words, room.words(words), wants)),
-                Piece::Entry(entry) => self.entry(entry, room.part, (usize::MAX, room.part), wants),
+                ChatPiece::Asked(words, _) => self.say("user", &cut_around(words, room.words(words), wants)),
+                ChatPiece::Entry(entry) => self.entry(entry, room.part, (usize::MAX, room.part), wants),
             }
         }
     }
 
     /// Which pieces are shown: what the answer needs, what it is all about, the last things, and then words of the person.
-    fn chosen(&self, pieces: &[(Piece<'_>, bool)], room: Room, need: &Need) -> Vec<bool> {
-        let own = |piece: &Piece<'_>| matches!(piece, Piece::Asked(_, false));
+    fn chosen(&self, pieces: &[(ChatPiece<'_>, bool)], room: Room, need: &Need) -> Vec<bool> {
+        let own = |piece: &ChatPiece<'_>| matches!(piece, ChatPiece::Asked(_, false));
         let first = pieces.iter().position(|(piece, _)| own(piece));
         let asked = pieces.iter().rposition(|(piece, _)| own(piece));
-        let end = pieces.iter().rposition(|(piece, _)| !matches!(piece, Piece::Gap(_)));
+        let end = pieces.iter().rposition(|(piece, _)| !matches!(piece, ChatPiece::Gap(_)));
         let must = |at: usize| pieces[at].1 || [first, asked, end].contains(&Some(at));
         let mut shown: Vec<bool> = (0..pieces.len()).map(must).collect();
         let size = |at: usize| self.size(pieces[at], room, need);
@@ -174,7 +174,7 @@ impl Chat {
         let mut left = room.context.saturating_sub(taken);
         let mut behind = true;
         for at in (0..pieces.len()).rev().filter(|&at| !must(at)) {
-            if behind || matches!(pieces[at].0, Piece::Asked(..)) {
+            if behind || matches!(pieces[at].0, ChatPiece::Asked(..)) {
                 let fits = size(at) <= left;
                 shown[at] = fits;
                 left -= if fits { size(at) } else { 0 };
@@ -182,20 +182,22 @@ impl Chat {
             }
         }
         // A conversation opens with the person.
-        let opens = (0..pieces.len()).find(|&at| shown[at] && !matches!(pieces[at].0, Piece::Gap(_)));
-        if let Some(asked) = opens.and_then(|at| (0..=at).rev().find(|&at| matches!(pieces[at].0, Piece::Asked(..)))) {
+        let opens = (0..pieces.len()).find(|&at| shown[at] && !matches!(pieces[at].0, ChatPiece::Gap(_)));
+        if let Some(asked) =
+            opens.and_then(|at| (0..=at).rev().find(|&at| matches!(pieces[at].0, ChatPiece::Asked(..))))
+        {
             shown[asked] = true;
         }
         shown
     }
 
-    fn size(&self, (piece, holds): (Piece<'_>, bool), room: Room, need: &Need) -> usize {
+    fn size(&self, (piece, holds): (ChatPiece<'_>, bool), room: Room, need: &Need) -> usize {
         let cut =
             |text: &str, max: usize| if holds { cut_around(text, max, &need.wants).len() } else { text.len().min(max) };
         match piece {
-            Piece::Gap(_) => 0,
-            Piece::Asked(words, _) => cut(words, room.words(words)),
-            Piece::Entry(entry) => match entry.whole().filter(|_| self.full) {
+            ChatPiece::Gap(_) => 0,
+            ChatPiece::Asked(words, _) => cut(words, room.words(words)),
+            ChatPiece::Entry(entry) => match entry.whole().filter(|_| self.full) {
                 Some(call) => {
                     let mut size = cut(call.output.as_deref().unwrap_or_default(), room.part);
                     call.arguments.values().for_each(|value| texts_of(value, &mut |text| size += cut(text, room.part)));
@@ -322,24 +324,24 @@ impl Chat {
 }
 
 /// The pieces of a context, each with whether the answer needs something of it.
-fn pieces<'a>(turns: &'a [Turn], need: &Need) -> Vec<(Piece<'a>, bool)> {
+fn pieces<'a>(turns: &'a [Turn], need: &Need) -> Vec<(ChatPiece<'a>, bool)> {
     let mut pieces = Vec::new();
     let mut number = 0;
     let mut add = |piece| {
-        let counts = !matches!(piece, Piece::Gap(_));
+        let counts = !matches!(piece, ChatPiece::Gap(_));
         pieces.push((piece, counts && need.holds(number)));
         number += usize::from(counts);
     };
     for turn in turns {
         if turn.skipped_before > 0 {
-            add(Piece::Gap(turn.skipped_before));
+            add(ChatPiece::Gap(turn.skipped_before));
         }
-        add(Piece::Asked(&turn.asked, turn.extra));
+        add(ChatPiece::Asked(&turn.asked, turn.extra));
         for (at, entry) in turn.done.iter().enumerate() {
             if turn.gap(at) > 0 {
-                add(Piece::Gap(turn.gap(at)));
+                add(ChatPiece::Gap(turn.gap(at)));
             }
-            add(Piece::Entry(entry));
+            add(ChatPiece::Entry(entry));
         }
     }
     pieces

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::key::{self, KeyLines};
 use super::split::{Bounds, line_at};
-use super::tree::{self, Failure, Tree};
+use super::tree::{self, Failure, ValueTree};
 use super::{Mapping, Value, emit, remark};
 use cru_base::{Diagnostic, Span};
 
@@ -131,7 +131,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Joins what YAML says with the lines found by the scan. The scan may have taken a line inside a quotation for a
     /// key, so both lists are walked in order and only lines whose key comes next in YAML count.
-    fn whole(&mut self, tree: Tree) {
+    fn whole(&mut self, tree: ValueTree) {
         let mut places: Option<HashMap<&str, Vec<usize>>> = None;
         let mut entries = Vec::with_capacity(tree.entries.len());
         let mut at = 0;

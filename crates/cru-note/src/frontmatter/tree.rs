@@ -19,7 +19,7 @@ const MAX_EXPANDED: usize = 8 * 1024 * 1024;
 
 /// What was read: keys in order, repeated ones too.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct ValueTree {
     pub entries: Vec<(String, Value)>,
     /// Remarks with the index of the entry they are about.
     pub issues: Vec<(usize, Issue)>,
@@ -50,7 +50,7 @@ pub(super) enum Failure {
 }
 
 /// Reads a YAML mapping; text without any value gives an empty one.
-pub(super) fn read(yaml: &str) -> Result<Tree, Failure> {
+pub(super) fn read(yaml: &str) -> Result<ValueTree, Failure> {
     if yaml.len() > MAX_BYTES {
         return Err(Failure::TooLong);
     }
@@ -66,7 +66,7 @@ pub(super) fn read(yaml: &str) -> Result<Tree, Failure> {
         // A reading that fails here leaves numbers in their usual spelling.
         let _ = spell::Spelling(&mut entries).deserialize(serde_yaml::Deserializer::from_str(yaml));
     }
-    Ok(Tree { entries, issues })
+    Ok(ValueTree { entries, issues })
 }
 
 fn failure(state: &State, error: &serde_yaml::Error) -> Failure {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::deed::Deed;
-use super::kind::Kind;
+use super::kind::DeedKind;
 use super::request;
 use cru_graph::FinalPath;
 use cru_session::{Item, Phase, Session, User};
@@ -223,10 +223,10 @@ fn digest<'a>(
 
 fn weight(deed: &Deed<'_>) -> usize {
     match deed.kind {
-        Kind::Look => 0,
-        Kind::Run => 1,
-        Kind::Change | Kind::Check => 2,
-        Kind::Edit => 3,
+        DeedKind::Look => 0,
+        DeedKind::Run => 1,
+        DeedKind::Change | DeedKind::Check => 2,
+        DeedKind::Edit => 3,
     }
 }
 

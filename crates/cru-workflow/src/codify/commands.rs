@@ -9,7 +9,7 @@ use super::body::Said;
 use super::data::Data;
 use super::deed::Deed;
 use super::draft::Draft;
-use super::kind::Kind;
+use super::kind::DeedKind;
 use super::{clean, file, outcome};
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
 use cru_base::Span;
@@ -32,7 +32,7 @@ pub(super) fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
     let mut places: HashMap<&str, usize> = HashMap::default();
     let worked = |deed: &Deed<'_>| (deed.succeeded() && !did_nothing(deed)) || was_resolved(deeds, deed);
     let telling = |deed: &&Deed<'_>| {
-        deed.kind != Kind::Edit && (deed.tells() || looks_outside(deed)) && !deed.core.is_empty() && worked(deed)
+        deed.kind != DeedKind::Edit && (deed.tells() || looks_outside(deed)) && !deed.core.is_empty() && worked(deed)
     };
     // Where what was not committed yet begins.
     let mut pending = 0;
@@ -49,35 +49,36 @@ pub(super) fn commands(deeds: &[Deed<'_>], data: &Data) -> Vec<Part> {
             places.insert(&deed.core, order.len());
             order.push(deed);
         }
-        if deed.kind == Kind::Change && deed.core.contains("git commit") {
+        if deed.kind == DeedKind::Change && deed.core.contains("git commit") {
             pending = order.len();
         }
     }
     // Of checks of one kind the last tells most; of many commands the more telling kinds stay.
     let mut last: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, deed) in order.iter().enumerate().filter(|(_, deed)| deed.kind == Kind::Check) {
+    for (at, deed) in order.iter().enumerate().filter(|(_, deed)| deed.kind == DeedKind::Check) {
         last.insert(deed.key(), at);
     }
     let keep: HashSet<usize> = last.values().copied().collect();
     let mut places: Vec<usize> =
-        (0..order.len()).filter(|at| order[*at].kind != Kind::Check || keep.contains(at)).collect();
+        (0..order.len()).filter(|at| order[*at].kind != DeedKind::Check || keep.contains(at)).collect();
     let total = places.len();
     let mut looks = 0;
     places.retain(|&at| {
-        looks += usize::from(order[at].kind == Kind::Look);
-        order[at].kind != Kind::Look || looks <= MAX_LOOKS
+        looks += usize::from(order[at].kind == DeedKind::Look);
+        order[at].kind != DeedKind::Look || looks <= MAX_LOOKS
     });
     // Code that was typed once to find something out, and does not fit a line, cannot be run again as it is shown.
     let inline = |deed: &Deed<'_>| {
         let cut = deed.core.lines().next().is_some_and(|line| line.chars().count() > MAX_COMMAND);
-        cut && deed.kind == Kind::Run && [" -e ", " -c ", " --eval "].iter().any(|option| deed.core.contains(option))
+        cut && deed.kind == DeedKind::Run
+            && [" -e ", " -c ", " --eval "].iter().any(|option| deed.core.contains(option))
     };
     if places.iter().any(|&at| !inline(order[at])) {
         places.retain(|&at| !inline(order[at]));
     }
     // Of runs and looks the last ones: what came before them was trying.
     places.sort_by_key(|&at| {
-        let tries = matches!(order[at].kind, Kind::Run | Kind::Look);
+        let tries = matches!(order[at].kind, DeedKind::Run | DeedKind::Look);
         (std::cmp::Reverse(order[at].kind), if tries { order.len() - at } else { at })
     });
     places.truncate(MAX_COMMANDS);
@@ -102,7 +103,7 @@ fn did_nothing(deed: &Deed<'_>) -> bool {
 /// Whether it looks at what no file of the project holds: an issue, a log of a build, an address.
 fn looks_outside(deed: &Deed<'_>) -> bool {
     let asks = |command: &cru_action::Command<'_>| command.reads_only && command.class == Class::Network;
-    deed.shell && deed.kind == Kind::Look && Action::of("Bash", &deed.core).commands.first().is_some_and(asks)
+    deed.shell && deed.kind == DeedKind::Look && Action::of("Bash", &deed.core).commands.first().is_some_and(asks)
 }
 
 /// Whether a merge stopped at conflicts that were resolved after it: then it is the way, and no dead end.
@@ -159,7 +160,7 @@ fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
     // What does not fit a line is shown whole, so that it can be run.
     let long = lines.len() == 1
         && (MAX_COMMAND + 1..=MAX_LONG).contains(&lines[0].chars().count())
-        && deed.kind != Kind::Check;
+        && deed.kind != DeedKind::Check;
     if long || (lines.len() > 1 && lines.len() <= MAX_SCRIPT_LINES) {
         return Some(Part::Script(Script { text: lines.join("\n"), span: Span::default() }));
     }
@@ -173,7 +174,7 @@ fn command(deed: &Deed<'_>, data: &Data) -> Option<Part> {
     }
     let note = match deed.kind {
         _ if deed.failed() => Some("stops at conflicts: resolve them and go on".to_owned()),
-        Kind::Check => Some(outcome::verdict(deed)),
+        DeedKind::Check => Some(outcome::verdict(deed)),
         _ => None,
     };
     Some(Part::Command(Command { command: text, note, span: Span::default() }))

@@ -1,17 +1,17 @@
 //! The core of a command line, worth repeating: without what only looks, filters or keeps messages away.
 
-use super::kind::{Kind, is_assignment, kind};
+use super::kind::{DeedKind, is_assignment, kind};
 use super::shell::{Simple, split, words};
 use cru_base::text::fold_whitespace;
 
 /// The most telling kind among a command's parts, and its core: what only looks is taken off (unless it is all there
 /// is), and filters behind pipes, a `cd` to the project, redirections of messages, bodies of commit messages.
-pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
+pub(super) fn core(command: &str, project: Option<&str>) -> (DeedKind, String) {
     let parts = split(command);
-    let kinds: Vec<Kind> = parts.iter().map(|part| kind(part.text)).collect();
-    let telling = kinds.iter().copied().max().unwrap_or(Kind::Look);
+    let kinds: Vec<DeedKind> = parts.iter().map(|part| kind(part.text)).collect();
+    let telling = kinds.iter().copied().max().unwrap_or(DeedKind::Look);
     let defines = memchr::memmem::find(command.as_bytes(), b"()").is_some();
-    if telling > Kind::Look && parts.iter().any(|part| is_compound(part.text, defines)) {
+    if telling > DeedKind::Look && parts.iter().any(|part| is_compound(part.text, defines)) {
         return (telling, compound(&parts, project));
     }
     let mut out = String::new();
@@ -21,11 +21,11 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
         let (pipeline, own) = (&parts[from..from + len], &kinds[from..from + len]);
         let rest = parts.get(from + len..).unwrap_or(&[]);
         from += len;
-        let kind = own.iter().copied().max().unwrap_or(Kind::Look);
+        let kind = own.iter().copied().max().unwrap_or(DeedKind::Look);
         let home = project.is_some_and(|project| is_project(pipeline[0].text, project));
         // What runs only where a look fails is no more than the look.
         let fallback = pipeline[0].operator == "||" && dropped;
-        let looks = telling > kind && kind == Kind::Look && !prepares(&pipeline[0], rest);
+        let looks = telling > kind && kind == DeedKind::Look && !prepares(&pipeline[0], rest);
         dropped = home || pipeline[0].text.starts_with('#') || looks || fallback;
         if dropped {
             // What runs in the background does so whatever follows.
@@ -35,7 +35,7 @@ pub(super) fn core(command: &str, project: Option<&str>) -> (Kind, String) {
             continue;
         }
         // What follows the last telling part of a pipe only filters what is shown.
-        let end = own.iter().rposition(|kind| *kind > Kind::Look).map_or(1, |last| last + 1);
+        let end = own.iter().rposition(|kind| *kind > DeedKind::Look).map_or(1, |last| last + 1);
         if out.ends_with('&') {
             out.push(' ');
         } else if !out.is_empty() {
@@ -176,15 +176,15 @@ mod tests {
         let project = Some("~/code/api");
         assert_eq!(
             core("cd /home/me/code/api && cargo test -p auth 2>&1 | tail -20", project),
-            (Kind::Check, "cargo test -p auth".into())
+            (DeedKind::Check, "cargo test -p auth".into())
         );
-        assert_eq!(core("cd web && npm test; echo done", project), (Kind::Check, "cd web && npm test".into()));
+        assert_eq!(core("cd web && npm test; echo done", project), (DeedKind::Check, "cd web && npm test".into()));
         assert_eq!(
             core("git add -A && git commit -m \"$(cat <<'EOF'\nAdd rotation\n\nLong body.\nEOF\n)\"", project),
-            (Kind::Change, "git add -A && git commit -m \"Add rotation\"".into())
+            (DeedKind::Change, "git add -A && git commit -m \"Add rotation\"".into())
         );
         assert_eq!(core("git commit -am 'fix: x' --no-verify", None).1, "git commit -am \"fix: x\"");
-        assert_eq!(core("cat a | grep b", None), (Kind::Look, "cat a".into()));
+        assert_eq!(core("cat a | grep b", None), (DeedKind::Look, "cat a".into()));
         assert_eq!(core("git status; X=$(date); make all | tail -3; ls", None).1, "make all");
         assert_eq!(
             core("X=$(cat v); git tag $X && cat a | ./load --fast | head", None).1,

@@ -6,7 +6,7 @@ use cru_action::ToolKind;
 use rayon::prelude::*;
 
 use super::core;
-use super::kind::{self, Kind};
+use super::kind::{self, DeedKind};
 use super::place::relative;
 use super::shell;
 use super::verdict::{self, Ended};
@@ -19,7 +19,7 @@ pub(super) struct Deed<'a> {
     /// The step.
     pub step: &'a Step,
     /// What it did.
-    pub kind: Kind,
+    pub kind: DeedKind,
     /// The command worth repeating; for tools other than the shell `tool args`.
     pub core: String,
     /// Kind of the check that it is, `cargo test`; empty for others.
@@ -51,12 +51,12 @@ impl<'a> Deed<'a> {
 
     /// What it has in common with another try of it: the kind of check, or the whole command.
     pub(super) fn key(&self) -> &str {
-        if self.kind == Kind::Check { &self.check } else { &self.core }
+        if self.kind == DeedKind::Check { &self.check } else { &self.core }
     }
 
     /// Whether it is more than a look.
     pub(super) fn tells(&self) -> bool {
-        self.kind != Kind::Look
+        self.kind != DeedKind::Look
     }
 }
 
@@ -95,26 +95,26 @@ pub(super) fn deed<'a>(step: &'a Step, project: Option<&str>) -> Deed<'a> {
         (kind, relative(&core, project).into_owned())
     } else if let ("commit", Some((_, message))) = (step.tool.to_lowercase().as_str(), args.split_once(' ')) {
         // What a host committed by itself, told by hash and message.
-        (Kind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
+        (DeedKind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
     } else if tool.writes_files() {
         if writes.is_empty() && is_path(args) {
             writes.push(Cow::Borrowed(args));
         }
-        (Kind::Edit, String::new())
+        (DeedKind::Edit, String::new())
     } else if tool == ToolKind::Read {
         if reads.is_empty() && is_path(args) {
             reads.push(Cow::Borrowed(args));
         }
-        (Kind::Look, String::new())
+        (DeedKind::Look, String::new())
     } else if args.is_empty() {
         // A name alone says nothing to repeat.
-        (if writes.is_empty() { Kind::Look } else { Kind::Edit }, String::new())
+        (if writes.is_empty() { DeedKind::Look } else { DeedKind::Edit }, String::new())
     } else {
-        let kind = if writes.is_empty() { Kind::of_tool(&step.tool, args) } else { Kind::Edit };
+        let kind = if writes.is_empty() { DeedKind::of_tool(&step.tool, args) } else { DeedKind::Edit };
         (kind, format!("{} {args}", step.tool))
     };
-    let check = if kind == Kind::Check { kind::check_key(&core) } else { String::new() };
-    if shell && writes.is_empty() && kind == Kind::Change {
+    let check = if kind == DeedKind::Check { kind::check_key(&core) } else { String::new() };
+    if shell && writes.is_empty() && kind == DeedKind::Change {
         writes.extend(edited_in_place(&core).map(|path| Cow::Owned(path.to_owned())));
     }
     let ended = verdict::ended(step, kind, shell);
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn tools_are_told_apart() {
         for (tool, args, kind) in [
-            ("Bash", "cargo test", Kind::Check),
-            ("Read", "src/a.rs", Kind::Look),
-            ("Edit", "src/a.rs", Kind::Edit),
-            ("TodoWrite", "3 tasks", Kind::Look),
-            ("mcp__github__create_issue", "x", Kind::Run),
-            ("mcp__github__get_issue", "x", Kind::Look),
-            ("WebFetch", "https://example.org", Kind::Look),
+            ("Bash", "cargo test", DeedKind::Check),
+            ("Read", "src/a.rs", DeedKind::Look),
+            ("Edit", "src/a.rs", DeedKind::Edit),
+            ("TodoWrite", "3 tasks", DeedKind::Look),
+            ("mcp__github__create_issue", "x", DeedKind::Run),
+            ("mcp__github__get_issue", "x", DeedKind::Look),
+            ("WebFetch", "https://example.org", DeedKind::Look),
         ] {
             assert_eq!(deed(&step(tool, args), None).kind, kind, "{tool}");
         }
@@ -176,7 +176,7 @@ mod tests {
         let deed = deed(&step, None);
         assert_eq!(
             (deed.kind, deed.core.as_str(), deed.ended),
-            (Kind::Check, "npx tsc --noEmit | grep -i pump", Ended::Open)
+            (DeedKind::Check, "npx tsc --noEmit | grep -i pump", Ended::Open)
         );
     }
 

@@ -5,7 +5,7 @@ use memchr::memmem;
 
 /// What a deed is, least telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum DeedKind {
     /// Only looks, or prepares: `ls`, `git status`, `cd`.
     Look,
     /// Does something the table does not know.
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Edit,
 }
 
-impl Kind {
+impl DeedKind {
     /// The kind of a call of a tool other than a shell.
     pub(super) fn of_tool(tool: &str, args: &str) -> Self {
         let action = Action::of(tool, args);
@@ -52,9 +52,9 @@ impl Kind {
 }
 
 /// What a simple command does: the most telling kind of what it runs.
-pub(super) fn kind(simple: &str) -> Kind {
+pub(super) fn kind(simple: &str) -> DeedKind {
     let action = Action::of("Bash", simple);
-    action.commands.iter().map(Kind::of_command).max().unwrap_or(Kind::Look)
+    action.commands.iter().map(DeedKind::of_command).max().unwrap_or(DeedKind::Look)
 }
 
 /// What makes two checks the same kind: program and verb, `cargo test`, `npm run lint`.
@@ -91,34 +91,34 @@ mod tests {
     #[test]
     fn knows_what_commands_do() {
         for (command, expected) in [
-            ("ls -la", Kind::Look),
-            ("git -C dir log", Kind::Look),
-            ("sudo timeout 60 cargo +nightly test -p auth", Kind::Check),
-            ("RUST_LOG=debug cargo run", Kind::Run),
-            ("cargo fmt", Kind::Change),
-            ("cargo fmt --check", Kind::Check),
-            ("npm run test:unit", Kind::Check),
-            ("npm run dev", Kind::Run),
-            ("sed -n 1,5p x", Kind::Look),
-            ("sed -i s/a/b/ x", Kind::Change),
-            ("uv run pytest -q", Kind::Check),
-            ("./gradlew build", Kind::Check),
-            ("echo hi > out.txt", Kind::Change),
-            ("grep '=>' x 2>/dev/null", Kind::Look),
-            ("grep -o 'a\">[^<]*' x", Kind::Look),
-            ("cat > /tmp/notes.md", Kind::Look),
-            ("rm -rf /tmp/x", Kind::Look),
-            ("rm -rf build", Kind::Change),
-            ("gh api repos/a/b/pulls/1/merge -X PUT -f merge_method=squash", Kind::Change),
-            ("gh api repos/a/b/pulls --jq .", Kind::Look),
-            ("gh api graphql -f query='{ viewer }'", Kind::Look),
-            ("go version", Kind::Look),
-            ("command -v tool", Kind::Look),
-            ("tool status", Kind::Look),
-            ("tool push --help", Kind::Look),
-            ("tool push", Kind::Run),
-            ("./target/debug/tool", Kind::Run),
-            ("", Kind::Look),
+            ("ls -la", DeedKind::Look),
+            ("git -C dir log", DeedKind::Look),
+            ("sudo timeout 60 cargo +nightly test -p auth", DeedKind::Check),
+            ("RUST_LOG=debug cargo run", DeedKind::Run),
+            ("cargo fmt", DeedKind::Change),
+            ("cargo fmt --check", DeedKind::Check),
+            ("npm run test:unit", DeedKind::Check),
+            ("npm run dev", DeedKind::Run),
+            ("sed -n 1,5p x", DeedKind::Look),
+            ("sed -i s/a/b/ x", DeedKind::Change),
+            ("uv run pytest -q", DeedKind::Check),
+            ("./gradlew build", DeedKind::Check),
+            ("echo hi > out.txt", DeedKind::Change),
+            ("grep '=>' x 2>/dev/null", DeedKind::Look),
+            ("grep -o 'a\">[^<]*' x", DeedKind::Look),
+            ("cat > /tmp/notes.md", DeedKind::Look),
+            ("rm -rf /tmp/x", DeedKind::Look),
+            ("rm -rf build", DeedKind::Change),
+            ("gh api repos/a/b/pulls/1/merge -X PUT -f merge_method=squash", DeedKind::Change),
+            ("gh api repos/a/b/pulls --jq .", DeedKind::Look),
+            ("gh api graphql -f query='{ viewer }'", DeedKind::Look),
+            ("go version", DeedKind::Look),
+            ("command -v tool", DeedKind::Look),
+            ("tool status", DeedKind::Look),
+            ("tool push --help", DeedKind::Look),
+            ("tool push", DeedKind::Run),
+            ("./target/debug/tool", DeedKind::Run),
+            ("", DeedKind::Look),
         ] {
             assert_eq!(kind(command), expected, "{command}");
         }

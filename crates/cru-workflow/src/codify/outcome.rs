@@ -8,7 +8,7 @@ use super::clean;
 use super::data::Data;
 use super::deed::Deed;
 use super::draft::Draft;
-use super::kind::{self, Kind};
+use super::kind::{self, DeedKind};
 use super::shell;
 use crate::model::{Check, Need, Operand, Part, Record, Step};
 use cru_base::text::truncate;
@@ -67,7 +67,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {
         let telling: Vec<&Deed<'_>> =
-            draft.deeds.iter().filter(|deed| deed.tells() && deed.kind != Kind::Edit).collect();
+            draft.deeds.iter().filter(|deed| deed.tells() && deed.kind != DeedKind::Edit).collect();
         let end = telling.last().filter(|deed| deed.failed());
         let repaired = repaired(&telling);
         let (need, status) = match end {
@@ -97,7 +97,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
 /// Whether a check failed and passed afterwards.
 fn repaired(telling: &[&Deed<'_>]) -> bool {
     let mut failed: HashSet<&str> = HashSet::default();
-    telling.iter().filter(|deed| deed.kind == Kind::Check).any(|deed| {
+    telling.iter().filter(|deed| deed.kind == DeedKind::Check).any(|deed| {
         if deed.failed() {
             failed.insert(deed.key());
             return false;
@@ -121,9 +121,10 @@ fn failed_words(summary: Option<&str>) -> bool {
 pub(super) fn checks(drafts: &[Draft<'_>]) -> (Vec<Check>, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
     let mut last: BTreeMap<&str, (usize, &Deed<'_>)> = BTreeMap::new();
-    let changes = |deed: &Deed<'_>| matches!(deed.kind, Kind::Run | Kind::Change | Kind::Edit) && !deed.failed();
+    let changes =
+        |deed: &Deed<'_>| matches!(deed.kind, DeedKind::Run | DeedKind::Change | DeedKind::Edit) && !deed.failed();
     let deeds = drafts.iter().flat_map(|draft| &draft.deeds).skip_while(|deed| !changes(deed));
-    for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == Kind::Check).enumerate() {
+    for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == DeedKind::Check).enumerate() {
         if deed.failed() || deed.succeeded() {
             last.insert(deed.key(), (at, deed));
         }
@@ -151,7 +152,7 @@ fn checking_part(core: &str) -> String {
     for part in &parts {
         // A filter is there only where what it leaves decides.
         let filters = checks && part.operator == "|";
-        checks = kind::kind(part.text) == Kind::Check || filters;
+        checks = kind::kind(part.text) == DeedKind::Check || filters;
         if checks || shell::words(part.text).first() == Some(&"cd") {
             out.push_str(if filters {
                 " | "

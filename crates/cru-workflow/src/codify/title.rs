@@ -1,7 +1,7 @@
 //! Titles of steps that no words name: from what was done.
 
 use super::deed::Deed;
-use super::kind::{self, Kind};
+use super::kind::{self, DeedKind};
 use super::{core, shell};
 use cru_base::text::{fold_whitespace, slug};
 use cru_session::words::list::STOP;
@@ -103,6 +103,6 @@ pub(super) fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
     while words.len() > 1 && words.last().is_some_and(|word| word.starts_with('-')) {
         words.pop();
     }
-    let verb = if best.kind == Kind::Check { "Check with" } else { "Run" };
+    let verb = if best.kind == DeedKind::Check { "Check with" } else { "Run" };
     Some(cru_base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
 }

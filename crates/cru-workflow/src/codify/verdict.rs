@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use cru_action::Verdict;
 use memchr::memmem::Finder;
 
-use super::kind::Kind;
+use super::kind::DeedKind;
 use super::shell;
 use cru_session::{Step, StepStatus};
 
@@ -35,8 +35,8 @@ static HOLDING: LazyLock<Vec<Finder<'static>>> =
 const SEARCHING: &[&str] = &["grep", "rg", "egrep", "diff", "findstr"];
 
 /// How `step` ended, which is of `kind`; `shell` is whether it ran in one.
-pub(super) fn ended(step: &Step, kind: Kind, shell: bool) -> Ended {
-    if kind == Kind::Check && shell {
+pub(super) fn ended(step: &Step, kind: DeedKind, shell: bool) -> Ended {
+    if kind == DeedKind::Check && shell {
         match step.verdict() {
             Some(Verdict::Passed) => return Ended::Well,
             Some(Verdict::Failed) => return Ended::Badly,
@@ -56,7 +56,7 @@ pub(super) fn ended(step: &Step, kind: Kind, shell: bool) -> Ended {
     if result.starts_with("not recorded as applied") {
         return Ended::Open;
     }
-    let tells = shell && kind > Kind::Look;
+    let tells = shell && kind > DeedKind::Look;
     let says = || {
         BEGINS.iter().any(|words| result.starts_with(words))
             || HOLDING.iter().any(|finder| finder.find(result.as_bytes()).is_some())
@@ -94,7 +94,7 @@ mod tests {
             status,
             ..Step::default()
         };
-        ended(&step, Kind::Check, true)
+        ended(&step, DeedKind::Check, true)
     }
 
     #[test]
@@ -112,6 +112,6 @@ mod tests {
     #[test]
     fn what_a_host_only_shows_is_open() {
         let step = Step { result: Some("not recorded as applied (+0 −2)".into()), ..Step::default() };
-        assert_eq!(ended(&step, Kind::Edit, false), Ended::Open);
+        assert_eq!(ended(&step, DeedKind::Edit, false), Ended::Open);
     }
 }

@@ -25,7 +25,7 @@ pub enum ArrowKind {
 
 /// An arrow from step to step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Arrow {
+pub struct GraphArrow {
     /// Index of a step.
     pub from: usize,
     /// Index of a step.
@@ -66,7 +66,7 @@ pub struct Picture {
     /// Its steps in document order; prose headings left out.
     pub steps: Vec<Box>,
     /// Sorted.
-    pub arrows: Vec<Arrow>,
+    pub arrows: Vec<GraphArrow>,
     /// Indices of steps in the order in which they can be done.
     pub order: Vec<usize>,
     /// Data that no step makes.
@@ -79,7 +79,7 @@ pub struct Picture {
 pub fn picture(workflow: &Workflow) -> Picture {
     let graph = Graph::of(workflow);
     let flags = workflow.step_flags();
-    let mut arrows: Vec<Arrow> = Vec::new();
+    let mut arrows: Vec<GraphArrow> = Vec::new();
     let mut names: std::collections::BTreeMap<(usize, usize), Vec<&str>> = std::collections::BTreeMap::new();
     for edge in graph.edges() {
         names.entry((edge.from, edge.to)).or_default().push(edge.name);
@@ -92,17 +92,17 @@ pub fn picture(workflow: &Workflow) -> Picture {
             let data = names.get(&(step, to));
             let kind = if data.is_some() { ArrowKind::Data } else { ArrowKind::Step };
             let label = data.map_or(String::new(), |names| one_line(&names.join(", ")));
-            arrows.push(Arrow { from: step, to, kind, label });
+            arrows.push(GraphArrow { from: step, to, kind, label });
         }
         let own = &workflow.steps[step];
         if let Some(from) = own.parent.filter(|&parent| flags[parent]) {
-            arrows.push(Arrow { from, to: step, kind: ArrowKind::Child, label: String::new() });
+            arrows.push(GraphArrow { from, to: step, kind: ArrowKind::Child, label: String::new() });
         }
         for part in &own.parts {
             let Part::Branch(branch) = part else { continue };
             if let Some(to) = graph.step(&branch.target) {
                 let label = branch.condition.as_deref().map_or_else(|| "otherwise".to_owned(), one_line);
-                arrows.push(Arrow { from: step, to, kind: ArrowKind::Condition, label });
+                arrows.push(GraphArrow { from: step, to, kind: ArrowKind::Condition, label });
             }
         }
     }
@@ -136,6 +136,6 @@ pub(super) fn caption(step: &Box) -> String {
 }
 
 /// What an arrow says.
-pub(super) fn label(arrow: &Arrow) -> String {
+pub(super) fn label(arrow: &GraphArrow) -> String {
     truncate(&arrow.label, LABEL).into_owned()
 }

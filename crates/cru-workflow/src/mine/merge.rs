@@ -22,7 +22,7 @@ pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Wo
     workflow.sources = made.iter().flat_map(|it| it.sources.iter().cloned()).collect();
     workflow.goals = goals(made);
     workflow.checks = checks(made);
-    let mut data = Names::default();
+    let mut data = MergedNames::default();
     let mut titles: Vec<String> = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for column in kept {
@@ -55,7 +55,7 @@ fn most<T: Ord + Clone + Default>(all: impl Iterator<Item = T>) -> T {
 }
 
 /// The step of a column. Its words are those of the member that has most of them under the most frequent title.
-fn step(column: &Column, made: &[Workflow], total: usize, data: &mut Names, lifted: &mut Vec<Operand>) -> Step {
+fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames, lifted: &mut Vec<Operand>) -> Step {
     let members = column.steps(made);
     let title = most(members.iter().map(|step| unnumbered(&step.title).to_owned()));
     let same = |step: &&&Step| squeeze(unnumbered(&step.title)) == squeeze(&title);
@@ -120,7 +120,7 @@ fn command(
     own: &Command,
     session: usize,
     members: &[&Step],
-    data: &mut Names,
+    data: &mut MergedNames,
     lifted: &mut Vec<Operand>,
 ) -> Option<Part> {
     if !shared(&own.command, members) {
@@ -171,7 +171,7 @@ fn kind_of(word: &str) -> (&'static str, &'static str) {
 
 /// Data names over all sessions.
 #[derive(Debug, Default)]
-struct Names {
+struct MergedNames {
     /// What a name of one session is called in the workflow.
     called: HashMap<(usize, String), String>,
     /// How many states a name has.
@@ -180,7 +180,7 @@ struct Names {
     current: HashMap<String, (String, Option<String>)>,
 }
 
-impl Names {
+impl MergedNames {
     /// The name of a value that varies: that of the data it is, else a new one.
     fn named(&mut self, session: usize, word: &str) -> Operand {
         if let Some(name) = self.called.get(&(session, word.to_owned())) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::base::Result;
 use crate::commands::{Context, reading};
 use crate::index::Query;
-use crate::index::search::{Options, Search};
+use crate::index::search::{Search, SearchOptions};
 use crate::learn::{self, Call, Calls, Family, Harvest, Kind};
 use crate::note::Note;
 use crate::session::{self, Session};
@@ -151,7 +151,8 @@ fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
 fn filtered(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<BTreeSet<String>> {
     let query = Query::parse(text, cx.env.now()).map_err(|error| error.into_usage(text))?;
     let snapshot = reading::snapshot(vault, cx)?;
-    let options = Options { limit: usize::MAX, per_session: 1, here: Some(cx.env.folder()), ..Options::default() };
+    let options =
+        SearchOptions { limit: usize::MAX, per_session: 1, here: Some(cx.env.folder()), ..SearchOptions::default() };
     let hits = Search::new(&snapshot, &query, &options).hits()?;
     Ok(hits.iter().filter_map(|hit| Some(snapshot.session(hit.key)?.path.clone())).collect())
 }
