@@ -3,10 +3,12 @@
 //! A question is what a person remembers of a
 //! session, typed as words; the answer is the beginning of its id.
 
+use cru::base::files;
 use cru::import;
-use cru::index::search::{Search, SearchOptions};
+use cru::index::search::{Search, SearchOptions, any_word};
 use cru::index::{Query, Snapshot};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
+use cru::vault::Vault;
 
 use crate::growth::World;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
@@ -80,3 +82,27 @@ fn the_right_session_is_among_the_first_three(set: &TranscriptSet) {
 }
 
 on_both_sets!(the_right_session_is_among_the_first_three);
+
+/// A question whose words no block holds finds the session that is about it.
+#[test]
+fn a_question_finds_its_session() {
+    let world = World::new();
+    let note = |name: &str, words: &[&str]| {
+        let steps: Vec<String> = words.iter().map(|words| format!("{words}\n")).collect();
+        let text = format!("---\ntype: session\nsession_id: {name}\n---\n# {name}\n\n## Work\n\n{}", steps.join("\n"));
+        files::create(&world.vault.sessions_dir().join(format!("{name}.md")), text.as_bytes()).unwrap();
+    };
+    note("pump", &["The pumps leaked in the cellar.", "We tightened a valve.", "Nothing leaks now."]);
+    note("guide", &["The guide is about the cellar.", "A chapter on lamps.", "What did we say of how it was?"]);
+    note("lamp", &["The lamp was dim.", "Where did the fuse go?"]);
+    let snapshot = Snapshot::open(&Vault::open(world.vault.root()).unwrap()).unwrap();
+    let asked = |text: &str| {
+        let query = Query::parse(text, world.env.now()).unwrap();
+        assert!(Search::new(&snapshot, &query, &SearchOptions::default()).hits().unwrap().is_empty(), "{text}");
+        let found = any_word(&snapshot, &query, &SearchOptions::default()).unwrap();
+        found.hits.iter().map(|hit| snapshot.session(hit.key).unwrap().id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked("What did we do about the leaking pump in the cellar?")[0], "pump");
+    assert_eq!(asked("which valves were tightened for the lamp")[0], "pump");
+    assert_eq!(asked("the of and zebra"), Vec::<String>::new());
+}

@@ -19,6 +19,17 @@ pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &SearchOptions, 
     Ok(())
 }
 
+/// Names the words that are nowhere, on stderr.
+pub(super) fn nowhere(snapshot: &Snapshot, query: &Query, options: &SearchOptions, cx: &Context<'_>) -> Result<()> {
+    for advice in advise(snapshot, query, options)?
+        .iter()
+        .filter(|advice| matches!(advice, Advice::Near(..) | Advice::Nowhere(_)))
+    {
+        cx.ui.note(&words(advice));
+    }
+    Ok(())
+}
+
 fn words(advice: &Advice) -> String {
     match advice {
         Advice::Alone(part, totals) => format!("`{}` alone: {}", one_line(part), plural(totals.hits, "hit")),

@@ -15,7 +15,7 @@ use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
-use crate::index::search::{Marker, Order, Search, SearchOptions};
+use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, Totals, any_word};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
@@ -39,8 +39,9 @@ const PER_SESSION: usize = 3;
 
 /// Find words in all sessions
 ///
-/// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. "…" is an exact phrase, auth* a
-/// prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
+/// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. Where no block holds all of
+/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. "…" is an exact phrase,
+/// auth* a prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
 /// src/auth.rs, fooBar, error[E0308].
 ///
 /// Fields restrict: is:failed, tool:bash, tokens>100000, model~opus. is: takes a kind (is:decision), a mark (is:failed,
@@ -69,6 +70,9 @@ pub struct Args {
     /// Every word may be misspelt
     #[arg(long)]
     fuzzy: bool,
+    /// Any of the words: sessions as wholes, with the best passage of each
+    #[arg(long, conflicts_with_all = ["sort", "count"])]
+    any: bool,
     /// Open a hit, the first unless a number says another, in `$VISUAL` or `$EDITOR`; or in `obsidian`
     #[arg(long, value_name = "N|obsidian", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     open: Option<open::Place>,
@@ -102,16 +106,24 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         here: Some(cx.env.folder()),
     };
     let search = Search::new(&snapshot, &query, &options);
-    let hits = search.hits()?;
-    if hits.is_empty() {
-        advice::give(&snapshot, &query, &options, cx)?;
-    }
-    let totals = if hits.is_empty() { crate::index::search::Totals::default() } else { search.totals()? };
+    let strict = if args.any { Vec::new() } else { search.hits()? };
     if args.count {
+        let totals = if strict.is_empty() { Totals::default() } else { search.totals()? };
         return Ok(Box::new(output::Count(totals)));
     }
+    let is_any = strict.is_empty() && (args.any || query.words().len() > 1);
+    let AnyWord { hits, totals } = match () {
+        () if is_any => any_word(&snapshot, &query, &options)?,
+        () if strict.is_empty() => AnyWord::default(),
+        () => AnyWord { hits: strict, totals: search.totals()? },
+    };
+    if hits.is_empty() {
+        advice::give(&snapshot, &query, &options, cx)?;
+    } else if is_any {
+        advice::nowhere(&snapshot, &query, &options, cx)?;
+    }
     let marker = Marker::new(&query, args.fuzzy);
-    let mut found = Found { query: text, totals, groups: Vec::new(), now: cx.env.now() };
+    let mut found = Found { query: text, is_any, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
     let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
     for hit in &hits {
@@ -150,7 +162,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shown = found.shown() as u64;
     if shown > 0 && shown < totals.hits {
         let sessions = plural(totals.sessions, "session");
-        cx.ui.note(&format!("{shown} of {} in {sessions}; all of them: -n 0", plural(totals.hits, "hit")));
+        let all = if is_any { sessions } else { format!("{} in {sessions}", plural(totals.hits, "hit")) };
+        cx.ui.note(&format!("{shown} of {all}; all of them: -n 0"));
     }
     Ok(Box::new(found))
 }

@@ -17,6 +17,8 @@ use crate::index::{NoteKey, SessionRow};
 /// What was found.
 pub(super) struct Found {
     pub(super) query: String,
+    /// Whether the sessions hold any of the words, and no block all of them.
+    pub(super) is_any: bool,
     pub(super) totals: Totals,
     pub(super) groups: Vec<Group>,
     pub(super) now: Timestamp,
@@ -93,6 +95,9 @@ impl Output for Found {
             if let Some(status) = &group.status {
                 out.push_str(&paint(style::DIM, format!(" · {}", one_line(status))));
             }
+            if self.is_any {
+                out.push_str(&paint(style::DIM, " (any word)"));
+            }
             out.push('\n');
             for hit in &group.hits {
                 let place = format!("{}:{}", one_line(&group.path), hit.passage.line);
@@ -126,11 +131,12 @@ impl Output for Found {
             }
         }
         if view.terminal && !self.groups.is_empty() {
-            let all = plural(self.totals.hits, "hit");
+            let all = plural(self.totals.hits, if self.is_any { "session" } else { "hit" });
             let shown =
                 if (self.shown() as u64) < self.totals.hits { format!("{} of ", self.shown()) } else { String::new() };
             let sessions = plural(self.totals.sessions, "session");
-            let _ = writeln!(out, "\n{}", paint(style::DIM, format!("{shown}{all} in {sessions}")));
+            let told = if self.is_any { " with any of the words".to_owned() } else { format!(" in {sessions}") };
+            let _ = writeln!(out, "\n{}", paint(style::DIM, format!("{shown}{all}{told}")));
         }
         out
     }
@@ -140,6 +146,7 @@ impl Output for Found {
         Ok(json!({
             "schema": 1,
             "query": self.query,
+            "match": if self.is_any { "any" } else { "all" },
             "total": self.totals.hits,
             "sessions": self.totals.sessions,
             "hits": hits.collect::<Vec<_>>(),

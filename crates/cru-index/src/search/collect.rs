@@ -218,6 +218,35 @@ pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u6
     Ok((hits + (told.len() - both.len()) as u64, notes))
 }
 
+/// The entries of each note that are found, each counted with the [`factor`] of its kind; or the lines of transcripts alone.
+pub(super) fn entries_by_note(
+    search: &Search<'_>,
+    query: &dyn Query,
+    of_transcripts: bool,
+) -> tantivy::Result<HashMap<u64, f32>> {
+    let none = HashSet::new();
+    let found = segments(search, query, false, |segment| {
+        let columns = segment.columns;
+        let factors: Vec<f32> = columns.kinds.iter().map(|kind| factor(kind)).collect();
+        let mut counts: HashMap<u64, f32> = HashMap::new();
+        let mut gate = Gate::new(search, segment, &none);
+        scan(segment, |doc| {
+            if columns.evidence.first(doc).is_some() == of_transcripts
+                && let Some(note) = gate.note(doc)
+            {
+                let kind = columns.kind(doc).and_then(|kind| factors.get(kind));
+                *counts.entry(note).or_default() += kind.copied().unwrap_or(1.0);
+            }
+        })?;
+        Ok(counts)
+    })?;
+    let mut counts: HashMap<u64, f32> = HashMap::new();
+    for (note, count) in found.into_iter().flatten() {
+        *counts.entry(note).or_default() += count;
+    }
+    Ok(counts)
+}
+
 /// A block of a note: the note, and its first byte.
 pub(super) type Block = (u64, u64);
 

@@ -81,7 +81,7 @@ fn every(mut queries: Vec<Boxed>) -> Boxed {
     }
 }
 
-fn any(mut queries: Vec<Boxed>) -> Boxed {
+pub(super) fn any(mut queries: Vec<Boxed>) -> Boxed {
     match queries.len() {
         1 => queries.remove(0),
         _ => Box::new(BooleanQuery::union(queries)),

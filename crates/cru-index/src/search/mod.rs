@@ -4,6 +4,7 @@
 //! [`factor`]): a title says more than a line of output. Fields restrict and do not score. What holds for whole sessions
 //! is answered by their rows: at the top of a query as a filter, within `OR` and `NOT` as a set of notes.
 
+mod any;
 mod collect;
 mod compile;
 mod fold;
@@ -12,6 +13,7 @@ mod pattern;
 mod rows;
 mod suggest;
 
+pub use any::{AnyWord, any_word};
 pub use mark::Marker;
 pub(crate) use mark::is_path_of;
 pub use suggest::{Advice, advise};

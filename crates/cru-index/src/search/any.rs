@@ -1,0 +1,173 @@
+//! Sessions that hold any of a query's words, each ranked as one document: for questions, of which no block holds every
+//! word.
+//!
+//! A session's weight is BM25 over the entries of its note: how many of them hold a word, in any of its English forms, how
+//! rare the word is among sessions, how many entries the session has. Function words of the languages that the [lists](list::STOP) know do not count, unless
+//! there are no others. Restrictions of the query hold as they do in a strict search.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rust_stemmers::{Algorithm, Stemmer};
+use tantivy::query::{AllQuery, BooleanQuery, Occur, Query as TantivyQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{TantivyError, Term};
+
+use super::compile;
+use super::pattern::Pattern;
+use super::{Hit, Order, Search, SearchOptions, Totals, collect, failed};
+use crate::evidence;
+use crate::query::{Query, QueryNode, QueryWords};
+use crate::snapshot::{NoteKey, Snapshot};
+use cru_base::Result;
+use cru_session::words::list;
+
+/// How soon more entries with a word stop counting; the usual value.
+const K1: f32 = 1.2;
+/// How much the length of a session counts; the usual value.
+const B: f32 = 0.75;
+/// Letters of a word that has no other forms.
+const SHORT: usize = 3;
+/// Words that are looked for; a question has fewer.
+const MOST: usize = 40;
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct AnyWord {
+    /// The best hit of each session, the best session first.
+    pub hits: Vec<Hit>,
+    /// How many sessions hold any of the words; each counts as one hit.
+    pub totals: Totals,
+}
+
+/// Finds sessions that hold any word of a query; `options` bound how many. Nothing where the query has no words.
+///
+/// Notes are asked. Outputs of tools, which hold nearly every word, are asked only for words that no note says.
+pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
+    let body = snapshot.fields().body;
+    let queries = patterns(query, options).into_iter().map(|pattern| -> tantivy::Result<Box<dyn TantivyQuery>> {
+        let forms = forms(snapshot, &pattern)?;
+        Ok(compile::any(forms.iter().map(|form| compile::pattern(form, body)).collect()))
+    });
+    let queries = queries.collect::<tantivy::Result<Vec<_>>>().map_err(failed)?;
+    if queries.is_empty() {
+        return Ok(AnyWord::default());
+    }
+    let rest = query.parts().iter().filter(|part| !matches!(part, QueryNode::Words(_) | QueryNode::Any(_)));
+    let rest = Query { text: query.text.clone(), root: QueryNode::All(rest.cloned().collect()) };
+    let base = Search::new(snapshot, &rest, options);
+    for of_transcripts in [false, true] {
+        let found = ranked(&base, &queries, of_transcripts).map_err(failed)?;
+        if !found.is_empty() {
+            return shown(&base, &queries, of_transcripts, found);
+        }
+    }
+    Ok(AnyWord::default())
+}
+
+/// The notes that hold any of the words, each with its weight, the best first.
+fn ranked(
+    base: &Search<'_>,
+    queries: &[Box<dyn TantivyQuery>],
+    of_transcripts: bool,
+) -> tantivy::Result<Vec<(u64, f32)>> {
+    let lengths = collect::entries_by_note(base, &AllQuery, of_transcripts)?;
+    let all = lengths.len() as f32;
+    let mean = (lengths.values().sum::<f32>() / all.max(1.0)).max(1.0);
+    let mut weights: HashMap<u64, f32> = HashMap::new();
+    for words in queries {
+        let found = collect::entries_by_note(base, restricted(base, words).as_ref(), of_transcripts)?;
+        let holding = found.len() as f32;
+        let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+        for (note, count) in found {
+            let length = lengths.get(&note).copied().unwrap_or(mean) / mean;
+            *weights.entry(note).or_default() += rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
+        }
+    }
+    let started = |note: u64| base.snapshot.session(NoteKey(note)).and_then(|row| row.started);
+    let mut ranked: Vec<(u64, f32)> = weights.into_iter().collect();
+    let newest = |a: u64, b: u64| started(b).cmp(&started(a));
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| newest(a.0, b.0)).then_with(|| a.0.cmp(&b.0)));
+    Ok(ranked)
+}
+
+/// The best passage of each of the best notes.
+fn shown(
+    base: &Search<'_>,
+    queries: &[Box<dyn TantivyQuery>],
+    of_transcripts: bool,
+    mut ranked: Vec<(u64, f32)>,
+) -> Result<AnyWord> {
+    let sessions = ranked.len() as u64;
+    ranked.truncate(base.options.limit);
+    let weights: HashMap<u64, f32> = ranked.iter().copied().collect();
+    let words = BooleanQuery::union(queries.iter().map(|query| query.box_clone()).collect());
+    let mut words = restricted(base, &words);
+    if !of_transcripts {
+        let said = TermQuery::new(
+            Term::from_field_text(base.snapshot.fields().kind, evidence::KIND),
+            IndexRecordOption::Basic,
+        );
+        words = Box::new(BooleanQuery::new(vec![(Occur::Must, words), (Occur::MustNot, Box::new(said))]));
+    }
+    let options =
+        SearchOptions { order: Order::Relevance, limit: ranked.len(), per_session: 1, ..base.options.clone() };
+    let allowed = Some(weights.keys().copied().collect());
+    let best = Search { snapshot: base.snapshot, options: &options, allowed, query: Some(words) };
+    let mut hits = best.hits()?;
+    for hit in &mut hits {
+        hit.score = weights.get(&hit.key.0).copied().unwrap_or_default();
+    }
+    hits.sort_by(Hit::against);
+    hits.dedup_by_key(|hit| hit.key);
+    Ok(AnyWord { hits, totals: Totals { hits: sessions, sessions } })
+}
+
+/// The words where all else that the query asks holds too.
+fn restricted(base: &Search<'_>, words: &dyn TantivyQuery) -> Box<dyn TantivyQuery> {
+    match &base.query {
+        Some(rest) => Box::new(BooleanQuery::intersection(vec![words.box_clone(), rest.box_clone()])),
+        None => words.box_clone(),
+    }
+}
+
+/// What to look for: the words that are not excluded, without function words where there are others.
+fn patterns(query: &Query, options: &SearchOptions) -> Vec<Pattern> {
+    let words = query.words();
+    let tells = |words: &&&QueryWords| words.quoted || !list::STOP.has(&words.text.to_lowercase());
+    let telling: Vec<&QueryWords> = words.iter().filter(tells).copied().collect();
+    let chosen = if telling.is_empty() { words } else { telling };
+    let mut patterns: Vec<Pattern> = Vec::new();
+    for pattern in chosen.into_iter().filter_map(|words| Pattern::of(words, options.fuzzy)).take(MOST) {
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    patterns
+}
+
+/// A pattern and the same word in its other forms, as far as the index holds them: `check` for `checking`.
+fn forms(snapshot: &Snapshot, pattern: &Pattern) -> tantivy::Result<Vec<Pattern>> {
+    let [word] = pattern.parts.as_slice() else { return Ok(vec![pattern.clone()]) };
+    let stemmer = Stemmer::create(Algorithm::English);
+    let stem = stemmer.stem(word);
+    let beginning: String = stem.chars().take(stem.chars().count().saturating_sub(1).max(SHORT)).collect();
+    if pattern.prefix || pattern.fuzzy || !word.is_ascii() || word.len() <= SHORT || !word.starts_with(&beginning) {
+        return Ok(vec![pattern.clone()]);
+    }
+    let body = snapshot.fields().body;
+    let mut found: BTreeSet<String> = BTreeSet::from([word.clone()]);
+    for part in snapshot.parts() {
+        for reader in part.searcher().segment_readers() {
+            let index = reader.inverted_index(body)?;
+            let range = index.terms().range().ge(beginning.as_bytes());
+            let mut stream = range.into_stream().map_err(TantivyError::from)?;
+            while stream.advance() && stream.key().starts_with(beginning.as_bytes()) {
+                let Ok(known) = std::str::from_utf8(stream.key()) else { continue };
+                if stemmer.stem(known) == stem {
+                    found.insert(known.to_owned());
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().map(|form| Pattern { parts: vec![form], joined: None, ..pattern.clone() }).collect())
+}
