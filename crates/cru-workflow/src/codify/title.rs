@@ -5,13 +5,14 @@ use super::kind::{self, Kind};
 use super::phrase::DANGLING;
 use super::{core, shell};
 use cru_base::text::slug;
+use cru_session::words::shorten::without_queries;
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
 
 /// Cut to a title: at a clause where it is too long, no final stop, first letter upper case.
 pub(super) fn title(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = without_queries(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = cut(&text, MAX_TITLE);
     let cut = without_dangling(cut.trim_end_matches(['.', ',', ':', ';', '!', '?', ' ', '…', '-', '–', '—']));
     capitalise(cut.trim_end_matches([',', ':', ';', ' ']))
