@@ -147,9 +147,16 @@ fn allowed(list: Option<&Value>) -> String {
     format!("Allow {{ regexes: &{regexes:?}, target: Target::{target}, words: &{words:?} }}")
 }
 
+/// How most public rules end: in files of code a quote, a blank or `;` follows.
+const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
+
+/// In prose and file names other signs do as well.
+const END_IN_TEXT: &str = r"(?:[^\w=+/-]|$)";
+
 /// An expression of Go as one of Rust: there a brace that begins no count stands for itself, and a bracket inside of
 /// a class as well.
 fn translated(regex: &str) -> String {
+    let regex = regex.replace(END, END_IN_TEXT);
     let mut out = String::with_capacity(regex.len());
     let mut class: Option<usize> = None;
     let mut chars = regex.char_indices();

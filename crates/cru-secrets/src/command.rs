@@ -135,7 +135,10 @@ pub(crate) fn cookie(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let mut found: Option<Range<usize>> = None;
     let mut start = from;
     for pair in rest[..len].split(|byte| *byte == b';') {
-        let value = memchr::memchr(b'=', pair).map(|sign| start + sign + 1..start + pair.len());
+        let value = memchr::memchr(b'=', pair).map(|sign| {
+            let len = pair[sign + 1..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
+            start + sign + 1..start + sign + 1 + len
+        });
         start += pair.len() + 1;
         let Some(value) = value.filter(|value| is_drawn(&text.bytes[value.clone()])) else { continue };
         match &mut found {

@@ -44,10 +44,11 @@ pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
     is_secret.then(|| found.end(text, range))
 }
 
-/// Letters that make no words.
+/// Letters and digits that make no words.
 fn is_drawn(value: &[u8]) -> bool {
     const LEAST: usize = 6;
-    value.len() >= LEAST && value.iter().all(u8::is_ascii_alphanumeric) && !is_wordlike(value)
+    let made = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
+    value.len() >= LEAST && made && !is_wordlike(value)
 }
 
 /// The same where a type may stand, as `LPWSTR` does.
@@ -94,6 +95,11 @@ fn is_alone(text: &Text<'_>, found: &Assignment<'_>, range: &Range<usize>) -> bo
 /// `pass: …`, `PASS=…`: a name that says too little by itself.
 fn is_short_one(text: &Text<'_>, found: &Assignment<'_>, value: &[u8]) -> bool {
     const LEAST: usize = 6;
+    // `compass` and `bypass` are other words; `dbPass` is one.
+    let head = found.name.len().checked_sub(4).map_or("", |at| found.name.get(..at).unwrap_or_default());
+    if !head.is_empty() && !(found.name.ends_with("Pass") && head.ends_with(|c: char| c.is_ascii_lowercase())) {
+        return false;
+    }
     let quoted = found.quote.is_some();
     if quoted && found.name == "pass" && found.quote != Some(b'`') {
         return value.len() >= 4;
@@ -118,7 +124,7 @@ fn is_no_folder(text: &Text<'_>, found: &Assignment<'_>, value: &[u8]) -> bool {
     if found.query {
         return value.len() >= 4 && !value.contains(&b'/');
     }
-    let made = value.iter().all(|byte| byte.is_ascii_graphic() && !b"/\\~:(<[{&|.".contains(byte));
+    let made = value.iter().all(|byte| byte.is_ascii_graphic() && !b"/\\~:(<[{&|".contains(byte));
     let ends = text.bytes.get(found.from + value.len()).is_none_or(|byte| !b"([\\/".contains(byte));
     let one = is_drawn(value) || (prefix::is_mixed(value, 1) && !allow::is_name(value));
     // The one of a shell is written in capitals.

@@ -78,22 +78,26 @@ pub(crate) fn find(bytes: &[u8], rule: usize, at: usize) -> Option<Range<usize>>
     let end = bytes.len().min(at + BEHIND);
     let part = bytes.get(..end)?;
     let mut from = at.saturating_sub(BEFORE);
-    // What is found before the keyword is found at the one it belongs to.
+    // What ends before the keyword belongs to another one, unless it stands nowhere near one.
+    let mut before = None;
     while let Some(found) = compiled.regex.captures_at(part, from) {
-        let whole = found.get(0)?;
+        let Some(whole) = found.get(0) else { break };
         let secret = match row.group {
             0 => found.iter().skip(1).flatten().find(|group| !group.is_empty()).unwrap_or(whole),
             group => found.get(group)?,
         };
         if is_secret(bytes, row, compiled, whole.range(), secret.range()) {
-            return Some(secret.range());
+            if whole.end() > at {
+                return Some(secret.range());
+            }
+            before = Some(secret.range());
         }
         from = whole.end().max(from + 1);
         if from >= end {
             break;
         }
     }
-    None
+    before
 }
 
 fn is_secret(bytes: &[u8], row: &PublicRule, rule: &Compiled, whole: Range<usize>, secret: Range<usize>) -> bool {

@@ -188,7 +188,8 @@ pub(crate) fn mailgun(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const HEX: usize = 32;
     let from = at + 4;
     let body = text.bytes.get(from..from + HEX)?;
-    let bounded = at.checked_sub(1).is_none_or(|at| !b"-_./".contains(&text.bytes[at]));
+    let before = text.bytes[..at].strip_suffix(b"-").or_else(|| text.bytes[..at].strip_suffix(b"_"));
+    let bounded = before.is_none_or(|name| !name.iter().rev().take(2).all(u8::is_ascii_alphanumeric) || name.len() < 2);
     let ends = text.bytes.get(from + HEX).is_none_or(|byte| !Bytes::Dashed.has(*byte));
     let is_one = bounded && ends && is_mixed(body, 1) && body.iter().all(|&byte| Bytes::Hex.has(byte));
     (is_one && !allow::is_example(body)).then_some(at..from + HEX)

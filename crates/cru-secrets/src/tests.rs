@@ -324,6 +324,7 @@ fn words_behind_names_stay() {
         "**Token:** the token of a session",
         "**Password**: at least twelve characters",
         "`token`: `string`",
+        "    lpszProxyBypass: LPWSTR,",
         "    password: LPWSTR,",
         "credentials: SECPKG_BYTE_VECTOR,",
         "User: \"My password is secret123\"",

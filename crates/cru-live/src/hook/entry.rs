@@ -95,7 +95,7 @@ mod tests {
         let input = json!({
             "session_id": "s-1", "cwd": "/w", "transcript_path": "/t/s-1.jsonl", "tool_name": "Bash",
             "tool_use_id": "toolu_01", "prompt": format!("use {token}"),
-            "tool_input": { "command": format!("echo {token}"), "password": "correcthorse" },
+            "tool_input": { "command": format!("echo {token}"), "password": format!("correct{}", "horse") },
             "tool_response": { "stdout": format!("{}{token}", "x".repeat(8180)) },
         });
         let entry = Entry::new(HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
