@@ -84,21 +84,20 @@ fn rules(own: &Table) -> Result<String> {
     Ok(code)
 }
 
-/// The lists of words, and the pairs of letters as one number a letter.
+/// The lists of words, and the letters that follow each letter.
 fn words(own: &Table, code: &mut String) -> Result<()> {
     let words = own.get("words").and_then(Value::as_table).ok_or("no words")?;
     for (name, list) in words {
         let _ = writeln!(code, "pub(crate) const {}: &[&str] = &{:?};", name.to_uppercase(), texts(Some(list)));
     }
     let letters = own.get("letters").and_then(Value::as_table).ok_or("no letters")?;
-    let pairs: Vec<u32> = (b'a'..=b'z')
-        .map(|letter| {
-            let follow = letters.get(&char::from(letter).to_string()).and_then(Value::as_str).unwrap_or_default();
-            follow.bytes().fold(0, |bits, next| bits | 1 << (next - b'a'))
-        })
-        .collect();
-    let _ =
-        writeln!(code, "/// By letter: those that follow it in words.\npub(crate) const PAIRS: [u32; 26] = {pairs:?};");
+    let pairs = (b'a'..=b'z').map(|letter| {
+        let follow = letters.get(&char::from(letter).to_string()).and_then(Value::as_str).unwrap_or_default();
+        format!("b{follow:?}")
+    });
+    let pairs: Vec<String> = pairs.collect();
+    code.push_str("/// By letter: those that follow it in words.\n");
+    let _ = writeln!(code, "pub(crate) const PAIRS: [&[u8]; 26] = [{}];", pairs.join(", "));
     Ok(())
 }
 

@@ -82,8 +82,8 @@ impl Letters {
 }
 
 fn is_common(first: u8, second: u8) -> bool {
-    let at = |byte: u8| byte.to_ascii_lowercase().wrapping_sub(b'a');
-    PAIRS.get(usize::from(at(first))).is_some_and(|bits| bits >> u32::from(at(second).min(31)) & 1 == 1)
+    let at = usize::from(first.to_ascii_lowercase().wrapping_sub(b'a'));
+    PAIRS.get(at).is_some_and(|follow| follow.contains(&second.to_ascii_lowercase()))
 }
 
 /// The words of `camelCase`, `HTTPServer` and `plain`.

@@ -97,7 +97,8 @@ fn is_short_one(text: &Text<'_>, found: &Assignment<'_>, value: &[u8]) -> bool {
     const LEAST: usize = 6;
     // `compass` and `bypass` are other words; `dbPass` is one.
     let head = found.name.len().checked_sub(4).map_or("", |at| found.name.get(..at).unwrap_or_default());
-    if !head.is_empty() && !(found.name.ends_with("Pass") && head.ends_with(|c: char| c.is_ascii_lowercase())) {
+    let is_part = found.name.ends_with("Pass") && head.ends_with(|c: char| c.is_ascii_lowercase());
+    if !head.is_empty() && !is_part {
         return false;
     }
     let quoted = found.quote.is_some();

@@ -42,7 +42,9 @@ impl Entry {
         // Before anything is cut: half a secret is no longer known as one.
         mask(&mut map, host);
         let mut masks = Masks::unnumbered();
-        files.iter_mut().for_each(|file| file.path = masks.text(&file.path).into_owned());
+        for file in &mut files {
+            file.path = masks.text(&file.path).into_owned();
+        }
         if let Some(response) = map.get_mut(host.fields.tool_response) {
             cut::value(response, &cut::RESPONSE);
         }

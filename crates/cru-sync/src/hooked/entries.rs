@@ -26,7 +26,9 @@ pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>>
     let mut all = read(&path)?;
     if files::is_shared(&path) {
         // An older version kept it for everybody, with the secrets in it.
-        all.iter_mut().for_each(|told| told.entry = told.entry.clone().masked());
+        for told in &mut all {
+            told.entry = told.entry.clone().masked();
+        }
         let lines = all.iter().map(line).collect::<Result<Vec<_>>>()?;
         files::put_private(&path, format!("{}\n", lines.join("\n")).as_bytes())?;
     }
