@@ -13,6 +13,7 @@ use clap::Parser as _;
 
 use super::terminal::Terminal;
 use crate::base::Env;
+use crate::base::text::sanitise;
 use crate::commands::{Context, Global, View, hook};
 
 /// The command line of this verb alone: to describe all the others would take longer than the work.
@@ -73,7 +74,7 @@ fn work(args: &[OsString], env: &Env) -> Result<(), String> {
     let global = Global { quiet: true, ..cli.global };
     let ui = Terminal::new(ColorChoice::Never, &global);
     let output = hook::run(&arguments, &Context { env, global: &global, ui: &ui });
-    let text = output.text(&View::plain());
+    let text = sanitise(&output.text(&View::plain())).into_owned();
     if !text.is_empty() {
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| error.to_string())?;

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 use clap::Parser as _;
 
+use crate::base::text::{printable, printable_json, sanitise};
 use crate::base::{Env, Error};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Cli, Context, Format, View};
@@ -84,13 +85,20 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
         Format::Json => {
             let mut json = serde_json::to_string_pretty(&output.json()?)?;
             json.push('\n');
-            json.into()
+            printable_json(&json).into_owned().into()
         }
-        Format::Toon => crate::commands::output::toon(output)?.into(),
-        Format::Text => output.ready().map_or_else(|| output.text(&view(terminal, env)).into(), Cow::Borrowed),
+        Format::Toon => sanitise(&crate::commands::output::toon(output)?).into_owned().into(),
+        Format::Text => match output.ready() {
+            // Bytes as they are, but for a person who looks at them.
+            Some(text) if terminal => sanitise(text),
+            Some(text) => text.into(),
+            None => printable(&output.text(&view(terminal, env))).into_owned().into(),
+        },
         // `Command::run` refuses these formats where there is nothing to export.
         Format::Jsonl | Format::Csv | Format::Mermaid | Format::Dot | Format::Canvas => {
-            output.export(format).unwrap_or_default().into()
+            let text = output.export(format).unwrap_or_default();
+            let is_json = matches!(format, Format::Jsonl | Format::Canvas);
+            if is_json { printable_json(&text).into_owned() } else { sanitise(&text).into_owned() }.into()
         }
     };
     if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {

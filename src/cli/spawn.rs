@@ -19,7 +19,7 @@ const LONGEST_ERRORS: u64 = 64 * 1024;
 pub(super) fn detached(args: &[&OsStr], log: &Path) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     // Without a log it works in silence.
-    let log = files::open_append(log).map_or_else(|_| Stdio::null(), Stdio::from);
+    let log = files::open_append_private(log).map_or_else(|_| Stdio::null(), Stdio::from);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -20,6 +20,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     for folder in ["src", "crates"] {
         walk(&root.join(folder), &mut found);
     }
+    // A build script is no part of the program.
+    found.retain(|path| path.file_name().is_none_or(|name| name != "build.rs"));
     // Files of tests may build and read what they need.
     found.retain(|path| !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs"));
     found.sort();

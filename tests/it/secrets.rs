@@ -47,6 +47,11 @@ fn hex(seed: usize, len: usize) -> String {
     drawn(b"0123456789abcdef", seed, len)
 }
 
+/// Letters of both cases and no digit.
+fn letters(seed: usize, len: usize) -> String {
+    drawn(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", seed, len)
+}
+
 fn capitals(seed: usize, len: usize) -> String {
     drawn(b"ABCDEFGHJKLMNPQRSTUVWXYZ234567", seed, len)
 }
@@ -109,11 +114,58 @@ pub(crate) fn shapes(seed: usize) -> Vec<(&'static str, String, String)> {
         bare("vault-token", format!("{}{}", "hvs.", r(90))),
         bare("age-key", format!("{}{}", "AGE-SECRET-KEY-1", capitals(seed, 58))),
         bare("service-key", format!("{}{}", "gsk_", r(52))),
+        // Names that a value without a digit stands behind.
+        with("password", letters(seed + 2025, 16), "password: ", ""),
+        with("password", letters(seed + 2026, 18), "passwd: ", ""),
+        with("password", letters(seed + 2027, 18), "pass: ", ""),
+        with("password", letters(seed + 2028, 20), "pwd=", ""),
+        with("password", letters(seed + 2029, 16), "export PASS=", ""),
+        with("password", letters(seed + 2030, 16), "--password=", " --host db"),
+        with("secret", letters(seed + 2031, 24), "API_TOKEN=", ""),
+        with("secret", letters(seed + 2032, 32), "client_secret: \"", "\""),
+        // Prefixes that decide alone.
+        bare("github-token", format!("{}{}", "ghp_", letters(seed + 2033, 36))),
+        bare("gitlab-token", format!("{}{}", "glpat-", letters(seed + 2034, 20))),
+        bare("stripe-key", format!("{}{}", "sk_live_", letters(seed + 2035, 24))),
+        // Markdown and prose.
+        with("secret", random(seed + 1001, 32), "**Token:** ", ""),
+        with("secret", random(seed + 1002, 32), "**API key**: `", "`"),
+        with("secret", random(seed + 1003, 32), "| API key | ", " | of the server |"),
+        with("secret", random(seed + 1004, 32), "`API_KEY`: `", "`"),
+        with("secret", random(seed + 1005, 32), "the secret key is ", ""),
+        with("password", random(seed + 1006, 14), "my password is ", ""),
+        // Command lines, cookies and files.
+        with("password", random(seed + 1007, 14), "curl -s -u admin:", " https://example.org"),
+        with("password", random(seed + 1008, 14), "mysql -h db -u root -p", " tide"),
+        with("password", random(seed + 1009, 14), "sshpass -p ", " ssh root@db"),
+        with("password", random(seed + 1010, 14), "docker login -u me -p ", " registry.io"),
+        with("password", random(seed + 1011, 14), "redis-cli -a ", " ping"),
+        with("password", random(seed + 1012, 14), "wget --password=", " https://example.org"),
+        with("password", random(seed + 1013, 14), "mongosh -u me -p ", " db"),
+        with("password", random(seed + 1014, 14), "machine api.example.org login me password ", ""),
+        with("cookie", random(seed + 1015, 32), "Cookie: theme=dark; sid=", ""),
+        with("cookie", random(seed + 1016, 32), "Set-Cookie: session=", "; Path=/; HttpOnly"),
+        // More services.
+        with("google-oauth", format!("{}{}", "1//0", random(seed + 1017, 60)), "refresh_token: ", ""),
+        bare("nvidia-key", format!("{}{}", "nvapi-", random(seed + 1018, 64))),
+        bare("new-relic-key", format!("{}{}", "NRAK-", capitals(seed, 27))),
+        bare("tailscale-key", format!("{}{}-{}", "tskey-auth-", random(seed + 1019, 17), random(seed + 1020, 32))),
+        bare("pulumi-token", format!("{}{}", "pul-", hex(seed + 40, 40))),
+        bare("terraform-token", format!("{}.atlasv1.{}", random(seed + 1021, 14), random(seed + 1022, 67))),
+        bare("mailgun-key", format!("{}{}", "key-", hex(seed + 50, 32))),
+        bare("shopify-token", format!("{}{}", "shpat_", hex(seed + 60, 32))),
+        bare("service-key", format!("{}{}-{}", "PMAK-", hex(seed + 70, 24), hex(seed + 1, 34))),
+        bare("service-key", format!("{}{}", "lin_api_", random(seed + 1023, 40))),
+        bare("service-key", format!("{}{}", "figd_", random(seed + 1024, 40))),
+        bare("sendinblue-api-token", format!("{}{}-{}", "xkeysib-", hex(seed + 80, 64), hex(seed + 1, 16))),
+        bare("shippo-api-token", format!("{}{}", "shippo_live_", hex(seed + 90, 40))),
+        with("datadog-access-token", hex(seed + 100, 40), "datadog: ", ""),
     ]
 }
 
 #[test]
 fn every_shape_is_found_by_its_rule() {
+    assert!(shapes(1).len() >= 82, "{}", shapes(1).len());
     for seed in [1, 4, 30] {
         for (rule, secret, text) in shapes(seed) {
             for text in [text.clone(), format!("see {text} there"), format!("x\n{text}\ny"), json!([text]).to_string()]
@@ -302,13 +354,17 @@ fn nothing_of_a_secret_is_left_anywhere() {
     }
     let codified = world.sessions()["s0"].1.meta.session_id.clone().unwrap();
     texts.insert("codify".to_owned(), cru(&world, &["session", "codify", &codified]));
+    let mut left: Vec<String> = Vec::new();
     for (rule, secret, _) in &shapes {
         for (place, text) in &texts {
             // Half of it would be too much as well.
             let half = &secret[secret.len() / 3..];
-            assert!(!text.contains(secret) && !text.contains(half), "{rule} in {place}: {secret}");
+            let at = text.find(half).map(|at| &text[text.floor_char_boundary(at.saturating_sub(90))..]);
+            let near = at.map(|near| &near[..near.floor_char_boundary(200)]);
+            left.extend(near.map(|near| format!("{rule} in {place}: {secret}: {near}")));
         }
     }
+    assert!(left.is_empty(), "{}: {}", left.len(), left.join("\n"));
     for (rule, secret, _) in shapes.iter().filter(|(_, secret, _)| on_one_line(secret)) {
         let output = cru(&world, &["--format", "json", "search", &format!("\"{secret}\"")]);
         let hits: Value = serde_json::from_str(&output).unwrap_or_default();
@@ -440,7 +496,9 @@ fn ordinary_code_and_prose_stay() {
         found.insert(file.to_owned(), fs::read(root.join(file)).unwrap());
     }
     let (mut lines, mut wrong) = (0, Vec::new());
-    for (path, bytes) in found.into_iter().filter(|(path, _)| !path.contains("/mask/") && !path.contains("/.cru/")) {
+    for (path, bytes) in
+        found.into_iter().filter(|(path, _)| !path.contains("/cru-secrets/") && !path.contains("/.cru/"))
+    {
         let text = String::from_utf8_lossy(&bytes);
         lines += text.lines().count();
         for found in mask::find(&text) {
@@ -491,4 +549,166 @@ fn what_is_logged_is_masked_unless_somebody_says_otherwise() {
     assert_eq!(text.matches("[secret:github-token]").count(), 5, "{text}");
     cru(&world, &["log", "--no-redact", "tool", "Bash", &format!("echo {token}")]);
     assert_eq!(note().1.matches(token.as_str()).count(), 1, "{}", note().1);
+}
+
+/// What a hook is given, in the machine state: neither raw nor for others.
+#[cfg(unix)]
+#[test]
+fn machine_state_holds_no_secret_and_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let token = format!("{}{}", "ghp_", random(5, 36));
+    let input = |event: &str, more: &Value| {
+        let mut input = json!({ "session_id": "s-1", "cwd": world.temp.path(), "hook_event_name": event,
+            "transcript_path": world.temp.path().join("none/s-1.jsonl") });
+        for (name, value) in more.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        input
+    };
+    let call =
+        json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_input": { "command": format!("echo {token}") } });
+    let mut result = call.clone();
+    result["tool_response"] = json!({ "stdout": token, "stderr": "" });
+    for (name, input) in [
+        ("session-start", input("SessionStart", &json!({ "source": "startup" }))),
+        (
+            "prompt",
+            input("UserPromptSubmit", &json!({ "prompt": format!("use {token} and password: {}", letters(3, 16)) })),
+        ),
+        ("pre-tool", input("PreToolUse", &call)),
+        ("post-tool", input("PostToolUse", &result)),
+        ("stop", input("Stop", &json!({}))),
+    ] {
+        hook(&world, name, &input);
+    }
+    let state = world.temp.path().join("xdg");
+    let files = || {
+        let mut files = BTreeMap::new();
+        all_files(&state, &mut files);
+        files
+    };
+    let journal = |files: &BTreeMap<String, Vec<u8>>| files.keys().any(|path| path.contains("/journal/claude-code--"));
+    assert!(journal(&files()), "{:?}", files().keys());
+    cru(&world, &["flush", "s-1"]);
+    for (path, bytes) in files() {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains(&token[8..]) && !text.contains(&letters(3, 16)), "{path}: {text}");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o177, 0, "{path}: {mode:o}");
+        for folder in Path::new(&path).ancestors().skip(1).take_while(|folder| folder.starts_with(state.join("cru"))) {
+            let mode = fs::metadata(folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{}: {mode:o}", folder.display());
+        }
+    }
+    assert!(!world.notes().is_empty());
+    hook(&world, "session-end", &input("SessionEnd", &json!({ "reason": "exit" })));
+    cru(&world, &["flush", "--all"]);
+    assert!(!journal(&files()), "what is in the note is emptied: {:?}", files().keys());
+    let note = world.notes().into_values().next().unwrap();
+    assert!(note.contains("[secret:github-token") && !note.contains(&token[8..]), "{note}");
+}
+
+/// Calls a hook with the host's JSON on its stdin.
+#[cfg(unix)]
+fn hook(world: &World, name: &str, input: &Value) {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    fs::create_dir_all(world.vault.root().join(".cru")).unwrap();
+    files::put(&world.vault.root().join(".cru/config.toml"), b"[hooks]\nflush = \"never\"\n").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cru"))
+        .args(["hook", name])
+        .env("CRU_VAULT", world.vault.root())
+        .env("HOME", world.temp.path())
+        .env("XDG_STATE_HOME", world.temp.path().join("xdg"))
+        .env("CRU_NOW", "2036-01-01T00:00:00Z")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+}
+
+/// Control and bidirectional characters of a note that somebody wrote by hand.
+#[test]
+fn commands_print_no_raw_control_or_bidirectional_characters() {
+    let world = World::new();
+    let evil = "a\u{202e}b\u{2066}c\u{1b}[31md\u{7}e\u{9b}f";
+    let note = format!(
+        "---\ntype: session\nsession_id: s-1\ntitle: \"T {}\"\nstatus: active\nstarted: 2026-11-20T09:00:00Z\ntags: [\"x\"]\n---\n# T {evil}\n\n\
+         ## P {evil}\n\n> [!user] W {evil} ^u-01\n> \"do {evil}\" - done {evil}\n\nprose {evil}\n\n> [!decision] D {evil} ^d-01\n> text {evil}\n\n\
+         **Tool calls**\n- `Bash`: `echo {evil}` → ok {evil} ^n-001\n",
+        evil.replace('\u{1b}', "\\x1b").replace('\u{7}', "\\x07")
+    );
+    files::put(&world.vault.root().join("sessions/s-1.md"), note.as_bytes()).unwrap();
+    for args in [
+        &["session", "list"][..],
+        &["session", "show", "s-1"],
+        &["session", "show", "s-1", "--html"],
+        &["session", "resume", "s-1", "--print"],
+        &["session", "codify", "s-1"],
+        &["query", "steps"],
+        &["query", "user"],
+        &["decisions"],
+        &["search", "prose"],
+        &["graph", "s-1"],
+        &["context", "s-1"],
+        &["history"],
+        &["stats"],
+        &["check"],
+        &["status"],
+    ] {
+        for format in ["text", "json", "toon"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_cru"))
+                .args(["--vault".as_ref(), world.vault.root().as_os_str(), "--format".as_ref(), format.as_ref()])
+                .args(args)
+                .env("HOME", world.temp.path())
+                .env("XDG_STATE_HOME", world.temp.path().join("xdg"))
+                .output()
+                .unwrap();
+            let said =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            let raw = |c: &char| (c.is_control() && *c != '\n' && *c != '\t') || "\u{202e}\u{2066}".contains(*c);
+            assert_eq!(said.chars().find(raw), None, "{args:?} {format}: {said:?}");
+        }
+    }
+}
+
+/// What a person or a page brings does not make the reader's program ask others.
+#[test]
+fn nothing_in_a_note_is_loaded_from_elsewhere() {
+    let world = World::new();
+    let image = "![x](https://track.example/a.png?id=1)";
+    let embed =
+        "<img src=\"https://track.example/b.png\"> ![[https://track.example]] <iframe src=\"https://track.example\">";
+    let prompt = format!("look at https://host.example/cb?code=4711abc {image}");
+    let records = vec![
+        record("user", 1, &json!({ "role": "user", "content": prompt }), &json!({ "cwd": "/p" })),
+        record(
+            "assistant",
+            2,
+            &json!({ "role": "assistant", "model": "m", "id": "m2", "content": format!("{image}\n\n{embed}") }),
+            &json!({}),
+        ),
+    ];
+    write(&world.input().join("s.jsonl"), &records);
+    import(&world, fold::Options::default());
+    let (path, note) = world.notes().into_iter().next().unwrap();
+    for line in note.lines() {
+        for sign in ["![", "<img", "<iframe"] {
+            for (at, _) in line.match_indices(sign) {
+                let inner = sign == "![" && line[at..].starts_with("!\\[");
+                assert!(inner || line[..at].ends_with('\\'), "{line}");
+            }
+        }
+    }
+    let (_, session) = world.sessions().into_values().next().unwrap();
+    assert!(!session.title().contains("4711abc") && !path.to_string_lossy().contains("4711abc"), "{}", session.title());
+    assert!(session.phases.iter().all(|phase| !phase.title.contains("4711abc")));
+    let html = cru(&world, &["session", "show", "--html"]);
+    assert!(html.contains("Content-Security-Policy") && html.contains("default-src 'none'"), "{html}");
+    assert!(!html.contains("<img src"), "{html}");
+    // What is told again says the same.
+    assert_eq!(import(&world, fold::Options::default()).count(Outcome::Unchanged), 1);
 }

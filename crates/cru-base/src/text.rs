@@ -67,6 +67,35 @@ pub fn lowered(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
+/// Without control and bidirectional characters, but with the escape sequences of styles: for text of ours that is
+/// printed, whose parts may come from elsewhere.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_bad = |c: char| c != '\u{1b}' && is_unsafe(c);
+    if text.chars().any(is_bad) {
+        Cow::Owned(text.chars().filter(|&c| !is_bad(c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// JSON that shows its control and bidirectional characters as escapes: the same value for every reader.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    use std::fmt::Write as _;
+    if !json.chars().any(is_unsafe) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Outside of strings JSON has none of them, and those below U+10000 are one escape.
+        if is_unsafe(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// [`sanitise`]d and on one line.
 pub fn one_line(text: &str) -> String {
     sanitise(text).replace(['\n', '\t'], " ")

@@ -82,7 +82,7 @@ impl Open {
     fn write(&self, content: &Content) -> Result<()> {
         let text =
             serde_json::to_vec(content).map_err(|error| Error::internal("encode the state of a session", error))?;
-        files::put(&self.path, &text)
+        files::put_private(&self.path, &text)
     }
 }
 

@@ -45,7 +45,7 @@ pub fn handed_over(state: &State, key: &str) -> u64 {
 /// Notes that its note is about to be written with what the journal holds now.
 pub fn hand_over(state: &State, key: &str) -> Result<()> {
     let size = std::fs::metadata(state.journal(key)).map_or(0, |metadata| metadata.len());
-    files::put(&mark(state, key), format!("{size}\n").as_bytes())
+    files::put_private(&mark(state, key), format!("{size}\n").as_bytes())
 }
 
 fn mark(state: &State, key: &str) -> PathBuf {

@@ -1,12 +1,15 @@
 //! Machine state of a vault: what belongs to this machine and cannot be made again from the notes.
 //!
 //! It lies outside the vault, in `$XDG_STATE_HOME/cru/<vault id>-<hash of the vault's path>/`, so that no sync service moves
-//! it and no clean of the folder destroys it. Where that cannot be written: `.cru/local/<machine>/`.
+//! it and no clean of the folder destroys it. Nobody but its owner can read it. Where that cannot be written: `.cru/local/<machine>/`.
 
 use std::path::{Path, PathBuf};
 
 use super::Vault;
 use cru_base::{Env, Result, files};
+
+/// Its folder of locks.
+const LOCKS: &str = "locks";
 
 /// The folder of machine state of one vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +21,13 @@ impl State {
     /// That of `vault`; made where it is missing.
     pub fn of(vault: &Vault, env: &Env) -> Result<Self> {
         let [dir, fallback] = Self::places(vault, env);
-        if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok() && files::is_writable(dir)) {
+        if let Some(dir) = dir.filter(|dir| is_made(dir) && files::is_writable(dir)) {
+            files::make_private(&dir);
             return Ok(Self { dir });
         }
         let dir = fallback.unwrap_or_else(|| vault.root().join(".cru/local"));
-        files::create_dir(&dir)?;
+        files::create_private_dir(&dir.join(LOCKS))?;
+        files::make_private(&dir);
         Ok(Self { dir })
     }
 
@@ -66,7 +71,7 @@ impl State {
 
     /// The lock of a session.
     pub fn lock(&self, key: &str) -> PathBuf {
-        self.dir.join("locks").join(format!("{key}.lock"))
+        self.dir.join(LOCKS).join(format!("{key}.lock"))
     }
 
     /// The operation log of a session.
@@ -88,6 +93,11 @@ impl State {
     pub fn hook_log(&self) -> PathBuf {
         self.dir.join("hook.log")
     }
+}
+
+/// Makes the folder and that of its locks, for its owner alone.
+fn is_made(dir: &Path) -> bool {
+    files::create_private_dir(&dir.join(LOCKS)).is_ok()
 }
 
 /// A name from outside as the name of a file: letters, digits, `-`, `_`, `.`; what was changed gets a hash, so that two

@@ -8,24 +8,27 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::create::{create_dir, parent, sync_dir};
+use super::create::{create_private_dir, make_private, parent, private, sync_dir};
 use super::fault;
 use crate::{Error, Result};
 
 /// How often a file that was removed between opening and locking is opened again.
 const TRIES: usize = 100;
 
-/// Appends a line with one write, while others may do the same. A file that is new, or empty, begins with the line
+/// Appends a line with one write, while others may do the same. The file and its folders are for their owner alone. A file that is new, or empty, begins with the line
 /// `head`. Folders above are made; the bytes survive the end of the process, not that of the machine.
 pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
     let line = [b"\n", line].concat();
     for _ in 0..TRIES {
-        let mut file = open(path, OpenOptions::new().append(true).create(true)).map_err(failed)?;
+        let mut file = open(path, private(OpenOptions::new().append(true).create(true))).map_err(failed)?;
         shared(&file).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if is_removed(&metadata) {
             continue;
+        }
+        if is_shared(&metadata) {
+            make_private(path);
         }
         if metadata.len() > 0 {
             return fault::write(&mut file, &line).map_err(failed);
@@ -46,8 +49,12 @@ pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Resul
 /// could not be written whole is taken back.
 pub fn append_durable(path: &Path, line: &[u8]) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
-    let mut file = open(path, OpenOptions::new().append(true).create(true)).map_err(failed)?;
-    let before = file.metadata().map_err(failed)?.len();
+    let mut file = open(path, private(OpenOptions::new().append(true).create(true))).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if is_shared(&metadata) {
+        make_private(path);
+    }
+    let before = metadata.len();
     let line = if before == 0 { line.to_vec() } else { [b"\n", line].concat() };
     if let Err(error) = fault::write(&mut file, &line) {
         let _ = file.set_len(before);
@@ -111,7 +118,7 @@ fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     fault::point()?;
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_dir(parent(path)).map_err(io::Error::other)?;
+            create_private_dir(parent(path)).map_err(io::Error::other)?;
             options.open(path)
         }
         opened => opened,
@@ -134,6 +141,17 @@ fn unless_unsupported(locked: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         locked => locked,
     }
+}
+
+/// Whether others than its owner may read it.
+#[cfg(unix)]
+fn is_shared(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(metadata) & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_shared(_: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -14,6 +14,43 @@ pub fn create_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::io("create", path, source))
 }
 
+/// Makes a folder and those above it for its owner alone; one that is there stays as it is.
+pub fn create_private_dir(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::io("create", path, source))
+}
+
+/// Takes a file or folder of our own from everybody but its owner, where an older version made it for all.
+pub fn make_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        let is_open = |it: &fs::Metadata| !it.is_symlink() && it.mode() & 0o077 != 0;
+        if let Ok(metadata) = fs::symlink_metadata(path).as_ref()
+            && is_open(metadata)
+        {
+            // Somebody else's stays theirs; nothing depends on it.
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(metadata.mode() & 0o700));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+/// Whether others than its owner may read a file or folder.
+pub fn is_shared(path: &Path) -> bool {
+    #[cfg(unix)]
+    return fs::metadata(path).is_ok_and(|it| std::os::unix::fs::MetadataExt::mode(&it) & 0o077 != 0);
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// Whether files can be made in a folder, as far as its permissions and its file system say.
 pub fn is_writable(dir: &Path) -> bool {
     #[cfg(unix)]
@@ -31,11 +68,25 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(made)
 }
 
+/// Like [`create`], for its owner alone.
+pub fn create_private(path: &Path, bytes: &[u8]) -> Result<bool> {
+    create_private_dir(parent(path))?;
+    let made = create_with(path, bytes, true, 0o600)?;
+    if made {
+        sync_dir(parent(path));
+    }
+    Ok(made)
+}
+
 /// Like [`create`]; with `sync` false the bytes may be lost with the machine's power.
 pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<bool> {
     create_dir(parent(path))?;
+    create_with(path, bytes, sync, 0o666)
+}
+
+fn create_with(path: &Path, bytes: &[u8], sync: bool, mode: u32) -> Result<bool> {
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, 0o666, sync, None).map_err(failed)?;
+    let temp = filled(parent(path), bytes, mode, sync, None).map_err(failed)?;
     fault::point().map_err(failed)?;
     match temp.persist_noclobber(path) {
         Ok(_) => Ok(true),
@@ -46,16 +97,17 @@ pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<b
 
 /// Writes a file of our own that no person edits (cache, state), whatever stood there. Folders above are made.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    create_dir(parent(path))?;
     put_with(path, bytes, 0o666)
 }
 
 /// Like [`put`], readable by its owner alone.
 pub fn put_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    create_private_dir(parent(path))?;
     put_with(path, bytes, 0o600)
 }
 
 fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    create_dir(parent(path))?;
     let failed = |source| Error::io("write", path, source);
     let temp = filled(parent(path), bytes, mode, false, None).map_err(failed)?;
     fault::point().map_err(failed)?;
@@ -66,14 +118,30 @@ fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// Appends to a file with one write, so that lines of several processes do not mix. Folders above are made; the
 /// bytes survive the end of the process, not that of the machine.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
-    open_append(path)?.write_all(bytes).map_err(|source| Error::io("write", path, source))
-}
-
-/// A file that is only appended to, for another program to write its log to. Folders above are made.
-pub fn open_append(path: &Path) -> Result<fs::File> {
     create_dir(parent(path))?;
     let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(bytes)).map_err(|source| Error::io("write", path, source))
+}
+
+/// Like [`append`], readable by its owner alone.
+pub fn append_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    open_append_private(path)?.write_all(bytes).map_err(|source| Error::io("write", path, source))
+}
+
+/// A file that is only appended to, for another program to write its log to; readable by its owner alone. Folders above
+/// are made.
+pub fn open_append_private(path: &Path) -> Result<fs::File> {
+    create_private_dir(parent(path))?;
+    make_private(path);
+    let file = private(OpenOptions::new().append(true).create(true)).open(path);
     file.map_err(|source| Error::io("write", path, source))
+}
+
+/// What these options make is readable by its owner alone.
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 /// Removes a file of our own; `Ok(false)` when there is none.

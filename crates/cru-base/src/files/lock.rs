@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
-use super::create_dir;
+use super::create::{create_dir, private};
 use crate::{Error, Result};
 
 /// A held lock; dropping it, or the end of the process, lets it go.
@@ -38,7 +38,7 @@ fn open(path: &Path) -> Result<File> {
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    options.open(path).map_err(|source| Error::io("lock", path, source))
+    private(&mut options).open(path).map_err(|source| Error::io("lock", path, source))
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! The line a hook leaves in the journal.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Event, Host, Input, cut, file};
+use cru_session::mask::Masks;
 
-/// An event of a host, as it was told.
+/// An event of a host, as it was told, without the secrets in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Id of the host.
@@ -36,8 +37,14 @@ pub struct HashedFile {
 impl Entry {
     /// What is kept of an event. Looks at the files that a tool's call names.
     pub fn new(host: &Host, event: Event, input: Input) -> Self {
-        let files = file::of(host, event, &input);
+        let mut files = file::of(host, event, &input);
         let mut map = input.into_map();
+        // Before anything is cut: half a secret is no longer known as one.
+        mask(&mut map, host);
+        let mut masks = Masks::unnumbered();
+        for file in &mut files {
+            file.path = masks.text(&file.path).into_owned();
+        }
         if let Some(response) = map.get_mut(host.fields.tool_response) {
             cut::value(response, &cut::RESPONSE);
         }
@@ -48,8 +55,55 @@ impl Entry {
         Self { host, event, input: Value::Object(map), files, continues: None }
     }
 
+    /// The same without its secrets, for what an older version kept.
+    #[must_use]
+    pub fn masked(mut self) -> Self {
+        let host = Host::find(&self.host).unwrap_or(super::HOSTS[0]);
+        if let Value::Object(map) = &mut self.input {
+            mask(map, host);
+        }
+        self
+    }
+
     /// Its event; `None` for one that this version does not know.
     pub fn event(&self) -> Option<Event> {
         Event::parse(&self.event)
+    }
+}
+
+/// Takes the secrets out of what a host told. What names the session, its files and its calls stays: it is looked for.
+fn mask(input: &mut Map<String, Value>, host: &Host) {
+    let fields = &host.fields;
+    let kept = [fields.session, fields.transcript, fields.cwd, fields.event];
+    let mut masks = Masks::unnumbered();
+    for (name, value) in input.iter_mut() {
+        let is_id = name.ends_with("_id") || name.ends_with("_path");
+        if !kept.contains(&name.as_str()) && !is_id {
+            masks.member(name, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::hook::HOSTS;
+
+    #[test]
+    fn no_secret_reaches_the_journal() {
+        let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
+        let input = json!({
+            "session_id": "s-1", "cwd": "/w", "transcript_path": "/t/s-1.jsonl", "tool_name": "Bash",
+            "tool_use_id": "toolu_01", "prompt": format!("use {token}"),
+            "tool_input": { "command": format!("echo {token}"), "password": format!("correct{}", "horse") },
+            "tool_response": { "stdout": format!("{}{token}", "x".repeat(8180)) },
+        });
+        let entry = Entry::new(HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(!text.contains(&token[..12]) && !text.contains("correcthorse"), "{text}");
+        assert!(text.contains("\"session_id\":\"s-1\"") && text.contains("[secret:github-token]"), "{text}");
+        assert_eq!(entry.clone().masked(), entry);
     }
 }

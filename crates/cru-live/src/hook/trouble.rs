@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Env, Result, files};
+use cru_session::mask::mask;
 
 /// Bytes after which the older half of the log goes.
 const MAX: u64 = 1 << 20;
@@ -23,7 +24,7 @@ pub fn note(log: &Path, now: Timestamp, event: &str, message: &str) -> Result<()
     if std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > MAX) {
         shorten(log)?;
     }
-    let clean = |text: &str, max| truncate(&fold_whitespace(&sanitise(text)), max).into_owned();
+    let clean = |text: &str, max| truncate(&fold_whitespace(&mask(&sanitise(text))), max).into_owned();
     let line = format!(
         "{:.0} cru {} hook {}: {}\n",
         now,
@@ -31,7 +32,7 @@ pub fn note(log: &Path, now: Timestamp, event: &str, message: &str) -> Result<()
         clean(event, 40),
         clean(message, MESSAGE)
     );
-    files::append(log, line.as_bytes())
+    files::append_private(log, line.as_bytes())
 }
 
 /// Lines in a log; 0 where there is none.
@@ -51,7 +52,7 @@ fn shorten(log: &Path) -> Result<()> {
     let bytes = files::read(log)?;
     let half = bytes.len() / 2;
     let start = memchr::memchr(b'\n', &bytes[half..]).map_or(bytes.len(), |at| half + at + 1);
-    files::put(log, &bytes[start..])
+    files::put_private(log, &bytes[start..])
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
         let next = after.chars().next();
         let danger = match c {
             '`' => true,
+            '!' => next == Some('[') && !after[1..].starts_with('[') && loads(&after[1..]),
             '[' => next == Some('[') && !links && !kept(at),
             '%' => next == Some('%') || before == Some('%'),
             '$' => next == Some('$') || before == Some('$'),
@@ -145,6 +146,21 @@ fn trailing_id(plain: &str) -> Option<usize> {
     let name = &text[at + 1..];
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     (is_name && text[..at].chars().next_back().is_none_or(char::is_whitespace)).then_some(at)
+}
+
+/// Behind `![`: an image that is loaded from elsewhere, or may be, as its address stands on another line. A file in the
+/// vault has no scheme, no host and no character reference in its address.
+fn loads(after: &str) -> bool {
+    let mut targets = after.match_indices("](").peekable();
+    if targets.peek().is_none() {
+        return !after.contains(']');
+    }
+    targets.any(|(at, sign)| {
+        let target = after[at + sign.len()..].trim_start().trim_start_matches('<');
+        let end = target.find([' ', '\t', ')', '>']).unwrap_or(target.len());
+        let target = &target[..end];
+        target.is_empty() || target.starts_with("//") || target.contains([':', '&', CODE])
+    })
 }
 
 /// Behind `<`: an address in angle brackets, which is a link to the web and nothing else.

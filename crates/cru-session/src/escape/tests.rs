@@ -191,3 +191,29 @@ fn long_hostile_texts_come_back() {
         assert_eq!(split_quoted(&quoted(&text, None)).words, cleaned(&text), "{piece:?}");
     }
 }
+
+#[test]
+fn images_from_elsewhere_are_text() {
+    for (text, want) in [
+        ("![x](https://host.org/a.png)", "\\![x](https://host.org/a.png)"),
+        ("a ![](//host.org/a.png) b", "a \\![](//host.org/a.png) b"),
+        ("![x]( http://host.org)", "\\![x]( http://host.org)"),
+        ("![x](https&colon;//host.org)", "\\![x](https&colon;//host.org)"),
+        ("![x](data:image/svg+xml;base64,aGk=)", "\\![x](data:image/svg+xml;base64,aGk=)"),
+        ("![a [b](c) d](https://host.org)", "\\![a [b](c) d](https://host.org)"),
+        ("![x](\nhttps://host.org)", "\\![x](\nhttps://host.org)"),
+        ("![x\ny](https://host.org)", "\\![x\ny](https://host.org)"),
+        ("\\![x](https://host.org)", "\\\\\\![x](https://host.org)"),
+        ("![[https://host.org]]", "!\\[[https://host.org]]"),
+        ("<img src=https://host.org/a.png>", "\\<img src=https://host.org/a.png>"),
+        ("<iframe src=\"https://host.org\">", "\\<iframe src=\"https://host.org\">"),
+    ] {
+        assert_eq!(prose(text), want);
+        assert_eq!(unprose(want), text);
+    }
+    for text in
+        ["![x](img/a.png)", "`![x](https://host.org)`", "[x](https://host.org)", "wow![1]", "vec![1, 2]", "a != b"]
+    {
+        assert_eq!(prose(text), text);
+    }
+}

@@ -11,6 +11,7 @@ use super::place;
 use super::property::Properties;
 use crate::Task;
 use crate::event::{Meta, PromptOrigin, TitleRank, Usage};
+use crate::words::shorten::without_queries;
 use crate::words::title;
 use cru_base::text::{fold_whitespace, sanitise, slug};
 
@@ -142,5 +143,5 @@ impl Tasks {
 
 /// The part of a file name that `words` give.
 pub(super) fn name_part(words: &str) -> Option<String> {
-    Some(slug(title::unmarked(words), SLUG_WORDS)).filter(|part| !part.is_empty())
+    Some(slug(title::unmarked(&without_queries(words)), SLUG_WORDS)).filter(|part| !part.is_empty())
 }

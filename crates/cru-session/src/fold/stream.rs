@@ -17,7 +17,7 @@ use crate::boundary::GAP;
 use crate::correction;
 use crate::detail::{Detail, Level};
 use crate::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin};
-use crate::mask::Masks;
+use crate::mask::{MaskEvents as _, Masks};
 use crate::source::Header;
 use crate::words::{Title, shorten, title};
 use crate::{Item, Link};

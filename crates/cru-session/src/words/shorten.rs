@@ -80,6 +80,36 @@ fn address(address: &str) -> String {
     }
 }
 
+/// `text` without the queries of addresses: `https://host/a?token=x` → `https://host/a`, also where the scheme is missing.
+pub fn without_queries(text: &str) -> Cow<'_, str> {
+    if !text.contains(['?', '#']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(char::is_whitespace) {
+        let Some(at) = query(word) else {
+            out.push_str(word);
+            continue;
+        };
+        let end = word.trim_end_matches(|c: char| c.is_whitespace() || ")]>}\"'`.,;:!".contains(c)).len();
+        out.push_str(&word[..at]);
+        out.push_str(&word[end.max(at)..]);
+    }
+    Cow::Owned(out)
+}
+
+/// Where the query or the fields of a fragment of an address begin.
+fn query(word: &str) -> Option<usize> {
+    let is_address = word.contains("://");
+    word.match_indices(['?', '#']).map(|(at, sign)| (at, sign == "?")).find_map(|(at, asks)| {
+        let rest = &word[at + 1..];
+        let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-[]%".contains(byte)).count();
+        let field = name > 0 && rest[name..].starts_with('=');
+        let bare = is_address && asks && name > 0;
+        (at > 0 && (field || bare)).then_some(at)
+    })
+}
+
 /// `line` with absolute and deep paths cut to their last part behind `…/`.
 pub fn deep_paths(line: &str) -> String {
     let short = |word: &str| {
@@ -104,6 +134,23 @@ mod tests {
         assert_eq!(at_word("one two three", 20), "one two three");
         assert_eq!(at_word("one two three four", 12), "one two…");
         assert_eq!(at_word("x".repeat(30).as_str(), 10).chars().count(), 10);
+    }
+
+    #[test]
+    fn addresses_lose_their_queries() {
+        for (text, want) in [
+            ("see https://host.org/a?token=x1&b=2 there", "see https://host.org/a there"),
+            ("(https://host.org/a?code=x1).", "(https://host.org/a)."),
+            ("www.host.org/a?key=x1", "www.host.org/a"),
+            ("https://host.org/#access_token=x1", "https://host.org/"),
+            ("https://host.org/a?x1 y", "https://host.org/a y"),
+            ("[here](https://host.org/a?b=c)", "[here](https://host.org/a)"),
+        ] {
+            assert_eq!(without_queries(text), want, "{text}");
+        }
+        for text in ["why? a=b", "is it a?", "what?no", "https://host.org/a#part", "C# = d", "#12 and a ?= b"] {
+            assert_eq!(without_queries(text), text);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cru_base::text::{fold_whitespace, sanitise};
 use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, is_unspaced};
 use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
-use super::shorten::{at_word, path};
+use super::shorten::{at_word, path, without_queries};
 
 /// Characters a title may have.
 pub const MAX: usize = 60;
@@ -44,6 +44,7 @@ impl Title {
 /// Of its sentences it is the first that names something.
 pub fn of(prompt: &str) -> Option<Title> {
     let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
+    let prompt = without_queries(&prompt);
     let prompt = unwrapped(unmarked(&prompt));
     let lines = lines(below_task(prompt));
     let candidates: Vec<Candidate> = lines.iter().flat_map(|line| sentences(line)).take(MOST).map(candidate).collect();
@@ -63,14 +64,14 @@ pub fn tells(words: &str) -> bool {
 
 /// A title from a command line: `Command /review src`.
 pub fn of_command(words: &str) -> String {
-    let line = fold_whitespace(&sanitise(words.lines().next().unwrap_or("")));
+    let line = fold_whitespace(&without_queries(&sanitise(words.lines().next().unwrap_or(""))));
     at_word(&format!("Command {}", if line.is_empty() { "/" } else { &line }), MAX)
 }
 
 /// A title that a host or a person gave, on one line; `None` when it has no words.
 pub fn given(text: &str) -> Option<String> {
     const MAX_GIVEN: usize = 120;
-    let text = at_word(&fold_whitespace(&sanitise(text)), MAX_GIVEN);
+    let text = at_word(&fold_whitespace(&without_queries(&sanitise(text))), MAX_GIVEN);
     text.chars().any(char::is_alphanumeric).then_some(text)
 }
 

@@ -14,7 +14,7 @@ use cru_base::{Error, Result};
 use cru_session::Session;
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Fold, Options};
-use cru_session::mask::Masks;
+use cru_session::mask::{MaskEvents as _, Masks};
 use cru_session::source::{Account, Bounds, Consumed, Header, Sink};
 
 /// Bytes of an answer where all steps are read at once: of a longer one its beginning and its end.

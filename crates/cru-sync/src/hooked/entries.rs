@@ -1,6 +1,7 @@
 //! What hooks told of a session whose transcript cannot be read: it is the only evidence there is, so it is kept.
 //!
-//! The journal forgets its lines when they are in the note; this file does not. Each line stands in it once.
+//! The journal forgets its lines when they are in the note; this file does not, until the transcript was read. Each line
+//! stands in it once, without its secrets.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,22 +24,39 @@ struct Line {
 pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>> {
     let path = path(state, key);
     let mut all = read(&path)?;
+    if files::is_shared(&path) {
+        // An older version kept it for everybody, with the secrets in it.
+        for told in &mut all {
+            told.entry = told.entry.clone().masked();
+        }
+        let lines = all.iter().map(line).collect::<Result<Vec<_>>>()?;
+        files::put_private(&path, format!("{}\n", lines.join("\n")).as_bytes())?;
+    }
     let known: HashSet<String> = all.iter().map(|told| told.id.clone()).collect();
     let fresh: Vec<&Told> = told.iter().filter(|told| !known.contains(&told.id)).collect();
     let mut lines = String::new();
     for told in &fresh {
-        let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone() };
-        let line = serde_json::to_string(&line).map_err(|error| Error::internal("encode an event of a hook", error))?;
+        let line = line(told)?;
         // A line that was torn by a crash must not take the next one with it.
         lines.push('\n');
         lines.push_str(&line);
     }
     if !lines.is_empty() {
         lines.push('\n');
-        files::append(&path, lines.as_bytes())?;
+        files::append_private(&path, lines.as_bytes())?;
     }
-    all.extend(fresh.into_iter().cloned());
+    all.extend(fresh.into_iter().map(|told| Told { entry: told.entry.clone().masked(), ..told.clone() }));
     Ok(all)
+}
+
+/// Takes away what was kept of a session whose transcript was read: all of it stands there.
+pub(crate) fn forget(state: &State, key: &str) -> Result<()> {
+    files::remove(&path(state, key)).map(drop)
+}
+
+fn line(told: &Told) -> Result<String> {
+    let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone().masked() };
+    serde_json::to_string(&line).map_err(|error| Error::internal("encode an event of a hook", error))
 }
 
 fn read(path: &Path) -> Result<Vec<Told>> {

@@ -12,7 +12,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::evidence::heard::Heard;
@@ -38,6 +38,9 @@ use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
 /// How often a note is read again that somebody else wrote meanwhile.
 const ROUNDS: usize = 4;
+
+/// How long nothing was told where a journal that is in its note is emptied.
+const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
 /// Bytes of a session's transcripts that are held in memory while they are brought into its notes: they are looked at
 /// several times, and are to be read once.
@@ -211,6 +214,14 @@ fn flush_one(
     let Some(hooked) = Hooked::of_journal(&Journal::at(state.journal(key)))? else { return Ok(None) };
     let done = is_consumed(vault, state, &hooked)?;
     let synced = if done { None } else { Some(sync_one(vault, state, env, &hooked, heard)?) };
+    if synced.as_ref().is_some_and(|synced| synced.from_transcript) {
+        entries::forget(state, key)?;
+    }
+    // What is in the note is not kept twice: at once behind the end of a session, else when it is quiet.
+    if is_consumed(vault, state, &hooked)? {
+        let age = if hooked.over { SignedDuration::ZERO } else { QUIET };
+        Journal::at(state.journal(key)).compact(&hooked.mark, age, env.now())?;
+    }
     Ok(Some((hooked.session, synced)))
 }
 

@@ -249,7 +249,7 @@ impl Book {
             .retain(|known| !known.files.is_empty() && known.files.iter().all(|(path, _)| taken.insert(path.clone())));
         self.pages.bundles.reverse();
         // A book that cannot be written costs time and nothing else.
-        postcard::to_allocvec(&self.pages).map_or(Ok(()), |bytes| files::put(&self.path, &bytes))
+        postcard::to_allocvec(&self.pages).map_or(Ok(()), |bytes| files::put_private(&self.path, &bytes))
     }
 }
 

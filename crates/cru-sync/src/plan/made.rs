@@ -72,7 +72,7 @@ pub(crate) fn remember(state: &State, made: &[Made]) -> Result<()> {
         lines.push_str(&line);
         lines.push('\n');
     }
-    files::append(&path(state), lines.as_bytes())
+    files::append_private(&path(state), lines.as_bytes())
 }
 
 fn path(state: &State) -> std::path::PathBuf {

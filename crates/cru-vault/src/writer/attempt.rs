@@ -292,7 +292,7 @@ impl<'a> Attempt<'a> {
         if old.is_some_and(|old| old.hash == base.hash) {
             return Ok(());
         }
-        files::put(&self.writer.state.base(self.key, base.revision), text.as_bytes())?;
+        files::put_private(&self.writer.state.base(self.key, base.revision), text.as_bytes())?;
         if let Some(old) = old.filter(|old| old.revision != base.revision) {
             record.base_before = Some(old.revision);
         }

@@ -25,7 +25,7 @@ pub(super) fn copy(state: &State, key: &str, bytes: &[u8], revision: u64, now: T
     let time = now.strftime("%Y%m%dT%H%M%S");
     let mut path = dir.join(format!("{time}Z-r{revision}.md"));
     let mut number = 1;
-    while !files::create(&path, bytes)? && files::read(&path)? != bytes {
+    while !files::create_private(&path, bytes)? && files::read(&path)? != bytes {
         number += 1;
         path = dir.join(format!("{time}Z-r{revision}-{number}.md"));
     }

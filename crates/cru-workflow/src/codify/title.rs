@@ -5,14 +5,14 @@ use super::kind::{self, DeedKind};
 use super::{core, shell};
 use cru_base::text::{fold_whitespace, slug};
 use cru_session::words::list::STOP;
-use cru_session::words::shorten::{at_word, file_name};
+use cru_session::words::shorten::{at_word, file_name, without_queries};
 
 /// Characters of a title at most.
 pub(super) const MAX_TITLE: usize = 64;
 
 /// Somebody's own title, shortened at most: on one line, without the mark it ends with.
 pub(super) fn given(text: &str) -> String {
-    let line = fold_whitespace(text);
+    let line = fold_whitespace(&without_queries(text));
     at_word(line.trim_end_matches(['.', ',', ':', ';', '!', ' ']), MAX_TITLE)
 }
 

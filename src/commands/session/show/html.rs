@@ -347,6 +347,8 @@ fn markdown(text: &str) -> String {
     // Obsidian shows a line end as one.
     options.render.hardbreaks = true;
     let html = comrak::markdown_to_html(&sanitise(text), &options);
+    // Marks of HTML in the text are escaped, so these are pictures of markdown: shown by their text, never loaded.
+    let html = html.replace("<img src=", "<img data-address=");
     html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
 }
 

@@ -6,8 +6,11 @@
 use std::ops::Range;
 
 use super::allow;
+use super::entropy::entropy;
+use super::letters::{is_namelike, is_wordlike};
 use super::prefix::is_mixed;
 use super::scan::Text;
+use super::table::{KEYS, PLAIN, PUBLIC};
 
 /// The longest name that is looked at.
 const NAME: usize = 64;
@@ -17,7 +20,7 @@ const JUDGED: usize = 256;
 
 /// What stands between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+pub(crate) enum Sign {
     /// `=` without blanks.
     Close,
     /// `:` or `=` with blanks.
@@ -26,124 +29,34 @@ enum Sign {
     Flag,
     /// `<name>`.
     Tag,
+    /// `name is value`.
+    Is,
+    /// `name | value`, the cells of a table.
+    Table,
 }
 
 /// A name and where its value begins.
-pub(super) struct Assignment<'a> {
-    name: &'a str,
-    sign: Sign,
+pub(crate) struct Assignment<'a> {
+    pub(crate) name: &'a str,
+    /// Where the name begins.
+    pub(crate) start: usize,
+    /// The name with the word before it: `api key`.
+    phrase: &'a str,
+    pub(crate) sign: Sign,
+    /// Whether the sign is a colon.
+    pub(crate) colon: bool,
     /// Where the value begins, behind a quote.
-    from: usize,
-    quote: Option<u8>,
+    pub(crate) from: usize,
+    pub(crate) quote: Option<u8>,
     /// Whether it is a part of an address or form: `?name=`, `&name=`.
-    query: bool,
-}
-
-/// What names of passwords end with.
-pub(super) const PASSWORDS: &[&str] =
-    &["password", "passwd", "passphrase", "pwd", "passwort", "_pass", "-pass", "pass"];
-
-/// What names of tokens and keys end with.
-pub(super) const SECRETS: &[&str] = &[
-    "token",
-    "secret",
-    "apikey",
-    "credential",
-    "credentials",
-    "_key",
-    "-key",
-    "accesskey",
-    "secretkey",
-    "signingkey",
-    "encryptionkey",
-    "_pat",
-    "_auth",
-    "webhook",
-    "webhook_url",
-];
-
-/// `password=…`
-pub(super) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    // `pass` alone says too little: `pass: ok`, `compass = 3`.
-    let short = found.ends_with("pass") && !found.is_one_of(&["_pass", "-pass"]) && !found.is_pass();
-    let folder = ["pwd", "oldpwd"].iter().any(|name| found.name.eq_ignore_ascii_case(name)) && !found.query;
-    if folder || short {
-        return None;
-    }
-    let range = found.value(text)?;
-    if is_sentence(text, found, &range) {
-        return None;
-    }
-    let value = text.bytes.get(range.clone())?;
-    // `!vault`, `!secret db`: what a configuration puts there.
-    let is_tag = found.quote.is_none() && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_alphabetic);
-    if is_tag || is_plain_word(value) || value.iter().all(|byte| !byte.is_ascii_alphanumeric()) {
-        return None;
-    }
-    let plain = value.iter().all(|byte| byte.is_ascii_alphabetic() || b"_.".contains(byte));
-    let loud = found.is_loud();
-    let code = value.iter().any(|byte| b"(<[{&|".contains(byte)) || (found.sign != Sign::Flag && is_code(text, &range));
-    let is_secret = match (found.quote.is_some(), found.sign) {
-        (true, _) => value.len() >= 4,
-        (false, Sign::Close) => value.len() >= 4 && (!plain || loud || found.query) && !code,
-        (false, Sign::Flag) => value.len() >= 4 && value[0] != b'-' && !code,
-        (false, Sign::Tag) => value.len() >= 4 && !code,
-        (false, Sign::Open) => value.len() >= 6 && !plain && !code,
-    };
-    is_secret.then(|| whole(text, range))
+    pub(crate) query: bool,
+    /// Whether stars of bold text stand before the value.
+    bold: bool,
 }
 
 /// `API_TOKEN=…`
-pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    /// Names of this kind that hold no secret.
-    const PUBLIC: &[&str] = &[
-        "publishable_key",
-        "publishable-key",
-        "publishablekey",
-        "public_key",
-        "public-key",
-        "page_token",
-        "pagetoken",
-        "next_token",
-        "nexttoken",
-        "continuation_token",
-        "continuationtoken",
-        "sync_token",
-        "resume_token",
-    ];
-    /// Keys that open something; others name a row, a column, a place in a cache.
-    const KEYS: &[&str] = &[
-        "api_key",
-        "api-key",
-        "secret_key",
-        "secret-key",
-        "access_key",
-        "access-key",
-        "private_key",
-        "private-key",
-        "signing_key",
-        "signing-key",
-        "encryption_key",
-        "encryption-key",
-        "auth_key",
-        "auth-key",
-        "master_key",
-        "master-key",
-        "account_key",
-        "shared_key",
-        "storage_key",
-        "service_key",
-        "service_role_key",
-        "license_key",
-        "app_key",
-        "app-key",
-        "client_key",
-        "jwt_key",
-        "session_key",
-        "webhook_key",
-        "deploy_key",
-    ];
-    let key = found.is_one_of(&["_key", "-key"]);
+pub(crate) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
+    let key = found.is_one_of(&["_key", "-key", " key"]);
     if found.is_one_of(PUBLIC) || (key && !found.is_loud() && !found.is_one_of(KEYS)) {
         return None;
     }
@@ -152,7 +65,12 @@ pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<us
     // What was cut is judged by what is left.
     let value = memchr::memchr(0xe2, value).map_or(value, |cut| &value[..cut]);
     let made = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_.-~:".contains(byte));
-    if !made || value.len() < 12 || !is_mixed(value, 2) || entropy(value) < 3.0 || is_code(text, &range) {
+    // Letters alone must make no words.
+    let is_code_name = found.quote.is_none() && found.sign == Sign::Open && !found.is_loud();
+    // `SECPKG_BYTE_VECTOR` names a type or a constant.
+    let is_constant = value.contains(&b'_') && value.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+    let drawn = !is_constant && if is_code_name { !is_namelike(value) } else { !is_wordlike(value) };
+    if !made || value.len() < 12 || !(is_mixed(value, 2) || drawn) || entropy(value) < 3.0 || is_code(text, &range) {
         return None;
     }
     let of_api = found.is_one_of(&["secret", "apikey", "api_key", "api-key"]);
@@ -161,13 +79,13 @@ pub(super) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<us
     let other = (allow::is_uuid(bare) && !of_api)
         || allow::is_number(value)
         || allow::is_path(value)
-        || allow::is_name(value)
+        || (allow::is_name(value) && !drawn)
         || value.starts_with(b"sha256:");
-    (!other).then(|| whole(text, range))
+    (!other).then(|| found.end(text, range))
 }
 
 /// `?sig=…` of an address that somebody signed.
-pub(super) fn signature(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
+pub(crate) fn signature(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
     const LEAST: usize = 40;
     let range = found.value(text)?;
     let value = text.bytes.get(range.clone())?;
@@ -176,14 +94,14 @@ pub(super) fn signature(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range
 }
 
 /// `"auth": "…"` of a container registry: user and password in Base64.
-pub(super) fn basic(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
+pub(crate) fn basic(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
     let named = found.name.eq_ignore_ascii_case("auth") || found.name.ends_with("_auth");
     let range = found.value(text).filter(|_| named)?;
     is_basic(text.bytes.get(range.clone())?).then(|| whole(text, range))
 }
 
 /// What stands behind `Authorization:`, without the name of the scheme.
-pub(super) fn authorization(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
+pub(crate) fn authorization(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
     const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "negotiate", "apikey", "bot"];
     if found.sign == Sign::Flag {
         return None;
@@ -210,9 +128,10 @@ pub(super) fn authorization(text: &Text<'_>, found: &Assignment<'_>) -> Option<R
 
 impl<'t> Assignment<'t> {
     /// The assignment whose name ends at `end`.
-    pub(super) fn at(text: &Text<'t>, end: usize) -> Option<Self> {
-        const QUOTES: usize = 4;
+    pub(crate) fn at(text: &Text<'t>, end: usize) -> Option<Self> {
+        const QUOTES: usize = 6;
         const BLANKS: usize = 8;
+        const WORD: usize = 16;
         let bytes = text.bytes;
         let rest = bytes.get(end..)?;
         if rest.first().is_none_or(|&byte| is_name(byte)) {
@@ -226,8 +145,8 @@ impl<'t> Assignment<'t> {
         if before == Some(b'{') && bytes[..end - len - 1].last() == Some(&b'$') {
             return None;
         }
-        // Quotes around the name, also escaped ones.
-        let quotes = rest.iter().take(QUOTES).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
+        // Quotes around the name, also escaped ones and those of markdown.
+        let quotes = rest.iter().take(QUOTES).take_while(|byte| b"\"'\\*`".contains(byte)).count();
         let blanks = rest[quotes..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
         let at = end + quotes + blanks;
         let (mut from, sign) = match bytes.get(at) {
@@ -243,97 +162,110 @@ impl<'t> Assignment<'t> {
                 (from, if bytes[at] == b'=' && blanks == 0 && quotes == 0 { Sign::Close } else { Sign::Open })
             }
             Some(b'>') if at == end && before == Some(b'<') => (at + 1, Sign::Tag),
+            Some(b'|') if blanks > 0 && bytes.get(at + 1) == Some(&b' ') => (at + 1, Sign::Table),
+            Some(b'i' | b'w') if blanks == 1 && has_verb(&bytes[at..]) => {
+                let verb = at + 2 + usize::from(bytes[at] == b'w');
+                (verb + usize::from(bytes.get(verb) == Some(&b':')), Sign::Is)
+            }
             _ if rest[0] == b' ' && name.starts_with("--") => (end + 1, Sign::Flag),
             _ => return None,
         };
         let blanks = bytes[from..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
         from += blanks;
-        let sign = if blanks > 0 && sign == Sign::Close { Sign::Open } else { sign };
+        // Bold: `**Token:** …`, `**Token**: **…**`.
+        let stars = bytes[from..].iter().take(2).take_while(|&&byte| byte == b'*').count();
+        let behind = bytes[from + stars..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
+        let bold = stars > 0
+            && (quotes == 0 || behind == 0)
+            && bytes.get(from + stars + behind).is_some_and(|&byte| byte > b' ' && byte != b'*');
+        from += if bold { stars + behind } else { 0 };
+        let sign = if (blanks > 0 || bold) && sign == Sign::Close { Sign::Open } else { sign };
         let slashes = usize::from(bytes.get(from) == Some(&b'\\'));
         let quote = bytes.get(from + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
         if quote.is_some() {
             from += slashes + 1;
         }
-        Some(Self { name, sign, from, quote, query: matches!(before, Some(b'?' | b'&' | b';')) })
+        let start = end - len;
+        let first = bytes[..start]
+            .strip_suffix(b" ")
+            .map_or(0, |head| head.iter().rev().take(WORD).take_while(|byte| byte.is_ascii_alphanumeric()).count());
+        let phrase = if first > 0 { text.whole.get(start - 1 - first..end)? } else { name };
+        let colon = bytes.get(at) == Some(&b':');
+        Some(Self {
+            name,
+            start,
+            phrase,
+            sign,
+            colon,
+            from,
+            quote,
+            query: matches!(before, Some(b'?' | b'&' | b';')),
+            bold,
+        })
     }
 
     /// Whether the name ends like one of `ends`.
-    pub(super) fn is_one_of(&self, ends: &[&str]) -> bool {
+    pub(crate) fn is_one_of(&self, ends: &[&str]) -> bool {
         ends.iter().any(|end| self.ends_with(end))
     }
 
     fn ends_with(&self, end: &str) -> bool {
-        let start = self.name.len().checked_sub(end.len());
-        start.is_some_and(|start| self.name.as_bytes()[start..].eq_ignore_ascii_case(end.as_bytes()))
+        let name = if end.contains(' ') { self.phrase } else { self.name }.as_bytes();
+        let start = name.len().checked_sub(end.len());
+        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end.as_bytes()))
     }
 
-    /// `pass: 'tide42'`, as libraries for mail and databases want it.
-    fn is_pass(&self) -> bool {
-        self.name == "pass" && matches!(self.quote, Some(b'"' | b'\''))
+    /// Whether it is `pass` alone, or another word that ends so: `compass`.
+    pub(crate) fn is_short(&self) -> bool {
+        self.ends_with("pass") && !self.is_one_of(&["_pass", "-pass"])
+    }
+
+    /// Whether it may name the folder of a shell.
+    pub(crate) fn is_folder(&self) -> bool {
+        ["pwd", "oldpwd"].iter().any(|name| self.name.eq_ignore_ascii_case(name))
+    }
+
+    /// `--password=…`
+    pub(crate) fn is_flag(&self) -> bool {
+        self.name.starts_with("--")
     }
 
     /// Whether it is written as a variable of the environment is.
-    fn is_loud(&self) -> bool {
+    pub(crate) fn is_loud(&self) -> bool {
         self.name.len() >= 3 && !self.name.bytes().any(|byte| byte.is_ascii_lowercase())
     }
 
-    fn value(&self, text: &Text<'_>) -> Option<Range<usize>> {
+    /// The value to its end, without what ends a sentence or bold text.
+    pub(crate) fn end(&self, text: &Text<'_>, range: Range<usize>) -> Range<usize> {
+        let mut range = whole(text, range);
+        let is_said = self.sign == Sign::Is && self.quote.is_none();
+        while range.len() > 1
+            && matches!(text.bytes[range.end - 1], b'.' | b'!' | b'?' | b'*' if is_said || self.bold && text.bytes[range.end - 1] == b'*')
+        {
+            range.end -= 1;
+        }
+        range
+    }
+
+    /// What stands behind the sign, or its beginning.
+    pub(crate) fn value(&self, text: &Text<'_>) -> Option<Range<usize>> {
         value_at(text, self.from)
     }
 }
 
 /// Whether a value is one of the words that stand where a password would.
-fn is_plain_word(value: &[u8]) -> bool {
-    const WORDS: &[&str] = &[
-        "password",
-        "passwort",
-        "passwd",
-        "pass",
-        "secret",
-        "string",
-        "text",
-        "hidden",
-        "null",
-        "none",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "required",
-        "optional",
-        "prompt",
-        "value",
-        "token",
-        "username",
-        "user",
-        "email",
-        "field",
-        "input",
-        "type",
-        "credentials",
-        "empty",
-        "missing",
-        "invalid",
-        "str",
-        "self",
-        "this",
-        "bool",
-        "boolean",
-        "object",
-        "wrong",
-        "incorrect",
-        "test",
-        "testing",
-        "fake",
-        "mock",
-        "sample",
-    ];
+pub(crate) fn is_plain_word(value: &[u8]) -> bool {
     let value = value.strip_suffix(b"?").or_else(|| value.strip_suffix(b":")).unwrap_or(value);
-    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+    PLAIN.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether `is ` or `was ` stands there, or with a colon.
+fn has_verb(rest: &[u8]) -> bool {
+    ["is ", "was ", "is: ", "was: "].iter().any(|verb| rest.starts_with(verb.as_bytes()))
 }
 
 /// Whether what follows shows that the value is a call or an index in code: `token = parse2(…)`.
-fn is_code(text: &Text<'_>, range: &Range<usize>) -> bool {
+pub(crate) fn is_code(text: &Text<'_>, range: &Range<usize>) -> bool {
     matches!(text.bytes.get(range.end), Some(b'(' | b'['))
 }
 
@@ -369,7 +301,7 @@ fn is_basic(value: &[u8]) -> bool {
 }
 
 /// The value that starts at `from`, or its beginning; none where it is empty or a placeholder.
-fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
+pub(crate) fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
     let rest = text.bytes.get(from..text.bytes.len().min(from + JUDGED))?;
     let len = rest.iter().take_while(|byte| !ends(**byte)).count();
     let value = &rest[..len];
@@ -378,13 +310,13 @@ fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
 }
 
 /// The value, to its end.
-fn whole(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
+pub(crate) fn whole(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
     let more = text.bytes[range.end..].iter().take_while(|byte| !ends(**byte)).count();
     range.start..range.end + more
 }
 
 /// Whether more words follow in the same quotes: that is a label, no password.
-fn is_sentence(text: &Text<'_>, found: &Assignment<'_>, range: &Range<usize>) -> bool {
+pub(crate) fn is_sentence(text: &Text<'_>, found: &Assignment<'_>, range: &Range<usize>) -> bool {
     found.quote.is_some() && text.bytes.get(range.end) == Some(&b' ')
 }
 
@@ -393,20 +325,6 @@ const fn is_name(byte: u8) -> bool {
 }
 
 /// Whether a value ends before this byte.
-const fn ends(byte: u8) -> bool {
+pub(crate) const fn ends(byte: u8) -> bool {
     byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b')' | b'}' | b']' | b'<')
-}
-
-/// How much each byte of it says, in bits.
-fn entropy(value: &[u8]) -> f64 {
-    let mut counts = [0_u32; 256];
-    for &byte in value {
-        counts[usize::from(byte)] += 1;
-    }
-    let len = value.len() as f64;
-    let bits = |count: &u32| {
-        let share = f64::from(*count) / len;
-        -share * share.log2()
-    };
-    counts.iter().filter(|count| **count > 0).map(bits).sum()
 }

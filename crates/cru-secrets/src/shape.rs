@@ -12,7 +12,7 @@ const AUTHORITY: usize = 256;
 const END: &[u8] = b"PRIVATE KEY-----";
 
 /// `-----BEGIN … PRIVATE KEY-----` to the line that ends it; without one, as far as it looks like a key.
-pub(super) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const BEGIN: &[u8] = b"-----BEGIN ";
     const LABEL: usize = 64;
     let rest = text.bytes[at..].strip_prefix(BEGIN)?;
@@ -42,7 +42,7 @@ pub(super) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// What is left of a key block whose beginning was cut off: the lines above the one that ends it.
-pub(super) fn private_key_tail(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn private_key_tail(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const MARK: usize = 9;
     const LABEL: usize = 64;
     const LEAST: usize = 16;
@@ -61,7 +61,7 @@ const fn is_key(byte: u8) -> bool {
 }
 
 /// `eyJ….….…`
-pub(super) fn jwt(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn jwt(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if at < text.no_jwt.get() || !text.bytes[at..].starts_with(b"eyJ") {
         return None;
     }
@@ -84,7 +84,7 @@ pub(super) fn jwt(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// What stands behind `Bearer`.
-pub(super) fn bearer(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn bearer(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const LEAST: usize = 16;
     const JUDGED: usize = 256;
     let word = text.bytes.get(at..at + 7)?;
@@ -105,7 +105,7 @@ pub(super) fn bearer(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 const PLAIN: &[&[u8]] = &[b"password", b"pass", b"passwd", b"pwd", b"pw", b"secret", b"token"];
 
 /// The password in `scheme://user:password@host`; asked at the first colon.
-pub(super) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if !text.bytes[at..].starts_with(b"://") || at == 0 || !text.bytes[at - 1].is_ascii_alphanumeric() {
         return None;
     }
@@ -126,7 +126,7 @@ pub(super) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 
 /// `MTk4….….…`, a number in Base64, a time and a signature, behind a word that such a token stands behind. By itself it
 /// begins like too many words to be looked for.
-pub(super) fn discord(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn discord(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const NAME: usize = 48;
     const SIGNS: usize = 6;
     let rest = text.bytes.get(at..)?;
@@ -159,7 +159,7 @@ fn discord_at(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// `123456789:AA…`, asked at the colon.
-pub(super) fn telegram(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn telegram(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const NUMBER: std::ops::RangeInclusive<usize> = 8..=10;
     const LEN: usize = 35;
     let digits = text.bytes[..at].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
@@ -171,7 +171,7 @@ pub(super) fn telegram(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// `abc8Q~…`, asked at the `Q`.
-pub(super) fn azure_secret(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn azure_secret(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     const BEFORE: usize = 4;
     const BEHIND: std::ops::RangeInclusive<usize> = 31..=40;
     let start = at.checked_sub(BEFORE)?;
@@ -181,4 +181,27 @@ pub(super) fn azure_secret(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let bounded = start.checked_sub(1).is_none_or(|at| !text.bytes[at].is_ascii_alphanumeric());
     let is_one = text.bytes[at] == b'Q' && head[3].is_ascii_digit() && head.iter().all(is_part);
     (is_one && bounded && BEHIND.contains(&tail)).then_some(start..at + 2 + tail)
+}
+
+/// `key-` and 32 hex digits, where it is no part of a longer name: `cache-key-…` names a hash.
+pub(crate) fn mailgun(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const HEX: usize = 32;
+    let from = at + 4;
+    let body = text.bytes.get(from..from + HEX)?;
+    let before = text.bytes[..at].strip_suffix(b"-").or_else(|| text.bytes[..at].strip_suffix(b"_"));
+    let bounded = before.is_none_or(|name| !name.iter().rev().take(2).all(u8::is_ascii_alphanumeric) || name.len() < 2);
+    let ends = text.bytes.get(from + HEX).is_none_or(|byte| !Bytes::Dashed.has(*byte));
+    let is_one = bounded && ends && is_mixed(body, 1) && body.iter().all(|&byte| Bytes::Hex.has(byte));
+    (is_one && !allow::is_example(body)).then_some(at..from + HEX)
+}
+
+/// `….atlasv1.…`, asked at the first dot.
+pub(crate) fn terraform(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const MARK: usize = 9;
+    const HEAD: usize = 14;
+    const LEAST: usize = 40;
+    let head = text.bytes.get(at.checked_sub(HEAD)?..at)?;
+    let end = Bytes::Dashed.run(text.bytes, at + MARK);
+    let is_one = head.iter().all(u8::is_ascii_alphanumeric) && end - at - MARK >= LEAST;
+    is_one.then_some(at - HEAD..end)
 }

@@ -20,7 +20,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether a value is a placeholder: a reference, dots, the same sign over and over, an example by its own words.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
     b"$<{%*[(".contains(first)
         || value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'.' | b'*' | b'-' | b'_' | b'0'))
@@ -28,7 +28,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 }
 
 /// Whether it says of itself that it is no real one.
-pub(super) fn is_example(value: &[u8]) -> bool {
+pub(crate) fn is_example(value: &[u8]) -> bool {
     /// Signs that repeat so often are filling.
     const FILLING: usize = 6;
     let mut run = 1;
@@ -47,7 +47,7 @@ pub(super) fn is_example(value: &[u8]) -> bool {
 }
 
 /// `0b5e1c1a-7a4c-4c5e-9d1f-000000000000`
-pub(super) fn is_uuid(value: &[u8]) -> bool {
+pub(crate) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => *byte == b'-',
@@ -56,18 +56,18 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
 }
 
 /// `2026-11-20T09:31:04Z`, `10.0.0.1:8080`, `1.2.3-rc.1`: digits that signs divide.
-pub(super) fn is_number(value: &[u8]) -> bool {
+pub(crate) fn is_number(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     letters <= 3 && value.iter().any(|byte| matches!(byte, b':' | b'.' | b'-'))
 }
 
 /// `./a/b2.rs`, `/etc/x`, `https://…`: where something is, and not what it is.
-pub(super) fn is_path(value: &[u8]) -> bool {
+pub(crate) fn is_path(value: &[u8]) -> bool {
     [b"/".as_slice(), b"./", b"../", b"~/", b"file:", b"http:", b"https:"].iter().any(|start| value.starts_with(start))
 }
 
 /// `config.auth.token2`, `my_token_12`: a name in code, of words that letters make.
-pub(super) fn is_name(value: &[u8]) -> bool {
+pub(crate) fn is_name(value: &[u8]) -> bool {
     /// The most digits at the end of a word.
     const SHORT: usize = 4;
     /// The most letters of one.

@@ -1,4 +1,4 @@
-//! Every text of an event, masked.
+//! Every text of an event, masked by the rules of `cru-secrets`.
 //!
 //! Events are taken apart field by field and without `..`, so one that gets a new field does not compile until somebody
 //! has said here what is done with it. Ids stay: they are joined and not shown.
@@ -7,23 +7,30 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Masks;
 use crate::event::{
     Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, Remark, SubagentRun,
 };
 use crate::source::Header;
 use crate::{FileRef, Task};
+pub use cru_secrets::{Found, Masks, VERSION, find, mask};
 
-impl Masks {
+/// Secrets out of what importers tell.
+pub trait MaskEvents {
     /// What is told of a stream before its first event.
-    pub fn header(&mut self, header: &mut Header) {
+    fn header(&mut self, header: &mut Header);
+
+    /// One event.
+    fn event(&mut self, event: &mut Event<'_>);
+}
+
+impl MaskEvents for Masks {
+    fn header(&mut self, header: &mut Header) {
         let Header { key: _, parent: _, transcript: _, agent, task, aside: _ } = header;
         self.string_of(agent);
         self.string_of(task);
     }
 
-    /// One event.
-    pub fn event(&mut self, event: &mut Event<'_>) {
+    fn event(&mut self, event: &mut Event<'_>) {
         let Event { record: _, time: _, kind } = event;
         match kind {
             EventKind::Prompt(Prompt { text, origin, attachments }) => {
@@ -91,7 +98,20 @@ impl Masks {
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }
     }
+}
 
+/// The parts of an event.
+trait MaskParts {
+    fn result(&mut self, result: &mut CallResult<'_>);
+    fn attachments(&mut self, attachments: &mut [Attachment<'_>]);
+    fn task(&mut self, task: &mut Task);
+    fn cow(&mut self, text: &mut Cow<'_, str>);
+    fn cow_of(&mut self, text: &mut Option<Cow<'_, str>>);
+    fn string(&mut self, text: &mut String);
+    fn string_of(&mut self, text: &mut Option<String>);
+}
+
+impl MaskParts for Masks {
     fn result(&mut self, result: &mut CallResult<'_>) {
         let CallResult {
             call: _,
@@ -134,33 +154,6 @@ impl Masks {
         self.string(status);
         self.string_of(priority);
         extra.values_mut().for_each(|value| self.value(value));
-    }
-
-    /// Every text in a value.
-    pub fn value(&mut self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.string(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(map) => map.values_mut().for_each(|value| self.value(value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    /// Every text below a name: a password is told by its name alone.
-    fn member(&mut self, name: &str, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                let named = format!("{name}: {text}");
-                let masked = self.text(&named);
-                match masked.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")) {
-                    Some(masked) => *text = masked.to_owned(),
-                    None => self.string(text),
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.member(name, item)),
-            Value::Object(map) => map.iter_mut().for_each(|(name, value)| self.member(name, value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
     }
 
     fn cow(&mut self, text: &mut Cow<'_, str>) {

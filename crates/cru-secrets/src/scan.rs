@@ -8,18 +8,19 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::Found;
 use super::assignment::Assignment;
-use super::table::{By, RULES, Rule};
+use super::public;
+use super::table::{By, PUBLIC_RULES, RULES, Rule};
 
 /// A text that is looked through.
-pub(super) struct Text<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) whole: &'a str,
+pub(crate) struct Text<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) whole: &'a str,
     /// Where the last private key ends; no block can end behind it.
-    pub(super) last_end: OnceCell<Option<usize>>,
+    pub(crate) last_end: OnceCell<Option<usize>>,
     /// Up to where no token of three parts begins.
-    pub(super) no_jwt: Cell<usize>,
+    pub(crate) no_jwt: Cell<usize>,
     /// Where what was found last ends: nothing begins before it.
-    pub(super) floor: Cell<usize>,
+    pub(crate) floor: Cell<usize>,
 }
 
 /// What a keyword is to a rule.
@@ -31,6 +32,8 @@ enum Role {
     Around,
     /// The end of a name.
     Name,
+    /// A keyword of a public rule, by number.
+    Public(usize),
 }
 
 /// The keywords of all rules.
@@ -48,6 +51,7 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
         let (keywords, role) = match &rule.by {
             By::Prefix(prefix) => (prefix.starts, Role::Word),
             By::Word(starts, _) => (*starts, Role::Word),
+            By::Command(command) => (command.starts, Role::Word),
             By::Around(parts, _) => (*parts, Role::Around),
             By::Value(ends, _) => (*ends, Role::Name),
         };
@@ -65,6 +69,9 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
                 }
             }
         }
+    }
+    for (number, rule) in PUBLIC_RULES.iter().enumerate() {
+        known.extend(rule.keys.iter().map(|key| ((*key).to_owned(), Role::Public(number))));
     }
     let search = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -88,6 +95,7 @@ pub fn find(text: &str) -> Vec<Found> {
         no_jwt: Cell::new(0),
         floor: Cell::new(0),
     };
+    let mut public: Vec<(usize, usize)> = Vec::new();
     for hit in search.find_overlapping_iter(text.whole) {
         if hit.start() < text.floor.get() {
             continue;
@@ -97,23 +105,54 @@ pub fn find(text: &str) -> Vec<Found> {
             Role::Word => None,
             Role::Around => text.around(hit.start()),
             Role::Name => text.behind(hit.end()),
+            Role::Public(rule) => {
+                public.push((rule, hit.start()));
+                None
+            }
         };
         if let Some(hit) = hit.filter(|hit| hit.range.start >= text.floor.get() && !hit.range.is_empty()) {
             text.floor.set(hit.range.end);
             found.push(hit);
         }
     }
+    if !public.is_empty() {
+        with_public(&text, &public, &mut found);
+    }
     found
+}
+
+/// Adds what public rules find at their keywords, where no rule of our own found anything.
+fn with_public(text: &Text<'_>, keywords: &[(usize, usize)], found: &mut Vec<Found>) {
+    let own = found.len();
+    for &(rule, at) in keywords {
+        let Some(range) = public::find(text.bytes, rule, at) else { continue };
+        let bounded = text.whole.is_char_boundary(range.start) && text.whole.is_char_boundary(range.end);
+        let touches = |known: &Found| known.range.start < range.end && range.start < known.range.end;
+        let of_own = found[..own].partition_point(|known| known.range.end <= range.start);
+        let taken = found[..own].get(of_own).is_some_and(touches) || found[own..].iter().rev().take(64).any(touches);
+        if bounded && !range.is_empty() && !taken {
+            found.push(Found { rule: PUBLIC_RULES[rule].name, range });
+        }
+    }
+    found.sort_by_key(|found| found.range.start);
+    // Of two that touch, the first one stands.
+    let mut floor = 0;
+    found.retain(|found| {
+        let free = found.range.start >= floor;
+        floor = if free { found.range.end } else { floor };
+        free
+    });
 }
 
 impl Text<'_> {
     /// What a rule finds at the start of a word.
-    fn word(&self, at: usize) -> Option<Found> {
+    pub(crate) fn word(&self, at: usize) -> Option<Found> {
         let first = usize::from(*self.bytes.get(at)?);
         KEYWORDS.words[first].iter().find_map(|rule| {
             let range = match &rule.by {
                 By::Prefix(prefix) => prefix.find(self.bytes, at),
                 By::Word(starts, find) if starts.iter().any(|start| self.has(at, start)) => find(self, at),
+                By::Command(command) => command.find(self, at),
                 _ => None,
             };
             range.map(|range| Found { rule: rule.name, range })
@@ -143,7 +182,7 @@ impl Text<'_> {
     }
 
     /// Whether `keyword` stands at `at`, in capitals or not.
-    fn has(&self, at: usize, keyword: &str) -> bool {
+    pub(crate) fn has(&self, at: usize, keyword: &str) -> bool {
         let part: Option<Range<usize>> = at.checked_add(keyword.len()).map(|end| at..end);
         part.and_then(|part| self.bytes.get(part)).is_some_and(|part| part.eq_ignore_ascii_case(keyword.as_bytes()))
     }

@@ -1,16 +1,20 @@
 //! Secrets in text: where they stand, and the text without them.
 //!
 //! What a transcript holds may be shown, indexed or written only when keys and passwords are out of it. The rules are
-//! one table ([`table`]); each names what it finds, and `[secret:github-token]` takes its place, numbered within a session
+//! data (`data/rules.toml`, and beside them the public set of gitleaks); each names what it finds, and `[secret:github-token]` takes its place, numbered within a session
 //! ([`Masks`]). One scan for the keywords of all rules tells where a rule is asked at all, and a rule looks at a bounded
 //! number of bytes around a place, so the time is linear in the text, whatever the text is. What only looks like a
 //! secret (`$TOKEN`, `<password>`, the examples of handbooks) stays.
 
 mod allow;
 mod assignment;
-mod event;
+mod command;
+mod entropy;
+mod letters;
 mod masks;
+mod password;
 mod prefix;
+mod public;
 mod scan;
 mod shape;
 mod table;
@@ -24,7 +28,7 @@ pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

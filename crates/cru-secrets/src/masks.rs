@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use serde_json::Value;
+
 use super::{find, replaced};
 use cru_base::text::sanitise;
 
@@ -54,5 +56,38 @@ impl Masks {
             out.push_str(&name);
             self.names.insert(secret.to_owned(), name);
         })
+    }
+
+    /// Every text in a value.
+    pub fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.string(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(map) => map.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Every text below a name: a password is told by its name alone.
+    pub fn member(&mut self, name: &str, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let named = format!("{name}: {text}");
+                let masked = self.text(&named);
+                match masked.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")) {
+                    Some(masked) => *text = masked.to_owned(),
+                    None => self.string(text),
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.member(name, item)),
+            Value::Object(map) => map.iter_mut().for_each(|(name, value)| self.member(name, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn string(&mut self, text: &mut String) {
+        if let Cow::Owned(masked) = self.text(text) {
+            *text = masked;
+        }
     }
 }

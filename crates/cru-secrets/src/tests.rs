@@ -1,0 +1,400 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// A secret of each rule, in the text it stands in; joined here so that no scanner takes this file for a leak.
+fn samples() -> Vec<(&'static str, String, String)> {
+    let long = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2";
+    let of = |rule, secret: String, before: &str, behind: &str| (rule, format!("{before}{secret}{behind}"), secret);
+    let prefixed = |rule, start: &str| of(rule, format!("{start}{long}"), "use ", " here");
+    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{long}\n{long}==\n-----END RSA PRIVATE KEY-----");
+    vec![
+        of("aws-access-key", format!("AKIA{}", "ABCD2345EFGH6789"), "id=", "\n"),
+        prefixed("github-token", "ghp_"),
+        prefixed("github-token", "github_pat_"),
+        prefixed("gitlab-token", "glpat-"),
+        prefixed("anthropic-key", "sk-ant-api03-"),
+        prefixed("openai-key", "sk-"),
+        prefixed("openai-key", "sk-proj-"),
+        prefixed("slack-token", "xoxb-"),
+        of("slack-webhook", format!("https://hooks.slack.com/services/T0/B1/{long}"), "", ""),
+        prefixed("stripe-key", "sk_live_"),
+        prefixed("google-api-key", "AIza"),
+        prefixed("npm-token", "npm_"),
+        of("jwt", format!("eyJ{long}.eyJ{long}.{long}"), "Cookie: id=", ";"),
+        of("private-key", key.clone(), "", "\nafter"),
+        of("private-key", key.replace('\n', "\\n"), "{\"key\": \"", "\"}"),
+        of("bearer-token", long.to_owned(), "curl -H 'X: Bearer ", "'"),
+        of("authorization", "dXNlcjpwYXNz".to_owned(), "Authorization: Basic ", "\r\n"),
+        of("authorization", long.to_owned(), "{\"Authorization\": \"token ", "\"}"),
+        of("url-password", "hunter2".to_owned(), "postgres://app:", "@db:5432/x"),
+        of("password", "hunter2".to_owned(), "password=", ""),
+        of("password", "correcthorse".to_owned(), "DB_PASSWORD=", "\n"),
+        of("password", "correcthorse".to_owned(), "x --password ", " y"),
+        of("password", "correcthorse".to_owned(), "{\"password\": \"", "\"}"),
+        of("password", "correcthorse".to_owned(), "{\\\"password\\\": \\\"", "\\\"}"),
+        of("password", "hunter2!".to_owned(), "password: ", "\n"),
+        of("secret", long.to_owned(), "export MY_TOKEN=", "\n"),
+        of("secret", long.to_owned(), "client_secret = '", "'"),
+        of("secret", long.to_owned(), "\"apiKey\": \"", "\","),
+    ]
+}
+
+#[test]
+fn each_rule_finds_its_secret() {
+    for (rule, text, secret) in samples() {
+        let found = find(&text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!((found[0].rule, &text[found[0].range.clone()]), (rule, secret.as_str()), "{text}");
+        assert_eq!(mask(&text), text.replace(&secret, &format!("[secret:{rule}]")));
+    }
+}
+
+#[test]
+fn code_and_prose_stay() {
+    for text in [
+        "password: string;",
+        "connect(user=user, password=password)",
+        "let token = parse_token(input)?;",
+        "const apiKey = process.env.API_KEY;",
+        "export DB_PASSWORD=$SECRET_FROM_ENV",
+        "password=${PASSWORD} token: <your-token> key='********'",
+        "Authorization: Bearer {token}",
+        "Enter your password: ",
+        "expected Authorization: Basic header, got none",
+        "\"password\": \"Enter your password here\"",
+        "PWD=/home/me/work2 OLDPWD=/tmp/x1",
+        "the task-runner and sk-button-primary-large-rounded",
+        "https://example.org/a:b@c and git@github.com:me/repo.git",
+        "primary_key = \"0123456789abcdef0123\"",
+        "commit 9f2c11ab77aa01b29f2c11ab77aa01b29f2c11ab",
+        "std::env::var(\"GITHUB_TOKEN\")",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "eyJ is how a JWT begins; eyJhbGciOiJIUzI1NiJ9 is its head",
+        "tokens: 1234567890123",
+        "Bearer of bad news",
+        "[secret:password] and password=[secret:password]",
+    ] {
+        assert_eq!(find(text), [], "{text}");
+    }
+}
+
+#[test]
+fn an_open_key_block_is_masked_as_far_as_it_goes() {
+    let text = "a\n-----BEGIN OPENSSH PRIVATE KEY-----\nabcd1234\nefgh5678\n\n[cut]";
+    assert_eq!(mask(text), "a\n[secret:private-key][cut]");
+}
+
+#[test]
+fn hostile_texts_take_no_more_time_than_others() {
+    let most = 60_000;
+    for part in [
+        "eyJ-",
+        "sk-",
+        "sk-sk-",
+        "password=",
+        "token=",
+        "TOKEN: ",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:",
+        "Bearer ",
+        "-----BEGIN ",
+        "eyJaaaaaaaaaa.",
+        "--password ",
+        "ghp_",
+        "=",
+        ":",
+        " ",
+        "\\",
+        "é=",
+    ] {
+        let text = part.repeat(most / part.len());
+        assert!(mask(&text).len() <= text.len() * 3, "{part}");
+    }
+}
+
+fn words() -> impl Strategy<Value = String> {
+    // No name, no sign and no digit of a secret among them.
+    proptest::collection::vec("[a-z]{1,9}|[ .,()\n]|é|[0-9]{1,4}", 0..40).prop_map(|parts| parts.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn nothing_of_a_secret_is_left(before in words(), which in 0..28_usize, behind in words()) {
+        let samples = samples();
+        prop_assert_eq!(samples.len(), 28);
+        let (_, text, secret) = &samples[which];
+        let text = format!("{before} {text} {behind}");
+        let masked = mask(&text);
+        prop_assert!(!masked.contains(secret.as_str()), "{masked}");
+    }
+
+    #[test]
+    fn text_without_secrets_stays(text in words()) {
+        prop_assert!(matches!(mask(&text), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn masking_twice_changes_nothing(
+        parts in proptest::collection::vec(
+            prop_oneof![
+                (0..28_usize).prop_map(|which| samples()[which].1.clone()),
+                "[a-zA-Z0-9=:@/ \"'\\\\_.é-]{0,12}",
+                Just("password=".to_owned()),
+                Just("token: ".to_owned()),
+                Just("Authorization: ".to_owned()),
+                Just("://u:".to_owned()),
+                Just("-----BEGIN PRIVATE KEY-----".to_owned()),
+            ],
+            0..8,
+        ),
+    ) {
+        let text = parts.concat();
+        let once = mask(&text).into_owned();
+        let twice = mask(&once);
+        prop_assert_eq!(&twice, &once);
+        let mut at = 0;
+        for found in find(&text) {
+            prop_assert!(found.range.start >= at && text.get(found.range.clone()).is_some_and(|part| !part.is_empty()));
+            at = found.range.end;
+        }
+    }
+}
+
+/// Values that differ by `seed`.
+struct Drawn(u64);
+
+impl Drawn {
+    fn next(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    fn of(&mut self, signs: &[u8], len: usize) -> String {
+        (0..len).map(|_| char::from(signs[self.next(signs.len())])).collect()
+    }
+
+    /// Letters and digits.
+    fn random(&mut self, len: usize) -> String {
+        self.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", len)
+    }
+
+    /// Letters alone.
+    fn letters(&mut self, len: usize) -> String {
+        self.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", len)
+    }
+
+    fn hex(&mut self, len: usize) -> String {
+        self.of(b"0123456789abcdef", len)
+    }
+}
+
+/// Names whose value is a secret, as programs and people write them; `{}` stands for it.
+const KEYED: &[&str] = &[
+    "password: {}",
+    "Password: {}",
+    "please use password: {} now",
+    "passwd: {}",
+    "pass: {}",
+    "--password={} --host db",
+    "PASS={}",
+    "export SMTP_PASS={}",
+    "db_password = \"{}\"",
+    "pwd={}",
+    "Server=db;Uid=sa;Pwd={};Encrypt=true",
+    "API_TOKEN={}",
+    "export API_KEY={}",
+    "api_token: {}",
+    "**Token:** {}",
+    "**Token**: {}",
+    "**Token:** `{}`",
+    "- **API key**: {}",
+    "**Password:** {}",
+    "| API key | {} |",
+    "| `API_KEY` | `{}` |",
+    "| Password | {} |",
+    "`API_TOKEN`: `{}`",
+    "`token` = `{}`",
+    "`password`: `{}`",
+    "the secret key is {}",
+    "The API key is `{}`.",
+    "my password is {}",
+    "the token is: {}",
+    "curl -u admin:{} https://example.org",
+    "curl -s --user 'admin:{}' https://example.org",
+    "mysql -h db -u root -p{} app",
+    "mysqldump -p{} app",
+    "sshpass -p {} ssh root@host",
+    "sshpass -p '{}' ssh root@host",
+    "docker login -u me -p {} registry.io",
+    "docker login --password {} registry.io",
+    "machine api.host login me password {}",
+    "redis-cli -a {} ping",
+];
+
+#[test]
+fn no_random_value_of_a_name_is_missed() {
+    let mut missed = Vec::new();
+    for shape in KEYED {
+        let mut drawn = Drawn(7);
+        for round in 0..1_000 {
+            let len = 16 + drawn.next(17);
+            let value = if round % 4 == 0 { drawn.letters(len) } else { drawn.random(len) };
+            let text = shape.replace("{}", &value);
+            if mask(&text).contains(&value) {
+                missed.push(text);
+            }
+        }
+    }
+    assert!(
+        missed.is_empty(),
+        "{} of {}: {}",
+        missed.len(),
+        KEYED.len() * 1_000,
+        missed[..missed.len().min(40)].join("\n")
+    );
+}
+
+#[test]
+fn the_beginning_alone_decides() {
+    let mut drawn = Drawn(3);
+    for _ in 0..1_000 {
+        let letters = |drawn: &mut Drawn, len| drawn.letters(len);
+        for secret in [
+            format!("ghp_{}", letters(&mut drawn, 36)),
+            format!("glpat-{}", letters(&mut drawn, 20)),
+            format!("sk_live_{}", letters(&mut drawn, 24)),
+            format!("npm_{}", letters(&mut drawn, 36)),
+            format!("hf_{}", letters(&mut drawn, 34)),
+            format!("1//0{}", letters(&mut drawn, 60)),
+            format!("AKIA{}", drawn.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 16)),
+            format!("nvapi-{}", letters(&mut drawn, 64)),
+            format!("NRAK-{}", drawn.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 27)),
+            format!("tskey-auth-{}-{}", drawn.random(17), drawn.random(32)),
+            format!("pul-{}", drawn.hex(40)),
+            format!("{}.atlasv1.{}", drawn.random(14), drawn.random(67)),
+            format!("key-{}", drawn.hex(32)),
+        ] {
+            for text in [format!("use {secret} here"), format!("refresh_token: {secret}"), format!("\"{secret}\"")] {
+                assert!(!mask(&text).contains(&secret[6..]), "{text}: {}", mask(&text));
+            }
+        }
+    }
+}
+
+#[test]
+fn cookies_and_refresh_tokens_are_masked() {
+    let mut drawn = Drawn(5);
+    for _ in 0..200 {
+        let value = drawn.random(32);
+        for text in [
+            format!("Cookie: theme=dark; sid={value}; lang=en"),
+            format!("Set-Cookie: session={value}; Path=/; HttpOnly"),
+            format!("curl -b 'sid={value}' https://example.org"),
+            format!("refresh_token: 1//0{value}"),
+            format!("curl -H \"Cookie: PHPSESSID={value}\" https://example.org"),
+        ] {
+            assert!(!mask(&text).contains(&value), "{text}");
+        }
+    }
+    assert_eq!(mask("Cookie: theme=dark; lang=en"), "Cookie: theme=dark; lang=en");
+}
+
+#[test]
+fn words_behind_names_stay() {
+    for text in [
+        "PASS=12 FAIL=0",
+        "PASS: test_reader_of_lines",
+        "--- PASS: TestLogin (0.00s)",
+        "pass: ok",
+        "compass: northwest1",
+        "pwd=/home/me/work2",
+        "pwd=os.getcwd()",
+        "  password: str",
+        "  password: string",
+        "password: required",
+        "The password is stored hashed",
+        "the password is sha256 hashed",
+        "the password is user-provided",
+        "token is missing",
+        "The token is refreshed-automatically",
+        "| token | string | the token of the session |",
+        "| password | varchar255 | no |",
+        "| Password | required |",
+        "**Token:** the token of a session",
+        "**Password**: at least twelve characters",
+        "`token`: `string`",
+        "    lpszProxyBypass: LPWSTR,",
+        "    password: LPWSTR,",
+        "credentials: SECPKG_BYTE_VECTOR,",
+        "User: \"My password is secret123\"",
+        "qpdf --password=mypassword --decrypt",
+        "--password=PASSWORD",
+        "--password=<password>",
+        "--password=\"$PASSWORD\"",
+        "curl -u user:password https://example.org",
+        "curl -u \"$USER:$PASS\" https://example.org",
+        "curl -u USER:TOKEN https://example.org",
+        "mysql -u root -p",
+        "mkdir -p src/deep/folder",
+        "docker login -u me --password-stdin",
+        "sshpass -p \"$PASS\" ssh host",
+        "const apiToken = authService.createToken;",
+        "idToken: cipherboxJwt,",
+        "token: currentUserSessionToken",
+        "cache-key-0123456789abcdef0123456789abcdee",
+        "ASIAPACIFICREGIONALS",
+        "export API_TOKEN=my_development_token_value",
+        "the login page of a machine with a password reset",
+    ] {
+        assert_eq!(find(text), [], "{text}");
+    }
+}
+
+/// One value of each service that only the public rules know.
+#[test]
+fn public_rules_find() {
+    let mut drawn = Drawn(11);
+    let lower = |drawn: &mut Drawn, len| drawn.of(b"abcdefghijklmnopqrstuvwxyz0123456789", len);
+    for (rule, text, secret) in [
+        (
+            "dynatrace-api-token",
+            "",
+            format!("dt0c01.{}.{}", drawn.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 24), lower(&mut drawn, 64)),
+        ),
+        ("duffel-api-token", "", format!("duffel_test_{}", lower(&mut drawn, 43))),
+        ("sendinblue-api-token", "", format!("xkeysib-{}-{}", drawn.hex(64), lower(&mut drawn, 16))),
+        ("shippo-api-token", "", format!("shippo_live_{}", drawn.hex(40))),
+        ("dropbox-api-token", "dropbox = ", lower(&mut drawn, 15)),
+        ("datadog-access-token", "datadog: ", lower(&mut drawn, 40)),
+        ("mailchimp-api-key", "mailchimp = ", format!("{}-us20", drawn.hex(32))),
+        ("cloudflare-api-key", "cloudflare = ", lower(&mut drawn, 40)),
+    ] {
+        let found = find(&format!("{text}{secret} and more"));
+        assert_eq!(found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule], "{text}{secret}");
+    }
+}
+
+/// What was masked stays as it is, and nothing takes long.
+#[test]
+fn hostile_texts_of_public_rules_end_soon() {
+    for part in [
+        "cloudflare=",
+        "discord:",
+        "sg.",
+        "a3-",
+        "test_",
+        "curl ",
+        "curl -u ",
+        "mysql -p",
+        "cookie: a=",
+        "machine ",
+        "| token | ",
+        "**token** ",
+    ] {
+        let text = part.repeat(200_000 / part.len());
+        let began = std::time::Instant::now();
+        let _ = mask(&text);
+        assert!(began.elapsed().as_secs() < 20, "{part}: {:?}", began.elapsed());
+    }
+}
