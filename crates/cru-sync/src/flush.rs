@@ -10,7 +10,7 @@ use cru_live::log::{Log, Target};
 use cru_live::status;
 use cru_session::Status;
 use cru_vault::state::key;
-use cru_vault::{State, Vault};
+use cru_vault::{State, Vault, Writer};
 
 /// What was written of one session's logged entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,12 +78,17 @@ pub fn inline(vault: &Vault, state: &State, session: &str, env: &Env) -> Result<
 
 /// Whether a session may have something to write: a journal, or time that ran out.
 pub fn is_live(log: &Log<'_>, target: &Target) -> bool {
-    target.meta.status == Some(Status::Active) || log.journal(target).path().exists()
+    target.meta.status == Some(Status::Active) || is_waiting(log, target)
+}
+
+/// Whether the next write has something to bring in.
+fn is_waiting(log: &Log<'_>, target: &Target) -> bool {
+    log.journal(target).path().exists() || Writer::new(log.vault, log.state, log.now).has_displaced(&target.key())
 }
 
 /// Writes the entries that were logged by hand. Nothing where none waited and the session goes on.
 pub fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Logged>> {
-    let waited = log.journal(target).path().exists();
+    let waited = is_waiting(log, target);
     let mut row = Logged { session: target.id.clone(), entries: 0, changed: false, paused: false };
     if waited {
         let flushed = log.flush(target, "flush")?;

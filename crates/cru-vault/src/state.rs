@@ -84,6 +84,11 @@ impl State {
         self.dir.join("recovery").join(key)
     }
 
+    /// Files that writes of a session's note took from its place.
+    pub fn displaced(&self, key: &str) -> PathBuf {
+        self.dir.join("displaced").join(key)
+    }
+
     /// What hooks could not do.
     pub fn hook_log(&self) -> PathBuf {
         self.dir.join("hook.log")

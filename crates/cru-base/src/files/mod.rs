@@ -20,11 +20,12 @@ pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
-    append, create, create_dir, is_writable, open_append, put, put_private, remove, remove_derived, sync_dir,
+    append, create, create_dir, is_writable, open_append, put, put_private, remove, remove_derived, sweep_created,
+    sync_dir,
 };
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
 pub use regular::read_regular;
-pub use replace::{Prepared, replace, replace_within, within};
+pub use replace::{Displaced, Prepared, put_away, rename, replace, replace_within, within};
 pub use spool::Spool;

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::apply::{Refusal, Text};
+use super::displaced::{self, Gained, Kept, Merge};
 use super::heal::{self, Todo};
 use super::{Known, Plan, Writer, Written, cursor, keep};
 use crate::VaultPath;
 use crate::journal::Journal;
 use crate::operations::{Base, Deed, Operations, Record, Undo};
 use crate::state;
-use cru_base::files::Prepared;
+use cru_base::files::{Displaced, Fingerprint, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
@@ -24,6 +26,13 @@ const SETTLED: SignedDuration = SignedDuration::from_mins(10);
 
 /// How often a note that is not there is looked for: an editor may be about to put its new text there.
 const LOOKS: u32 = 4;
+
+/// How long a text of others must not change that looks as if its save went on, and how often that is looked at.
+const REST: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(40) };
+const RESTS: u32 = 25;
+
+/// How many looks must find a text unchanged that lacks its end.
+const QUIET: u32 = 4;
 
 /// What to write, given the note, what is known, and the log.
 pub(super) type Wish<'j> = &'j mut dyn FnMut(&Note, &Known, &Operations) -> Result<Job>;
@@ -62,6 +71,40 @@ struct Disk {
     bytes: Vec<u8>,
     hash: String,
     cursor: Option<Cursor>,
+    fingerprint: Fingerprint,
+}
+
+/// A displaced file that is brought in by this attempt.
+struct Bringing<'m> {
+    gained: &'m Gained,
+    merge: &'m Merge,
+    /// Hash of the note that this was decided for.
+    disk: &'m str,
+}
+
+impl Disk {
+    fn of(bytes: Vec<u8>, fingerprint: Fingerprint) -> Self {
+        Self { hash: hash(&bytes), cursor: cursor::read(&bytes), bytes, fingerprint }
+    }
+
+    /// Another text in the same place.
+    fn with(&self, bytes: &[u8]) -> Self {
+        Self::of(bytes.to_vec(), self.fingerprint)
+    }
+
+    /// How many further looks must find it unchanged before it counts as whole.
+    fn looks_wanted(&self, newest: Option<&Record>) -> u32 {
+        let is_ours = newest.is_some_and(|newest| self.hash == newest.after || self.hash == newest.before);
+        let is_shorter = newest.is_some_and(|newest| (self.bytes.len() as u64) < newest.size);
+        let lacks_end = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
+        match (is_shorter, lacks_end) {
+            _ if is_ours => 0,
+            (true, true) => QUIET,
+            (true, false) => QUIET / 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        }
+    }
 }
 
 /// The attempts at one write.
@@ -78,29 +121,99 @@ pub(super) struct Attempt<'a> {
     refused: bool,
     recovered: Option<PathBuf>,
     label: String,
+    /// The bytes that the last write made.
+    made: Vec<u8>,
 }
 
 impl<'a> Attempt<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
         let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
-        Self { writer, key, note, path, log, mine, refused, recovered, label }
+        Self { writer, key, note, path, log, mine, refused, recovered, label, made: Vec::new() }
+    }
+
+    /// Brings in what one displaced file gained; `None` where none has anything new. Where it was kept as a copy, if so.
+    pub(super) fn bring_in(&mut self) -> Result<Option<Option<PathBuf>>> {
+        let Writer { vault, state, now } = *self.writer;
+        let all = displaced::all(vault, state, self.key);
+        if all.is_empty() {
+            return Ok(None);
+        }
+        displaced::tidy(&all, now);
+        let Some(disk) = settled(self.read())? else { return Ok(None) };
+        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let Some(gained) = displaced::gained(&all, revision) else { return Ok(None) };
+        let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
+        match &merge {
+            Merge::Known => gained.done(revision.unwrap_or(0), None, now),
+            Merge::Copy => {
+                let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
+                gained.done(revision.unwrap_or(0), None, now);
+                return Ok(Some(Some(kept)));
+            }
+            Merge::Instead | Merge::Tail(_) => {
+                let bringing = Bringing { gained: &gained, merge: &merge, disk: &disk.hash };
+                let nothing = &mut |_: &Note, _: &Known, _: &Operations| Ok(Job::default());
+                match self.make_of(Some(&bringing), nothing) {
+                    Ok(Step::Done(written)) => {
+                        let after = (merge == Merge::Instead && written.changed).then_some(self.made.as_slice());
+                        gained.done(written.revision, after, now);
+                    }
+                    Ok(Step::Refused) => {}
+                    // A text that nothing can be written into, and that nobody goes on with.
+                    Err(Error::Usage { .. }) if gained.kept.is_old(now) => {
+                        let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
+                        gained.done(revision.unwrap_or(0), None, now);
+                        return Ok(Some(Some(kept)));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(Some(None))
     }
 
     /// Tries once.
     pub(super) fn make(&mut self, wish: Wish<'_>) -> Result<Step> {
-        let Some(disk) = settled(self.read())? else { return Ok(Step::Refused) };
+        self.make_of(None, wish)
+    }
+
+    fn make_of(&mut self, bringing: Option<&Bringing<'_>>, wish: Wish<'_>) -> Result<Step> {
+        let Some((found, mut records)) = self.at_rest()? else { return Ok(Step::Refused) };
+        if bringing.is_some_and(|it| it.disk != found.hash) {
+            return Ok(Step::Refused);
+        }
+        // What the new text is made of: the note, or a displaced file in its stead.
+        let disk = match bringing.map(|it| it.merge) {
+            Some(Merge::Tail(tail)) => found.with(&with_tail(&found.bytes, tail)),
+            Some(Merge::Instead) => found.with(&bringing.map(|it| it.gained.bytes.clone()).unwrap_or_default()),
+            _ => found.with(&found.bytes),
+        };
         let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
-        let mut records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
+        if bringing.is_some() {
+            records = self.log.all()?;
+        }
         let logged = records.last().map_or(0, |record| record.revision);
         let seen = revision.map_or(logged == 0, |revision| revision >= logged);
         self.tidy(&records, seen)?;
 
         let mut text = Text::new(disk.bytes.clone());
-        let todo = if seen { self.unseen(&records) } else { self.todo(&mut records, &disk)? };
+        let instead = bringing.filter(|it| *it.merge == Merge::Instead).map(|it| &it.gained.kept);
+        let todo = match instead {
+            _ if seen => self.unseen(&records),
+            Some(kept) => {
+                let revision = revision.unwrap_or_else(|| heal::guess(&records, &disk.bytes));
+                heal::missing_since(&records, revision, kept.revision)
+            }
+            None => self.todo(&mut records, &disk)?,
+        };
         text.run(&todo).map_err(|refusal| self.refusal(&refusal))?;
         let again = text.done.iter().filter(|done| done.outcome != Outcome::Present).count();
         let stale = text.deeds.len();
+        if bringing.is_some() {
+            // Should the note not get this text, all of it may be there already.
+            text.deeds.iter_mut().for_each(|deed| deed.again = true);
+        }
         let known = self.known(&records, revision.is_some_and(|revision| revision > logged));
         let mut place = place_of(&disk, records.last(), seen);
 
@@ -118,7 +231,8 @@ impl<'a> Attempt<'a> {
             let wanted = Cursor::first(consumed);
             place = Cursor { revision: place.revision, ..wanted };
         }
-        let next = logged.max(revision.unwrap_or(0)) + 1;
+        let on_disk = found.cursor.as_ref().map_or(0, |cursor| cursor.revision);
+        let next = logged.max(revision.unwrap_or(0)).max(on_disk) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
@@ -126,7 +240,7 @@ impl<'a> Attempt<'a> {
             Some(cursor) => !cursor.same_records(&place),
             None => job.plan.cursor.is_some(),
         };
-        let writes = text.bytes != before || stale > 0 || !seen || moved;
+        let writes = text.bytes != before || stale > 0 || !seen || moved || disk.bytes != found.bytes;
         let mut written = Written { again, made: known.made.clone(), ..Written::default() };
         written.made.extend(job.plan.made.clone());
         written.recovered.clone_from(&self.recovered);
@@ -156,7 +270,7 @@ impl<'a> Attempt<'a> {
             place.revision = newest.revision;
             let after = self.stamp(&text.bytes, &place)?;
             let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
-            return self.replace(prepared, &disk, &after, &text, written, newest.revision);
+            return self.replace(prepared, &found, &after, &text, written, newest, &records);
         }
         place.revision = next;
         let after = self.stamp(&text.bytes, &place)?;
@@ -164,7 +278,7 @@ impl<'a> Attempt<'a> {
         let newest = records.iter().rev().find(|record| record.writes());
         let conflict = text.done.iter().any(|done| done.outcome == Outcome::Conflict);
         if stale > 0 || conflict || newest.is_none_or(|newest| today(newest) != today(&record)) {
-            keep::copy(self.writer.state, self.key, &disk.bytes, revision.unwrap_or(0), self.writer.now)?;
+            keep::copy(self.writer.state, self.key, &found.bytes, on_disk, self.writer.now)?;
             keep::sweep(self.writer.state, self.key, self.folder()?.as_path(), records.last(), self.writer.now)?;
         }
         let temp = keep::temp_name(self.key, next);
@@ -173,12 +287,14 @@ impl<'a> Attempt<'a> {
         record.temp = Some(temp);
         record.from = revision;
         record.cursor = Some(place.to_string());
-        record.before.clone_from(&disk.hash);
+        record.before.clone_from(&found.hash);
         record.after = hash(&after);
+        record.size = after.len() as u64;
+        record.merged = bringing.map(|it| it.gained.mark());
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
         self.forget_base(&record, records.last())?;
-        self.replace(prepared, &disk, &after, &text, written, next)
+        self.replace(prepared, &found, &after, &text, written, &record, &records)
     }
 
     /// The new text beside the note; `None` where the note is on its way.
@@ -188,6 +304,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// The new text in the place of the note, if that is still what was read.
+    #[expect(clippy::too_many_arguments, reason = "all that one exchange needs")]
     fn replace(
         &mut self,
         prepared: Prepared,
@@ -195,27 +312,66 @@ impl<'a> Attempt<'a> {
         after: &[u8],
         text: &Text,
         written: Written,
-        revision: u64,
+        record: &Record,
+        records: &[Record],
     ) -> Result<Step> {
         let aside = self.writer.state.recovery(self.key);
-        if settled(prepared.replace(&disk.bytes, after, Some(&aside)))?.is_none() {
+        let keep = |displaced: Displaced| self.places(displaced, &disk.bytes, after, record, records);
+        if settled(prepared.replace_keeping(&disk.bytes, after, Some(&aside), &keep))?.is_none() {
             self.refused = true;
             return Ok(Step::Refused);
         }
+        let revision = record.revision;
+        self.made = after.to_vec();
         Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
+    }
+
+    /// Where a file goes that `record` displaces.
+    fn places(
+        &self,
+        displaced: Displaced,
+        old: &[u8],
+        after: &[u8],
+        record: &Record,
+        records: &[Record],
+    ) -> Vec<PathBuf> {
+        let Writer { vault, state, now } = *self.writer;
+        let after = if displaced.is_new { (after, "") } else { (old, &*hash(after)) };
+        Kept::new(displaced, record, after, records, now).places(vault, state, self.key)
+    }
+
+    /// The note once it rests, and the newest records. A text that `cru` has not written, and that is shorter than what it
+    /// wrote or lacks its end, may be a save that goes on: it counts when it does not change for a while. `None` where it
+    /// changes all the time.
+    fn at_rest(&self) -> Result<Option<(Disk, Vec<Record>)>> {
+        let Some(mut disk) = settled(self.read())? else { return Ok(None) };
+        let mut quiet = 0;
+        for _ in 0..RESTS {
+            let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+            let records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
+            if quiet >= disk.looks_wanted(records.last()) {
+                return Ok(Some((disk, records)));
+            }
+            std::thread::sleep(REST);
+            let Some(again) = settled(self.read())? else { return Ok(None) };
+            let same = (again.fingerprint, &again.hash) == (disk.fingerprint, &disk.hash);
+            quiet = if same { quiet + 1 } else { 0 };
+            disk = again;
+        }
+        Ok(None)
     }
 
     fn read(&self) -> Result<Disk> {
         let mut look = 0;
-        let bytes = loop {
+        let Stable { bytes, fingerprint } = loop {
             match files::read_stable(&self.path) {
-                Ok(stable) => break stable.bytes,
+                Ok(stable) => break stable,
                 Err(error) if look == LOOKS || self.path.symlink_metadata().is_ok() => return Err(error),
                 Err(_) => std::thread::sleep(std::time::Duration::from_millis(10 << look)),
             }
             look += 1;
         };
-        Ok(Disk { hash: hash(&bytes), cursor: cursor::read(&bytes), bytes })
+        Ok(Disk::of(bytes, fingerprint))
     }
 
     /// What the text on disk lacks. Reads more of the log where that is needed.
@@ -280,6 +436,8 @@ impl<'a> Attempt<'a> {
             from: None,
             before: String::new(),
             after: String::new(),
+            size: 0,
+            merged: None,
             temp: None,
         }
     }
@@ -312,7 +470,11 @@ impl<'a> Attempt<'a> {
     fn tidy(&mut self, records: &[Record], seen: bool) -> Result<()> {
         let Some(newest) = records.last() else { return Ok(()) };
         let (state, now) = (self.writer.state, self.writer.now);
-        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now)? {
+        let places = |displaced: Displaced, old: &[u8]| {
+            let before = &records[..records.len() - 1];
+            Kept::new(displaced, newest, (old, &newest.after), before, now).places(self.writer.vault, state, self.key)
+        };
+        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now, &places)? {
             self.recovered = Some(kept);
         }
         if seen {
@@ -407,6 +569,12 @@ pub(super) fn known(records: &[Record]) -> Known {
     Known { consumed: records.last().map(|newest| newest.consumed.clone()).unwrap_or_default(), base: None, made }
 }
 
-fn hash(bytes: &[u8]) -> String {
+/// A text with more lines at its end.
+fn with_tail(text: &[u8], tail: &[u8]) -> Vec<u8> {
+    let end: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
+    [text, end, tail].concat()
+}
+
+pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

@@ -1,6 +1,7 @@
 //! Writing a note, and what must hold whoever else writes it.
 
 mod editor;
+mod held;
 mod kept;
 mod trouble;
 mod undone;
