@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Vault;
+use super::{Vault, adopt};
 use cru_base::{Env, Result, files};
 
 /// The folder of machine state of one vault.
@@ -15,10 +15,21 @@ pub struct State {
 }
 
 impl State {
-    /// That of `vault`; made where it is missing.
+    /// That of `vault`; made where it is missing. What waits in the state of the time before a move, or of another id, is
+    /// brought over.
     pub fn of(vault: &Vault, env: &Env) -> Result<Self> {
         let [dir, fallback] = Self::places(vault, env);
+        let dir = dir.map(|dir| match vault.is_broken() {
+            // Its id cannot be read: the state that its path had is meant.
+            true if !dir.is_dir() => adopt::of_path(&dir).unwrap_or(dir),
+            true => dir,
+            false => {
+                adopt::adopt(vault, &dir);
+                dir
+            }
+        });
         if let Some(dir) = dir.filter(|dir| files::create_dir(dir).is_ok() && files::is_writable(dir)) {
+            adopt::note_place(vault, &dir);
             return Ok(Self { dir });
         }
         let dir = fallback.unwrap_or_else(|| vault.root().join(".cru/local"));
@@ -30,6 +41,14 @@ impl State {
     pub fn existing(vault: &Vault, env: &Env) -> Option<Self> {
         let dir = Self::places(vault, env).into_iter().flatten().find(|dir| dir.is_dir())?;
         Some(Self { dir })
+    }
+
+    /// Other states of `vault`, of the time before it was moved or had another id: what waits in them is brought over by
+    /// [`State::of`]. For who only looks.
+    pub fn others(vault: &Vault, env: &Env) -> Vec<Self> {
+        let [dir, _] = Self::places(vault, env);
+        let others = dir.map(|dir| adopt::others(vault, &dir)).unwrap_or_default();
+        others.into_iter().map(|dir| Self { dir }).collect()
     }
 
     /// That of `vault`, or where it would be: for who only looks. Makes nothing.
@@ -82,6 +101,11 @@ impl State {
     /// Recovery copies of a session's note.
     pub fn recovery(&self, key: &str) -> PathBuf {
         self.dir.join("recovery").join(key)
+    }
+
+    /// Where a session's note was made, as a path of the vault.
+    pub fn known(&self, key: &str) -> PathBuf {
+        self.dir.join("known").join(key)
     }
 
     /// Files that writes of a session's note took from its place.
