@@ -88,9 +88,12 @@ impl Call<'_> {
         let cwd = input.as_ref().ok().and_then(|input| input.cwd(host));
         let (vault, broken) = self.vault(cwd).map_err(|error| words(&error))?;
         // The event is kept until somebody has corrected the configuration.
+        let is_broken = broken.is_some();
         self.troubles.extend(broken.map(|error| words(&error)));
         let state = State::of(&vault, self.cx.env).map_err(|error| words(&error))?;
-        self.log = Some(state.hook_log());
+        if !is_broken {
+            self.log = Some(state.hook_log());
+        }
         let input = input?;
         let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
         let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;

@@ -158,7 +158,10 @@ fn hook(world: &World, name: &str, more: &serde_json::Value) {
 #[test]
 fn what_is_told_while_the_configuration_is_broken_is_written_once_it_is_repaired() {
     for (good, bad) in [
-        ("[vault]\nid = \"mine\"\n[hooks]\nflush = \"never\"\n", "[vault]\nid = \"mine\"\n[hooks]\nflush = = \"never\"\n"),
+        (
+            "[vault]\nid = \"mine\"\n[hooks]\nflush = \"never\"\n",
+            "[vault]\nid = \"mine\"\n[hooks]\nflush = = \"never\"\n",
+        ),
         ("[vault]\nid = \"mine\"\n[hooks]\nflush = \"never\"\n", "[vault\nid = \"mi"),
         // Cut off where it is still a configuration, of another vault.
         ("[hooks]\nflush = \"never\"\n[vault]\nid = \"mine\"\n", "[hooks]\nflush = \"never\"\n"),
@@ -226,6 +229,21 @@ fn what_waits_goes_with_a_vault_that_is_moved() {
     assert!(!world.text(&id).contains("copy's"));
 }
 
+#[test]
+fn what_a_killed_creation_left_is_swept() {
+    let world = World::new();
+    let id = world.ok(&["session", "start", "-q", "One"]);
+    let left = world.note(&id).with_file_name(".cru-aB3xYz.tmp");
+    let own = world.note(&id).with_file_name(".cru-mine.tmp");
+    for path in [&left, &own] {
+        files::create(path, b"half of a note").unwrap();
+    }
+    let file = fs::OpenOptions::new().append(true).open(&left).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    world.ok(&["session", "start", "-q", "Two"]);
+    assert_eq!((left.exists(), own.exists()), (false, true));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn fewer_threads_are_no_panic() {
@@ -233,6 +251,7 @@ fn fewer_threads_are_no_panic() {
     let world = World::new();
     let id = world.ok(&["session", "start", "-q", "Limited"]);
     world.log(&id, "one");
+    world.ok(&["log", "--session", &id, "tool", "Bash", "cargo test", "--result", "ok"]);
     // The limit counts the processes of a user, and binds no root: one that nobody else is runs the program.
     let binary = world.temp.path().join("cru");
     fs::copy(env!("CARGO_BIN_EXE_cru"), &binary).unwrap();

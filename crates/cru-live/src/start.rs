@@ -12,7 +12,7 @@ use cru_session::{Agent, Link, Meta, Session, Status, render};
 use cru_vault::naming::{Names, child_name, session_name};
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
 
 /// A session that begins.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +84,7 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
     let name = session_name(Some(start.started), &title);
     let started = create(vault, &catalog, Kind::Session, &name, &meta(start, title))?;
     remember(state, &started.target);
+    Writer::new(vault, state, start.started).sweep(&vault.sessions_dir());
     Ok(started)
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::evidence::Heard;
 use crate::hooked::{Flushed, flush_hooked, last_told};
-use cru_base::{Env, Error, Result};
 use crate::plan::made::MadeNotes;
+use cru_base::{Env, Error, Result};
 use cru_live::hook::HOSTS;
 use cru_live::log::{Log, Target};
 use cru_live::status;
@@ -81,13 +81,7 @@ const AWAY: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
 
 /// [`up_to_date`] for who logs: a session that the machine state knows is found while its note is away, and no other
 /// session is taken for it.
-pub fn to_log(
-    name: Option<&str>,
-    vault: &Vault,
-    state: &State,
-    env: &Env,
-    warn: &dyn Fn(&str),
-) -> Result<Logging> {
+pub fn to_log(name: Option<&str>, vault: &Vault, state: &State, env: &Env, warn: &dyn Fn(&str)) -> Result<Logging> {
     let named = name.or_else(|| env.var("CRU_SESSION"));
     let known = named.and_then(|named| known(named, state));
     let mut pauses = AWAY.iter();

@@ -84,9 +84,9 @@ fn knows_its_notes(vault: &Vault, dir: &Path) -> bool {
     ["operations", "known"].iter().any(|folder| {
         let names = std::fs::read_dir(dir.join(folder)).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        names.map(|name| name.strip_suffix(".jsonl").unwrap_or(&name).to_owned()).any(|stem| {
-            sessions.join(format!("{stem}.md")).is_file()
-        })
+        names
+            .map(|name| name.strip_suffix(".jsonl").unwrap_or(&name).to_owned())
+            .any(|stem| sessions.join(format!("{stem}.md")).is_file())
     })
 }
 

@@ -103,6 +103,34 @@ impl State {
         self.dir.join("recovery").join(key)
     }
 
+    /// What its revisions are marked with in notes: another on each machine, for each user and in each container. Noted at
+    /// the first call, since what it is made of may change.
+    pub fn writer(&self) -> String {
+        const SHOWN: usize = 8;
+        let path = self.dir.join("writer");
+        let is_name = |text: &String| text.len() == SHOWN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let noted = std::fs::read_to_string(&path).ok().map(|text| text.trim().to_owned()).filter(is_name);
+        noted.unwrap_or_else(|| {
+            let mut hash = blake3::Hasher::new();
+            hash.update(self.dir.file_name().unwrap_or_default().as_encoded_bytes());
+            for place in ["/etc/machine-id", "/etc/hostname", "/proc/sys/kernel/hostname"] {
+                hash.update(&std::fs::read(place).unwrap_or_default());
+            }
+            #[cfg(unix)]
+            for place in [Path::new("/"), &self.dir] {
+                use std::os::unix::fs::MetadataExt as _;
+                // The root's number tells a container from its host; the user is who owns the state.
+                let seen =
+                    std::fs::metadata(place).map(|it| if place == self.dir { u64::from(it.uid()) } else { it.ino() });
+                hash.update(&seen.unwrap_or_default().to_le_bytes());
+            }
+            let name = hash.finalize().to_hex()[..SHOWN].to_owned();
+            // Where it cannot be noted it is most likely the same the next time.
+            let _ = files::put(&path, name.as_bytes());
+            name
+        })
+    }
+
     /// Where a session's note was made, as a path of the vault.
     pub fn known(&self, key: &str) -> PathBuf {
         self.dir.join("known").join(key)

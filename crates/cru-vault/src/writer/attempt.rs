@@ -8,6 +8,7 @@ use jiff::{SignedDuration, tz::TimeZone};
 
 use super::apply::{Refusal, Text};
 use super::displaced::{self, Gained, Kept, Merge};
+use super::foreign;
 use super::heal::{self, Todo};
 use super::{Known, Plan, Writer, Written, cursor, keep};
 use crate::VaultPath;
@@ -92,6 +93,19 @@ impl Disk {
         Self::of(bytes.to_vec(), self.fingerprint)
     }
 
+    /// The newest revision of the state `me` that it has.
+    fn revision(&self, me: &str) -> Option<u64> {
+        self.cursor.as_ref().map(|cursor| cursor.revision_of(me))
+    }
+
+    /// Whether another state has written to it what the newest record of this one did not know.
+    fn is_foreign(&self, newest: Option<&Record>, me: &str) -> bool {
+        let known = newest.and_then(|newest| Cursor::parse(newest.cursor.as_deref()?));
+        let known = |name: &str| known.as_ref().map_or(0, |known| known.written_by(name));
+        let writers = self.cursor.iter().flat_map(|cursor| &cursor.writers);
+        writers.filter(|(name, _)| name != me).any(|(name, revision)| *revision > known(name))
+    }
+
     /// How many further looks must find it unchanged before it counts as whole.
     fn looks_wanted(&self, newest: Option<&Record>) -> u32 {
         let is_ours = newest.is_some_and(|newest| self.hash == newest.after || self.hash == newest.before);
@@ -123,13 +137,27 @@ pub(super) struct Attempt<'a> {
     label: String,
     /// The bytes that the last write made.
     made: Vec<u8>,
+    /// What revisions of this state are marked with.
+    me: String,
 }
 
 impl<'a> Attempt<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
         let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
-        Self { writer, key, note, path, log, mine, refused, recovered, label, made: Vec::new() }
+        Self {
+            writer,
+            key,
+            note,
+            path,
+            log,
+            mine,
+            refused,
+            recovered,
+            label,
+            made: Vec::new(),
+            me: writer.state.writer(),
+        }
     }
 
     /// Brings in what one displaced file gained; `None` where none has anything new. Where it was kept as a copy, if so.
@@ -141,7 +169,7 @@ impl<'a> Attempt<'a> {
         }
         displaced::tidy(&all, now);
         let Some(disk) = settled(self.read())? else { return Ok(None) };
-        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let revision = disk.revision(&self.me);
         let Some(gained) = displaced::gained(&all, revision) else { return Ok(None) };
         let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
         match &merge {
@@ -180,6 +208,10 @@ impl<'a> Attempt<'a> {
 
     fn make_of(&mut self, bringing: Option<&Bringing<'_>>, wish: Wish<'_>) -> Result<Step> {
         let Some((found, mut records)) = self.at_rest()? else { return Ok(Step::Refused) };
+        if let Some(place) = cru_session::conflict::marker(&found.bytes) {
+            let line = memchr::memchr_iter(b'\n', &found.bytes[..place.start]).count() + 1;
+            return Err(self.conflicted(line));
+        }
         if bringing.is_some_and(|it| it.disk != found.hash) {
             return Ok(Step::Refused);
         }
@@ -189,7 +221,7 @@ impl<'a> Attempt<'a> {
             Some(Merge::Instead) => found.with(&bringing.map(|it| it.gained.bytes.clone()).unwrap_or_default()),
             _ => found.with(&found.bytes),
         };
-        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let revision = disk.revision(&self.me);
         if bringing.is_some() {
             records = self.log.all()?;
         }
@@ -214,8 +246,9 @@ impl<'a> Attempt<'a> {
             // Should the note not get this text, all of it may be there already.
             text.deeds.iter_mut().for_each(|deed| deed.again = true);
         }
-        let known = self.known(&records, revision.is_some_and(|revision| revision > logged));
-        let mut place = place_of(&disk, records.last(), seen);
+        let total = disk.cursor.as_ref().map_or(0, |cursor| cursor.revision);
+        let known = self.known(&records, total > logged);
+        let mut place = place_of(&disk, records.last(), seen, &self.me);
 
         // The plan sees the note with all that belongs in it, its revision too.
         let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
@@ -229,10 +262,10 @@ impl<'a> Attempt<'a> {
         }
         if let Some(consumed) = &job.plan.cursor {
             let wanted = Cursor::first(consumed);
-            place = Cursor { revision: place.revision, ..wanted };
+            place = Cursor { revision: place.revision, writers: place.writers, ..wanted };
         }
         let on_disk = found.cursor.as_ref().map_or(0, |cursor| cursor.revision);
-        let next = logged.max(revision.unwrap_or(0)).max(on_disk) + 1;
+        let next = logged.max(total).max(on_disk) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
@@ -253,7 +286,8 @@ impl<'a> Attempt<'a> {
         if !writes {
             written.revision = next - 1;
             written.done = self.done(&text);
-            record.revision = next - 1;
+            // Its own newest revision: that of others is none that it wrote.
+            record.revision = logged.max(revision.unwrap_or(0));
             record.ops.clear();
             if tells(records.last(), &record, &job.plan) {
                 self.put_base(&mut record, &job.plan, records.last())?;
@@ -268,11 +302,13 @@ impl<'a> Attempt<'a> {
         let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
         if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
             place.revision = newest.revision;
+            place.set_writer(&self.me, newest.revision);
             let after = self.stamp(&text.bytes, &place)?;
             let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
             return self.replace(prepared, &found, &after, &text, written, newest, &records);
         }
         place.revision = next;
+        place.set_writer(&self.me, next);
         let after = self.stamp(&text.bytes, &place)?;
         let today = |record: &Record| record.time.to_zoned(TimeZone::UTC).date();
         let newest = records.iter().rev().find(|record| record.writes());
@@ -347,7 +383,7 @@ impl<'a> Attempt<'a> {
         let Some(mut disk) = settled(self.read())? else { return Ok(None) };
         let mut quiet = 0;
         for _ in 0..RESTS {
-            let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+            let revision = disk.revision(&self.me);
             let records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
             if quiet >= disk.looks_wanted(records.last()) {
                 return Ok(Some((disk, records)));
@@ -376,7 +412,7 @@ impl<'a> Attempt<'a> {
 
     /// What the text on disk lacks. Reads more of the log where that is needed.
     fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
-        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let revision = disk.revision(&self.me);
         let Some(newest) = records.last() else { return Ok(Vec::new()) };
         let undone = newest.before == disk.hash || (self.refused && heal::is_base(records, newest, revision));
         if newest.writes() && undone {
@@ -386,11 +422,24 @@ impl<'a> Attempt<'a> {
             *records = self.log.all()?;
         }
         let revision = revision.unwrap_or_else(|| heal::guess(records, &disk.bytes));
-        Ok(heal::missing(records, revision))
+        let mut todo = heal::missing(records, revision);
+        if disk.is_foreign(records.last(), &self.me) {
+            foreign::renumber(&mut todo, &String::from_utf8_lossy(&disk.bytes));
+        }
+        Ok(todo)
     }
 
     fn stamp(&self, bytes: &[u8], place: &Cursor) -> Result<Vec<u8>> {
         cursor::set(bytes, place).map_err(|error| self.refusal(&Refusal::Edit(error)))
+    }
+
+    /// The note has two texts at once, and somebody has to choose.
+    fn conflicted(&self, line: usize) -> Error {
+        let path = self.writer.state.journal(self.key);
+        Error::usage(format!("{}:{line}: the note has conflict markers", self.note)).with_hint(format!(
+            "what was logged stays in {}; resolve the conflict, and the next command writes it",
+            path.display()
+        ))
     }
 
     fn refusal(&self, refusal: &Refusal) -> Error {
@@ -524,14 +573,19 @@ fn settled<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The cursor that the note should have now: what the log says where it is ahead of the note.
-fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool) -> Cursor {
+/// The cursor that the note should have now: what the log says where it is ahead of the note. Of what several states have
+/// read of a transcript, the most counts.
+fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool, me: &str) -> Cursor {
     let logged = || Cursor::parse(newest?.cursor.as_deref()?);
-    let found = if seen { disk.cursor.clone() } else { logged().or_else(|| disk.cursor.clone()) };
-    let revision = newest.map_or(0, |newest| newest.revision);
-    let mut place = found.unwrap_or_else(cursor::none);
+    let is_further = |logged: &Cursor| {
+        disk.cursor.as_ref().is_none_or(|cursor| !disk.is_foreign(newest, me) || cursor.records <= logged.records)
+    };
+    let ahead = if seen { None } else { logged().filter(is_further) };
+    let mut place = ahead.or_else(|| disk.cursor.clone()).unwrap_or_else(cursor::none);
+    place.writers = disk.cursor.as_ref().map(|cursor| cursor.writers.clone()).unwrap_or_default();
     if !seen {
-        place.revision = revision;
+        place.revision = newest.map_or(0, |newest| newest.revision);
+        place.set_writer(me, place.revision);
     }
     place
 }

@@ -8,6 +8,7 @@ mod apply;
 mod attempt;
 mod cursor;
 mod displaced;
+mod foreign;
 mod heal;
 mod keep;
 #[cfg(test)]
@@ -160,7 +161,7 @@ impl<'a> Writer<'a> {
         let path = self.vault.file(note);
         let head = files::within(self.vault.root(), &path).ok().and_then(|path| read_head(&path).ok());
         let found = head.and_then(|head| cursor::read(head.as_bytes()));
-        if found.is_none_or(|found| found.revision < newest) {
+        if found.is_none_or(|found| found.revision_of(&self.state.writer()) < newest) {
             return Ok(None);
         }
         let made = given.into_iter().flat_map(|record| record.made).collect();
