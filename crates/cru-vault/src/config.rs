@@ -211,7 +211,7 @@ impl Config {
             } else if section == "vault" {
                 let read: Salvaged = toml::from_str(line).unwrap_or_default();
                 config.id = config.id.or(read.id.filter(|id| !id.trim().is_empty()));
-                config.sessions = read.sessions.and_then(|path| VaultPath::new(path)).unwrap_or(config.sessions);
+                config.sessions = read.sessions.and_then(VaultPath::new).unwrap_or(config.sessions);
             }
         }
         config

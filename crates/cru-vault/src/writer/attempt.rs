@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::apply::{Refusal, Text};
+use super::disk::Disk;
 use super::displaced::{self, Gained, Kept, Merge};
 use super::foreign;
 use super::heal::{self, Todo};
@@ -15,7 +16,7 @@ use crate::VaultPath;
 use crate::journal::Journal;
 use crate::operations::{Base, Deed, Operations, Record, Undo};
 use crate::state;
-use cru_base::files::{Displaced, Fingerprint, Prepared, Stable};
+use cru_base::files::{Displaced, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
@@ -31,9 +32,6 @@ const LOOKS: u32 = 4;
 /// How long a text of others must not change that looks as if its save went on, and how often that is looked at.
 const REST: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(40) };
 const RESTS: u32 = 25;
-
-/// How many looks must find a text unchanged that lacks its end.
-const QUIET: u32 = 4;
 
 /// What to write, given the note, what is known, and the log.
 pub(super) type Wish<'j> = &'j mut dyn FnMut(&Note, &Known, &Operations) -> Result<Job>;
@@ -58,6 +56,17 @@ pub(super) enum New {
     Undo(Undo),
 }
 
+/// What became of a displaced file.
+#[derive(Debug)]
+pub(super) enum Brought {
+    /// None has anything new.
+    Nothing,
+    /// What it gained is in the note, or is tried again.
+    Merged,
+    /// It was copied to this place.
+    Copied(PathBuf),
+}
+
 /// How an attempt ended.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -67,58 +76,12 @@ pub(super) enum Step {
     Refused,
 }
 
-/// What stands on disk.
-struct Disk {
-    bytes: Vec<u8>,
-    hash: String,
-    cursor: Option<Cursor>,
-    fingerprint: Fingerprint,
-}
-
 /// A displaced file that is brought in by this attempt.
 struct Bringing<'m> {
     gained: &'m Gained,
     merge: &'m Merge,
     /// Hash of the note that this was decided for.
     disk: &'m str,
-}
-
-impl Disk {
-    fn of(bytes: Vec<u8>, fingerprint: Fingerprint) -> Self {
-        Self { hash: hash(&bytes), cursor: cursor::read(&bytes), bytes, fingerprint }
-    }
-
-    /// Another text in the same place.
-    fn with(&self, bytes: &[u8]) -> Self {
-        Self::of(bytes.to_vec(), self.fingerprint)
-    }
-
-    /// The newest revision of the state `me` that it has.
-    fn revision(&self, me: &str) -> Option<u64> {
-        self.cursor.as_ref().map(|cursor| cursor.revision_of(me))
-    }
-
-    /// Whether another state has written to it what the newest record of this one did not know.
-    fn is_foreign(&self, newest: Option<&Record>, me: &str) -> bool {
-        let known = newest.and_then(|newest| Cursor::parse(newest.cursor.as_deref()?));
-        let known = |name: &str| known.as_ref().map_or(0, |known| known.written_by(name));
-        let writers = self.cursor.iter().flat_map(|cursor| &cursor.writers);
-        writers.filter(|(name, _)| name != me).any(|(name, revision)| *revision > known(name))
-    }
-
-    /// How many further looks must find it unchanged before it counts as whole.
-    fn looks_wanted(&self, newest: Option<&Record>) -> u32 {
-        let is_ours = newest.is_some_and(|newest| self.hash == newest.after || self.hash == newest.before);
-        let is_shorter = newest.is_some_and(|newest| (self.bytes.len() as u64) < newest.size);
-        let lacks_end = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
-        match (is_shorter, lacks_end) {
-            _ if is_ours => 0,
-            (true, true) => QUIET,
-            (true, false) => QUIET / 2,
-            (false, true) => 1,
-            (false, false) => 0,
-        }
-    }
 }
 
 /// The attempts at one write.
@@ -160,24 +123,24 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Brings in what one displaced file gained; `None` where none has anything new. Where it was kept as a copy, if so.
-    pub(super) fn bring_in(&mut self) -> Result<Option<Option<PathBuf>>> {
+    /// Brings in what one displaced file gained.
+    pub(super) fn bring_in(&mut self) -> Result<Brought> {
         let Writer { vault, state, now } = *self.writer;
         let all = displaced::all(vault, state, self.key);
         if all.is_empty() {
-            return Ok(None);
+            return Ok(Brought::Nothing);
         }
         displaced::tidy(&all, now);
-        let Some(disk) = settled(self.read())? else { return Ok(None) };
+        let Some(disk) = settled(self.read())? else { return Ok(Brought::Nothing) };
         let revision = disk.revision(&self.me);
-        let Some(gained) = displaced::gained(&all, revision) else { return Ok(None) };
+        let Some(gained) = displaced::gained(&all, revision) else { return Ok(Brought::Nothing) };
         let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
         match &merge {
             Merge::Known => gained.done(revision.unwrap_or(0), None, now),
             Merge::Copy => {
                 let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
                 gained.done(revision.unwrap_or(0), None, now);
-                return Ok(Some(Some(kept)));
+                return Ok(Brought::Copied(kept));
             }
             Merge::Instead | Merge::Tail(_) => {
                 let bringing = Bringing { gained: &gained, merge: &merge, disk: &disk.hash };
@@ -192,13 +155,13 @@ impl<'a> Attempt<'a> {
                     Err(Error::Usage { .. }) if gained.kept.is_old(now) => {
                         let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
                         gained.done(revision.unwrap_or(0), None, now);
-                        return Ok(Some(Some(kept)));
+                        return Ok(Brought::Copied(kept));
                     }
                     Err(error) => return Err(error),
                 }
             }
         }
-        Ok(Some(None))
+        Ok(Brought::Merged)
     }
 
     /// Tries once.

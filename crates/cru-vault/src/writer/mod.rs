@@ -7,6 +7,7 @@
 mod apply;
 mod attempt;
 mod cursor;
+mod disk;
 mod displaced;
 mod foreign;
 mod heal;
@@ -25,7 +26,7 @@ use super::catalog::read_head;
 use super::journal::Mark;
 use super::operations::Operations;
 use super::{State, Vault, VaultPath};
-use attempt::{Attempt, Job, New, Step};
+use attempt::{Attempt, Brought, Job, New, Step};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::op::{self, Op};
@@ -227,8 +228,9 @@ impl<'a> Writer<'a> {
         for _ in 0..TRIES {
             let mut attempt = Attempt::new(self, key, note, path.to_owned());
             match attempt.bring_in() {
-                Ok(Some(kept)) => recovered = kept.or(recovered),
-                Ok(None) | Err(_) => break,
+                Ok(Brought::Copied(kept)) => recovered = Some(kept),
+                Ok(Brought::Merged) => {}
+                Ok(Brought::Nothing) | Err(_) => break,
             }
         }
         recovered
