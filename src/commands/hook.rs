@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::{Context, Output, View};
-use crate::base::{Env, Error, files};
+use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Entry, Event, HOSTS, Host, Input, input, shell, trouble};
 use crate::live::log::Target;
 use crate::live::policy::Save;
@@ -86,9 +86,14 @@ impl Call<'_> {
         let host = Host::find(&self.args.host).ok_or_else(|| format!("no host '{}' is known", self.args.host))?;
         let input = Input::read(bytes);
         let cwd = input.as_ref().ok().and_then(|input| input.cwd(host));
-        let vault = self.vault(cwd).map_err(|error| words(&error))?;
+        let (vault, broken) = self.vault(cwd).map_err(|error| words(&error))?;
+        // The event is kept until somebody has corrected the configuration.
+        let is_broken = broken.is_some();
+        self.troubles.extend(broken.map(|error| words(&error)));
         let state = State::of(&vault, self.cx.env).map_err(|error| words(&error))?;
-        self.log = Some(state.hook_log());
+        if !is_broken {
+            self.log = Some(state.hook_log());
+        }
         let input = input?;
         let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
         let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
@@ -107,6 +112,7 @@ impl Call<'_> {
             self.tell_shell(host, &session);
             self.look_over(&vault);
             if vault.config().hooks.resume {
+                threads::start(None);
                 printed = pack(&vault, &session, self.cx.env);
             }
         }
@@ -118,11 +124,11 @@ impl Call<'_> {
     }
 
     /// As named by an option or variable; else found from the folder the agent works in.
-    fn vault(&self, cwd: Option<PathBuf>) -> Result<Vault, Error> {
+    fn vault(&self, cwd: Option<PathBuf>) -> Result<(Vault, Option<Error>), Error> {
         let env = self.cx.env;
         match (self.cx.vault_arg(), env.var("CRU_VAULT"), cwd) {
-            (None, None, Some(cwd)) => Vault::find(None, &env.at(cwd)),
-            (explicit, ..) => Vault::find(explicit, env),
+            (None, None, Some(cwd)) => Vault::find_even_broken(None, &env.at(cwd)),
+            (explicit, ..) => Vault::find_even_broken(explicit, env),
         }
     }
 
@@ -175,6 +181,7 @@ impl Call<'_> {
             Flush::Background if Turn::is_awaited(state, key) => return,
             Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
             Flush::Inline => {
+                threads::start(None);
                 crate::sync::flush::inline(vault, state, session, self.cx.env).map_err(|error| words(&error))
             }
         };

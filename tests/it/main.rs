@@ -11,6 +11,7 @@
 
 mod agents;
 mod agents_real;
+mod away;
 mod cases;
 mod cmd;
 mod codex;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
-use tantivy::{Index, Searcher};
+use tantivy::{Index, IndexSettings, Searcher};
 
 use super::columns::Columns;
 use super::disk::{Opened, failed};
@@ -296,7 +296,8 @@ fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
 /// The entries of notes that were read, in memory.
 fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
     // They are few, so no threads are started for them.
-    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers());
+    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers()).settings(settings);
     let mut writer = index.single_segment_index_writer(RamDirectory::create(), MEMORY).map_err(failed)?;
     for (path, read) in read {
         for entry in read.entries() {

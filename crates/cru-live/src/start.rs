@@ -12,7 +12,7 @@ use cru_session::{Agent, Link, Meta, Session, Status, render};
 use cru_vault::naming::{Names, child_name, session_name};
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
 
 /// A session that begins.
 #[derive(Clone, Debug, Default)]
@@ -82,12 +82,22 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
         _ => "Session".to_owned(),
     });
     let name = session_name(Some(start.started), &title);
-    create(vault, &catalog, Kind::Session, &name, &meta(start, title))
+    let started = create(vault, &catalog, Kind::Session, &name, &meta(start, title))?;
+    remember(state, &started.target);
+    Writer::new(vault, state, start.started).sweep(&vault.sessions_dir());
+    Ok(started)
+}
+
+/// Notes where a session's note is, so that entries find the session while its note is away for a moment.
+fn remember(state: &State, target: &Target) {
+    // Where that cannot be noted, the first write notes it.
+    let _ = files::put(&state.known(&target.key()), target.path.text().as_bytes());
 }
 
 /// Makes the note of a sub-agent that `parent` starts.
 pub fn child(
     vault: &Vault,
+    state: &State,
     parent: &Target,
     agent: &Agent,
     model: Option<&str>,
@@ -113,7 +123,9 @@ pub fn child(
         parent: Some(stem),
         ..Start::default()
     };
-    create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title))
+    let started = create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title))?;
+    remember(state, &started.target);
+    Ok(started)
 }
 
 fn meta(start: &Start, title: String) -> Meta {

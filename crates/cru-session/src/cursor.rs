@@ -1,7 +1,8 @@
 //! `cru_cursor`: how far a note has been written from its transcript, and which revision of the note that is.
 //!
-//! The text is `r<revision> <records> <last id> <hash>`; the id and the hash are their first eight characters. It lives in
-//! the note, so no cache is needed to know that a transcript was already imported.
+//! The text is `r<revision> <records> <last id> <hash>`; the id and the hash are their first eight characters. Behind it may
+//! stand which machine state wrote which revision last, `3fa2b1c0:7,77aa01b2:6`: several may write one note that is synced
+//! between them. It lives in the note, so no cache is needed to know that a transcript was already imported.
 
 use std::fmt;
 
@@ -24,6 +25,9 @@ pub struct Cursor {
     pub last: String,
     /// First characters of the hash over all of them.
     pub hash: String,
+    /// The revision that each machine state wrote last, of those that this text has; sorted by name. Empty where nobody has
+    /// said who wrote it.
+    pub writers: Vec<(String, u64)>,
 }
 
 impl Cursor {
@@ -34,7 +38,25 @@ impl Cursor {
             records: consumed.records,
             last: shorten(consumed.last.as_deref().unwrap_or("")),
             hash: shorten(&consumed.hash),
+            writers: Vec::new(),
         }
+    }
+
+    /// The newest revision of a machine state that this text has; that of the text where nobody has said who wrote it.
+    pub fn revision_of(&self, writer: &str) -> u64 {
+        if self.writers.is_empty() { self.revision } else { self.written_by(writer) }
+    }
+
+    /// The newest revision that is said to be of a machine state; 0 where none is.
+    pub fn written_by(&self, writer: &str) -> u64 {
+        self.writers.iter().find(|(name, _)| name == writer).map_or(0, |(_, revision)| *revision)
+    }
+
+    /// With a revision that a machine state writes now.
+    pub fn set_writer(&mut self, writer: &str, revision: u64) {
+        self.writers.retain(|(name, _)| name != writer);
+        self.writers.push((writer.to_owned(), revision));
+        self.writers.sort();
     }
 
     /// Reads the text; `None` when it is not a cursor.
@@ -43,7 +65,12 @@ impl Cursor {
         let revision = words.next()?.strip_prefix('r')?.parse().ok()?;
         let records = words.next()?.parse().ok()?;
         let (last, hash) = (words.next()?.to_owned(), words.next()?.to_owned());
-        words.next().is_none().then_some(Self { revision, records, last, hash })
+        let writer = |text: &str| {
+            let (name, revision) = text.split_once(':')?;
+            Some((name.to_owned(), revision.parse().ok()?)).filter(|_| !name.is_empty())
+        };
+        let writers = words.next().map_or(Some(Vec::new()), |all| all.split(',').map(writer).collect())?;
+        words.next().is_none().then_some(Self { revision, records, last, hash, writers })
     }
 
     /// The last record's id as [`record_key`] gives it; none where it has none.
@@ -69,7 +96,11 @@ impl Cursor {
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{} {} {} {}", self.revision, self.records, self.last, self.hash)
+        write!(f, "r{} {} {} {}", self.revision, self.records, self.last, self.hash)?;
+        for (at, (name, revision)) in self.writers.iter().enumerate() {
+            write!(f, "{}{name}:{revision}", if at == 0 { ' ' } else { ',' })?;
+        }
+        Ok(())
     }
 }
 
@@ -102,6 +133,21 @@ mod tests {
         let cursor = Cursor::first(&consumed);
         assert_eq!(cursor.to_string(), "r1 1834 6f1c2ab0 9f2c11ab");
         assert_eq!(Cursor::parse("r1 1834 6f1c2ab0 9f2c11ab"), Some(cursor));
+    }
+
+    #[test]
+    fn says_who_wrote_it() {
+        let mut cursor = Cursor::parse("r7 0 - - 3fa2b1c0:7,77aa01b2:6").unwrap();
+        assert_eq!(
+            (cursor.revision_of("3fa2b1c0"), cursor.revision_of("77aa01b2"), cursor.revision_of("x")),
+            (7, 6, 0)
+        );
+        cursor.set_writer("00", 8);
+        assert_eq!(cursor.to_string(), "r7 0 - - 00:8,3fa2b1c0:7,77aa01b2:6");
+        assert_eq!(Cursor::parse("r7 0 - -").unwrap().revision_of("x"), 7);
+        for text in ["r1 2 3 4 a", "r1 2 3 4 a:", "r1 2 3 4 :5", "r1 2 3 4 a:5,", "r1 2 3 4 a:5 b:6"] {
+            assert_eq!(Cursor::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod agent_table;
 pub mod attempt;
 pub mod boundary;
 pub mod callout;
+pub mod conflict;
 pub mod correction;
 pub mod cursor;
 pub mod delta;

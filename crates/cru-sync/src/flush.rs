@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use crate::evidence::Heard;
 use crate::hooked::{Flushed, flush_hooked, last_told};
+use crate::plan::made::MadeNotes;
 use cru_base::{Env, Error, Result};
+use cru_live::hook::HOSTS;
 use cru_live::log::{Log, Target};
 use cru_live::status;
-use cru_session::Status;
+use cru_session::{Meta, Status};
 use cru_vault::state::key;
-use cru_vault::{State, Vault};
+use cru_vault::{State, Vault, VaultPath, Writer};
 
 /// What was written of one session's logged entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,60 @@ pub fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, env: &Env, w
     })
 }
 
+/// The session that entries are logged to.
+#[derive(Debug)]
+pub struct Logging {
+    /// It.
+    pub target: Target,
+    /// Why its note cannot be written now, where the machine state alone knows it: entries only reach its journal.
+    pub away: Option<Error>,
+}
+
+/// The pauses in milliseconds after which a note is looked for again that is away for a moment: an editor renames it, or
+/// deletes it and makes it anew.
+const AWAY: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
+
+/// [`up_to_date`] for who logs: a session that the machine state knows is found while its note is away, and no other
+/// session is taken for it.
+pub fn to_log(name: Option<&str>, vault: &Vault, state: &State, env: &Env, warn: &dyn Fn(&str)) -> Result<Logging> {
+    let named = name.or_else(|| env.var("CRU_SESSION"));
+    let known = named.and_then(|named| known(named, state));
+    let mut pauses = AWAY.iter();
+    loop {
+        let found = up_to_date(name, vault, state, env, warn);
+        let Some(known) = &known else { return found.map(|target| Logging { target, away: None }) };
+        let is_it = |target: &Target| target.id == known.id || Some(&*target.path.stem()) == named;
+        let error = match found {
+            Ok(target) if is_it(&target) => return Ok(Logging { target, away: None }),
+            // Another session whose name begins like this one's.
+            Ok(_) => Error::usage(format!("no session '{}' in this vault", known.id)),
+            Err(error) => error,
+        };
+        match pauses.next() {
+            Some(pause) => std::thread::sleep(std::time::Duration::from_millis(*pause)),
+            None => return Ok(Logging { target: known.clone(), away: Some(error) }),
+        }
+    }
+}
+
+/// The session that the machine state knows by this name: its own, or that of its host.
+pub fn known(name: &str, state: &State) -> Option<Target> {
+    Target::known(name, state).or_else(|| {
+        HOSTS.iter().find_map(|host| {
+            let made = MadeNotes::read(state, host.id).ok()?;
+            let host_session = made.host_session(name).unwrap_or(name);
+            let made = made.of(host_session)?;
+            let meta = Meta {
+                session_id: Some(made.session.clone()),
+                host: Some(made.host.clone()),
+                host_session: Some(made.host_session.clone()),
+                ..Meta::default()
+            };
+            Some(Target { path: VaultPath::new(&made.note)?, id: made.session.clone(), meta })
+        })
+    })
+}
+
 /// Writes what waits for one host session, for a hook that does not leave that to another process.
 pub fn inline(vault: &Vault, state: &State, session: &str, env: &Env) -> Result<()> {
     let (target, flushed) = find(Some(session), vault, state, env, None)?;
@@ -78,12 +134,17 @@ pub fn inline(vault: &Vault, state: &State, session: &str, env: &Env) -> Result<
 
 /// Whether a session may have something to write: a journal, or time that ran out.
 pub fn is_live(log: &Log<'_>, target: &Target) -> bool {
-    target.meta.status == Some(Status::Active) || log.journal(target).path().exists()
+    target.meta.status == Some(Status::Active) || is_waiting(log, target)
+}
+
+/// Whether the next write has something to bring in.
+fn is_waiting(log: &Log<'_>, target: &Target) -> bool {
+    log.journal(target).path().exists() || Writer::new(log.vault, log.state, log.now).has_displaced(&target.key())
 }
 
 /// Writes the entries that were logged by hand. Nothing where none waited and the session goes on.
 pub fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Logged>> {
-    let waited = log.journal(target).path().exists();
+    let waited = is_waiting(log, target);
     let mut row = Logged { session: target.id.clone(), entries: 0, changed: false, paused: false };
     if waited {
         let flushed = log.flush(target, "flush")?;

@@ -198,6 +198,32 @@ impl Config {
         };
         Ok((config, unknown_keys(text, VAULT_KEYS)))
     }
+
+    /// What can be told of a text that [`Config::parse`] refuses: the default with the vault's id and folder of sessions,
+    /// where their lines can be read by themselves. Nobody writes a note by it.
+    pub fn salvage(text: &str) -> Self {
+        let mut config = Self::default();
+        config.hooks.flush = Some("never".to_owned());
+        let mut section = "";
+        for line in text.lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix('[') {
+                section = name.split(']').next().unwrap_or_default().trim();
+            } else if section == "vault" {
+                let read: Salvaged = toml::from_str(line).unwrap_or_default();
+                config.id = config.id.or(read.id.filter(|id| !id.trim().is_empty()));
+                config.sessions = read.sessions.and_then(VaultPath::new).unwrap_or(config.sessions);
+            }
+        }
+        config
+    }
+}
+
+/// Lines of the `[vault]` section that [`Config::salvage`] looks for.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Salvaged {
+    id: Option<String>,
+    sessions: Option<String>,
 }
 
 /// `config.toml` in the user's own configuration folder.

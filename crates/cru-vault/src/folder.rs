@@ -18,12 +18,37 @@ pub struct Vault {
     config: Config,
     warnings: Vec<Finding>,
     overlay: BTreeMap<VaultPath, Vec<u8>>,
+    broken: bool,
 }
 
 impl Vault {
     /// Finds it: `explicit` (`--vault`), `CRU_VAULT`, the nearest folder from the working directory upwards that holds
     /// `.cru/`, then `vault` in the user's configuration. Otherwise a usage error whose hint names `cru init`.
     pub fn find(explicit: Option<&Path>, env: &Env) -> Result<Self> {
+        Self::find_root(explicit, env).and_then(|root| Self::open(&root))
+    }
+
+    /// [`Vault::find`] for who must not lose what it was given: where the vault's configuration cannot be read, the vault
+    /// has the default one with what can still be told of it, and the error is given beside it.
+    pub fn find_even_broken(explicit: Option<&Path>, env: &Env) -> Result<(Self, Option<Error>)> {
+        let root = Self::find_root(explicit, env)?;
+        match Self::open(&root) {
+            Ok(vault) => Ok((vault, None)),
+            Err(error) => {
+                let text = std::fs::read(root.join(MARK).join("config.toml")).unwrap_or_default();
+                let config = Config::salvage(&String::from_utf8_lossy(&text));
+                let vault = Self { root, config, warnings: Vec::new(), overlay: BTreeMap::new(), broken: true };
+                Ok((vault, Some(error)))
+            }
+        }
+    }
+
+    /// Whether its configuration could not be read: then only the journals may be written.
+    pub const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    fn find_root(explicit: Option<&Path>, env: &Env) -> Result<PathBuf> {
         if let Some(path) = explicit {
             return Self::named(path, "--vault", env);
         }
@@ -31,7 +56,7 @@ impl Vault {
             return Self::named(Path::new(path), "CRU_VAULT", env);
         }
         if let Some(root) = env.cwd().ancestors().find(|folder| folder.join(MARK).is_dir()) {
-            return Self::open(root);
+            return Ok(root.to_owned());
         }
         if let (UserConfig { vault: Some(path), .. }, _) = UserConfig::read(env)? {
             return Self::named(&path, "the user configuration", env);
@@ -40,7 +65,7 @@ impl Vault {
             .with_hint("`cru init` makes this folder a vault; --vault or CRU_VAULT name another"))
     }
 
-    fn named(path: &Path, origin: &str, env: &Env) -> Result<Self> {
+    fn named(path: &Path, origin: &str, env: &Env) -> Result<PathBuf> {
         let home = path.to_str().and_then(|text| expand_home(text, env));
         let root = env.cwd().join(home.as_deref().unwrap_or(path));
         if !root.is_dir() {
@@ -51,7 +76,7 @@ impl Vault {
             return Err(Error::usage(format!("{} is not a vault: it holds no .cru/ (from {origin})", root.display()))
                 .with_hint(format!("`cru init {}` makes it one", path.display())));
         }
-        Self::open(&root)
+        Ok(root)
     }
 
     /// Opens the vault at `root`; a missing `.cru/config.toml` is an empty one.
@@ -65,7 +90,7 @@ impl Vault {
         };
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
-        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new() })
+        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new(), broken: false })
     }
 
     /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.

@@ -35,7 +35,7 @@ pub struct Mark {
 }
 
 /// A line.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Unique.
     pub id: String,
@@ -96,6 +96,22 @@ impl Journal {
             serde_json::to_string(&head).unwrap_or_default()
         })?;
         Ok(id)
+    }
+
+    /// Appends an entry of another journal as it is, with its id and its time.
+    pub fn append_again(&self, entry: &Entry) -> Result<()> {
+        let line = serde_json::to_string(entry).map_err(|error| Error::internal("encode an event", error))?;
+        files::append_line(&self.path, line.as_bytes(), &|| {
+            let head = Head { journal: 1, generation: unique(entry.time) };
+            serde_json::to_string(&head).unwrap_or_default()
+        })
+    }
+
+    /// Removes the file if nothing stands behind `mark`; whether it did.
+    pub fn remove_if_at(&self, mark: &Mark) -> Result<bool> {
+        files::remove_lines(&self.path, LAST, &|file, _, size| {
+            size == mark.end && generation(file).is_ok_and(|(generation, _)| generation == mark.generation)
+        })
     }
 
     /// The lines behind `from`; all of them where it is of another generation.

@@ -4,6 +4,7 @@
 //! Only [`scaffold`] makes files. Draws no conclusions about the work itself (that is `graph`), and scans no list per
 //! question: names and links are looked up in tables that are built once.
 
+mod adopt;
 pub mod catalog;
 pub mod change;
 pub mod config;

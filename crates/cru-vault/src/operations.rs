@@ -61,9 +61,20 @@ pub struct Record {
     /// Hash of the note it makes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub after: String,
+    /// Bytes of the note it makes; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub size: u64,
+    /// Which displaced file it brought in, and in which state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
     /// Name of the file that held the new text before it replaced the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temp: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(size: &u64) -> bool {
+    *size == 0
 }
 
 /// The part of a record that says which entries it wrote.
@@ -218,6 +229,8 @@ mod tests {
             from: None,
             before: String::new(),
             after: String::new(),
+            size: 0,
+            merged: None,
             temp: None,
         }
     }

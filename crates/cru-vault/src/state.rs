@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Vault;
+use super::{Vault, adopt};
 use cru_base::{Env, Result, files};
 
 /// Its folder of locks.
@@ -18,11 +18,22 @@ pub struct State {
 }
 
 impl State {
-    /// That of `vault`; made where it is missing.
+    /// That of `vault`; made where it is missing. What waits in the state of the time before a move, or of another id, is
+    /// brought over.
     pub fn of(vault: &Vault, env: &Env) -> Result<Self> {
         let [dir, fallback] = Self::places(vault, env);
+        let dir = dir.map(|dir| match vault.is_broken() {
+            // Its id cannot be read: the state that its path had is meant.
+            true if !dir.is_dir() => adopt::of_path(&dir).unwrap_or(dir),
+            true => dir,
+            false => {
+                adopt::adopt(vault, &dir);
+                dir
+            }
+        });
         if let Some(dir) = dir.filter(|dir| is_made(dir) && files::is_writable(dir)) {
             files::make_private(&dir);
+            adopt::note_place(vault, &dir);
             return Ok(Self { dir });
         }
         let dir = fallback.unwrap_or_else(|| vault.root().join(".cru/local"));
@@ -35,6 +46,14 @@ impl State {
     pub fn existing(vault: &Vault, env: &Env) -> Option<Self> {
         let dir = Self::places(vault, env).into_iter().flatten().find(|dir| dir.is_dir())?;
         Some(Self { dir })
+    }
+
+    /// Other states of `vault`, of the time before it was moved or had another id: what waits in them is brought over by
+    /// [`State::of`]. For who only looks.
+    pub fn others(vault: &Vault, env: &Env) -> Vec<Self> {
+        let [dir, _] = Self::places(vault, env);
+        let others = dir.map(|dir| adopt::others(vault, &dir)).unwrap_or_default();
+        others.into_iter().map(|dir| Self { dir }).collect()
     }
 
     /// That of `vault`, or where it would be: for who only looks. Makes nothing.
@@ -87,6 +106,44 @@ impl State {
     /// Recovery copies of a session's note.
     pub fn recovery(&self, key: &str) -> PathBuf {
         self.dir.join("recovery").join(key)
+    }
+
+    /// What its revisions are marked with in notes: another on each machine, for each user and in each container. Noted at
+    /// the first call, since what it is made of may change.
+    pub fn writer(&self) -> String {
+        const SHOWN: usize = 8;
+        let path = self.dir.join("writer");
+        let is_name = |text: &String| text.len() == SHOWN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let noted = std::fs::read_to_string(&path).ok().map(|text| text.trim().to_owned()).filter(is_name);
+        noted.unwrap_or_else(|| {
+            let mut hash = blake3::Hasher::new();
+            hash.update(self.dir.file_name().unwrap_or_default().as_encoded_bytes());
+            for place in ["/etc/machine-id", "/etc/hostname", "/proc/sys/kernel/hostname"] {
+                hash.update(&std::fs::read(place).unwrap_or_default());
+            }
+            #[cfg(unix)]
+            for place in [Path::new("/"), &self.dir] {
+                use std::os::unix::fs::MetadataExt as _;
+                // The root's number tells a container from its host; the user is who owns the state.
+                let seen =
+                    std::fs::metadata(place).map(|it| if place == self.dir { u64::from(it.uid()) } else { it.ino() });
+                hash.update(&seen.unwrap_or_default().to_le_bytes());
+            }
+            let name = hash.finalize().to_hex()[..SHOWN].to_owned();
+            // Where it cannot be noted it is most likely the same the next time.
+            let _ = files::put(&path, name.as_bytes());
+            name
+        })
+    }
+
+    /// Where a session's note was made, as a path of the vault.
+    pub fn known(&self, key: &str) -> PathBuf {
+        self.dir.join("known").join(key)
+    }
+
+    /// Files that writes of a session's note took from its place.
+    pub fn displaced(&self, key: &str) -> PathBuf {
+        self.dir.join("displaced").join(key)
     }
 
     /// What hooks could not do.

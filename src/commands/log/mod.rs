@@ -9,9 +9,9 @@ mod text;
 use super::{Context, Output};
 use crate::base::{Error, Result};
 use crate::live::entry::Entry;
-use crate::live::log::{Log, Target};
+use crate::live::log::{Flushed, Log, Target};
 use crate::session::time;
-use crate::sync::flush::up_to_date;
+use crate::sync::flush::{known, to_log};
 use crate::vault::{State, Vault};
 use kind::Kind;
 use output::Logged;
@@ -49,12 +49,18 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             Error::usage(format!("--at: `{text}` is no time")).with_hint("write it as 2026-11-20T09:31:04Z")
         })?),
     };
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let (vault, broken) = Vault::find_even_broken(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
-    let log = Log::new(&vault, &state, cx.env.now())?.keeping_secrets(args.no_redact);
-    let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
+    let (log, broken) = match (Log::new(&vault, &state, cx.env.now()), broken) {
+        (Ok(log), None) => (log, None),
+        // What is logged is kept until somebody has corrected the configuration.
+        (log, error) => (Log::to_journals(&vault, &state, cx.env.now()), error.or(log.err())),
+    };
+    let log = log.keeping_secrets(args.no_redact);
+    let mut to = To::find(args.session.as_deref(), broken, &log, cx)?;
+    let target = to.target.clone();
     let kind = match args.kind {
-        Some(Kind::Json) | None => return stream::run(&log, &target, at, cx),
+        Some(Kind::Json) | None => return stream::run(&log, &mut to, at, cx),
         Some(_) if args.json => {
             return Err(Error::usage("--json stands alone").with_hint("each event says what it is: \"event\":\"tool\""));
         }
@@ -69,6 +75,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(missing) = log.missing(&target, std::slice::from_ref(&entry)).into_iter().flatten().next() {
         return Err(Error::usage(missing.message).with_hint(missing.hint));
     }
+    to.check(&entry)?;
     let Prepared { entry, handle, ends } = prepare(entry, &kind, &log, &target, cx)?;
     let mut logged = Logged::of(&target);
     match entry {
@@ -77,7 +84,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             if let Some(ends) = ends {
                 crate::live::open::Open::of(&state, &target.key()).end(&ends)?;
             }
-            let flushed = log.flush_entry(&target, &id, &format!("log {}", entry.name()));
+            let flushed = to.flush(&log, &id, &format!("log {}", entry.name()))?;
             logged.push(&entry, id);
             logged.settle(flushed, &log, &target, cx);
         }
@@ -87,6 +94,48 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         logged.name(handle);
     }
     Ok(Box::new(logged))
+}
+
+/// The session that is logged to, and whether its note can be written.
+struct To {
+    target: Target,
+    /// Why entries only reach the journal.
+    only_kept: Option<Error>,
+}
+
+impl To {
+    fn find(name: Option<&str>, broken: Option<Error>, log: &Log<'_>, cx: &Context<'_>) -> Result<Self> {
+        let Some(error) = broken else {
+            let found = to_log(name, log.vault, log.state, cx.env, &|text| cx.ui.warn(text))?;
+            return Ok(Self { target: found.target, only_kept: found.away });
+        };
+        let known = name.or_else(|| cx.env.var("CRU_SESSION")).and_then(|name| known(name, log.state));
+        match known.map_or_else(|| Target::find(name, log.vault, cx.env), Ok) {
+            Ok(target) => Ok(Self { target, only_kept: Some(error) }),
+            // The configuration may be why it is not found.
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Whether an entry may be kept: one that makes a note cannot wait for the configuration.
+    fn check(&self, entry: &Entry) -> Result<()> {
+        match (&self.only_kept, entry) {
+            (Some(why), Entry::Subagent(it)) if it.session.is_none() => Err(Error::usage(why.to_string())
+                .with_hint("a sub-agent that begins gets a note of its own, which cannot be written now")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the entry with this id written, and all before it. An error of the answer: its note is gone, and whoever logs
+    /// should know it though the entry is kept.
+    fn flush(&mut self, log: &Log<'_>, id: &str, label: &str) -> Result<Result<Flushed>> {
+        let Some(error) = self.only_kept.take() else { return Ok(log.flush_entry(&self.target, id, label)) };
+        if log.vault.is_broken() || self.target.is_about(log.vault) {
+            return Ok(Err(error));
+        }
+        let path = log.journal(&self.target).path().display().to_string();
+        Err(error.with_hint(format!("its note is gone; the entry is kept in {path} and written once the note is back")))
+    }
 }
 
 /// What is told of a session that takes an entry though it is closed.

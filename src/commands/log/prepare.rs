@@ -122,7 +122,7 @@ fn subagent(mut it: entry::Subagent, log: &Log<'_>, target: &Target) -> Result<P
         return Ok(Prepared { handle: Some(handle), ..Prepared::default() });
     }
     let at = it.at.unwrap_or(log.now);
-    let child = start::child(log.vault, target, &agent, it.model.as_deref(), it.task.as_deref(), at)?;
+    let child = start::child(log.vault, log.state, target, &agent, it.model.as_deref(), it.task.as_deref(), at)?;
     let stem = child.target.path.stem().into_owned();
     if mode == SubagentMode::Embed {
         open.begin(

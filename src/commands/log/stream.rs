@@ -3,15 +3,16 @@
 use jiff::Timestamp;
 
 use super::output::Logged;
-use super::{prepare, text};
+use super::{To, prepare, text};
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output};
 use crate::live::entry::Entry;
-use crate::live::log::{Log, Target};
+use crate::live::log::Log;
 use crate::live::open::Open;
 
 /// Logs every line that can be read, in one write; tells the others by line and column.
-pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+pub(super) fn run(log: &Log<'_>, to: &mut To, at: Option<Timestamp>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let target = &to.target.clone();
     let input = text::stdin()?;
     let mut logged = Logged::of(target);
     logged.stream = true;
@@ -44,7 +45,7 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
             logged.refuse(number, 0, &format!("{} ({})", missing.message, missing.hint), cx);
             continue;
         }
-        let prepared = match prepare::whole(entry, log, target, cx) {
+        let prepared = match to.check(&entry).and_then(|()| prepare::whole(entry, log, target, cx)) {
             Ok(prepared) => prepared,
             Err(error) => {
                 logged.refuse(number, 0, &error.to_string(), cx);
@@ -66,7 +67,7 @@ pub(super) fn run(log: &Log<'_>, target: &Target, at: Option<Timestamp>, cx: &Co
         }
     }
     if let Some(newest) = logged.newest() {
-        let flushed = log.flush_entry(target, newest, "log");
+        let flushed = to.flush(log, newest, "log")?;
         logged.settle(flushed, log, target, cx);
     }
     Ok(Box::new(logged))

@@ -22,7 +22,8 @@ pub(super) struct Waiting {
 
 /// All that waits, by session.
 pub(super) fn all(rows: &[SessionRow], vault: &Vault, env: &Env) -> Result<Vec<Waiting>> {
-    let Some(state) = State::existing(vault, env) else { return Ok(Vec::new()) };
+    // Also what the next command brings over from the time before a move.
+    let states = State::existing(vault, env).into_iter().chain(State::others(vault, env));
     let known: HashMap<String, &str> = rows.iter().map(|row| (key(&row.id), row.id.as_str())).collect();
     let mut found: HashMap<String, Waiting> = HashMap::new();
     let mut add = |session: String, entries: usize| {
@@ -30,17 +31,19 @@ pub(super) fn all(rows: &[SessionRow], vault: &Vault, env: &Env) -> Result<Vec<W
         let waiting = found.entry(session.clone()).or_insert(Waiting { session, entries: 0, note });
         waiting.entries += entries;
     };
-    for (session, entries) in hooked::waiting(vault, &state)? {
-        add(session, entries);
-    }
-    let writer = Writer::new(vault, &state, env.now());
-    let journals = std::fs::read_dir(state.dir().join("journal")).into_iter().flatten().flatten();
-    for name in journals.filter_map(|entry| entry.file_name().into_string().ok()) {
-        let Some(name) = name.strip_suffix(".jsonl").filter(|name| !name.contains("--")) else { continue };
-        let consumed = writer.peek(name)?.consumed;
-        let entries = Journal::at(state.journal(name)).read(consumed.get(name))?.entries.len();
-        if entries > 0 {
-            add(known.get(name).map_or_else(|| name.to_owned(), |id| (*id).to_owned()), entries);
+    for state in states {
+        for (session, entries) in hooked::waiting(vault, &state)? {
+            add(session, entries);
+        }
+        let writer = Writer::new(vault, &state, env.now());
+        let journals = std::fs::read_dir(state.dir().join("journal")).into_iter().flatten().flatten();
+        for name in journals.filter_map(|entry| entry.file_name().into_string().ok()) {
+            let Some(name) = name.strip_suffix(".jsonl").filter(|name| !name.contains("--")) else { continue };
+            let consumed = writer.peek(name)?.consumed;
+            let entries = Journal::at(state.journal(name)).read(consumed.get(name))?.entries.len();
+            if entries > 0 {
+                add(known.get(name).map_or_else(|| name.to_owned(), |id| (*id).to_owned()), entries);
+            }
         }
     }
     let mut all: Vec<Waiting> = found.into_values().collect();

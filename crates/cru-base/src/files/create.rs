@@ -170,13 +170,41 @@ pub fn sync_dir(dir: &Path) {
     }
 }
 
+/// Beginning and end of the names of temporary files that are given by chance.
+const PREFIX: &str = ".cru-";
+const SUFFIX: &str = ".tmp";
+
+/// How old a temporary file of a creation must be to be nobody's any more.
+const ABANDONED: std::time::Duration = std::time::Duration::from_hours(1);
+
+/// Takes temporary files of creations away that killed processes left in `dir`: those with a name of chance, an hour old
+/// and more at `now` (nanoseconds since 1970). `keep` is given the bytes of each and says whether it may go.
+pub fn sweep_created(dir: &Path, now: i128, keep: &dyn Fn(&[u8]) -> bool) {
+    let names = fs::read_dir(dir).into_iter().flatten().flatten();
+    for path in names.filter(|entry| is_created(&entry.file_name())).map(|entry| entry.path()) {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        let age = now - i128::from(super::Fingerprint::of(&metadata).mtime);
+        let is_old = age >= i128::try_from(ABANDONED.as_nanos()).unwrap_or(i128::MAX);
+        if metadata.is_file() && is_old && fs::read(&path).is_ok_and(|bytes| keep(&bytes)) {
+            // One that cannot be removed is only in the way.
+            let _ = remove(&path);
+        }
+    }
+}
+
+/// Whether a file has a name that [`filled`] gives by chance.
+fn is_created(name: &std::ffi::OsStr) -> bool {
+    let middle = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+    middle.is_some_and(|middle| middle.len() == 6 && middle.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
 /// chance unless it is given.
 pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     match name {
         Some(name) => builder.prefix(name).rand_bytes(0),
-        None => builder.prefix(".cru-").suffix(".tmp"),
+        None => builder.prefix(PREFIX).suffix(SUFFIX),
     };
     #[cfg(unix)]
     {
@@ -223,6 +251,21 @@ mod tests {
         let path = dir.path().join("a.md");
         std::os::unix::fs::symlink("/nowhere/x", &path).unwrap();
         assert!(!create(&path, b"one").unwrap());
+    }
+
+    #[test]
+    fn what_a_killed_creation_left_is_swept_when_it_is_old() {
+        const HOUR: i128 = 3_600_000_000_000;
+        let dir = tempfile::tempdir().unwrap();
+        let left = filled(dir.path(), b"half", 0o600, false, None).unwrap().keep().unwrap().1;
+        create(&dir.path().join(".cru-mine.tmp"), b"a person's").unwrap();
+        let made = i128::from(crate::files::fingerprint(&left).unwrap().mtime);
+        let sweep = |now, keep| sweep_created(dir.path(), now, &move |bytes| keep && bytes == b"half");
+        sweep(made + HOUR - 1, true);
+        sweep(made + HOUR, false);
+        assert!(left.exists());
+        sweep(made + HOUR, true);
+        assert_eq!((left.exists(), fs::read_dir(dir.path()).unwrap().count()), (false, 1));
     }
 
     #[test]

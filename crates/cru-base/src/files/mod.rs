@@ -21,11 +21,11 @@ pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
     append, append_private, create, create_dir, create_private, create_private_dir, is_shared, is_writable,
-    make_private, open_append_private, put, put_private, remove, remove_derived, sync_dir,
+    make_private, open_append_private, put, put_private, remove, remove_derived, sweep_created, sync_dir,
 };
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
 pub use regular::read_regular;
-pub use replace::{Prepared, replace, replace_within, within};
+pub use replace::{Displaced, Prepared, put_away, rename, replace, replace_within, within};
 pub use spool::Spool;

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::create::{create, filled, parent, sync_dir};
+use super::create::{create, create_dir, filled, parent, sync_dir};
 use super::fault;
+use super::read::Fingerprint;
 use crate::{Error, Result};
 
 /// How often a save that came between is put back before the text is set aside instead.
@@ -54,6 +55,18 @@ impl Prepared {
     /// Puts it in the place of the file if that still holds `old`; [`Error::Changed`] if not. `new` is what it was made
     /// of. Where somebody else writes without end, the last text that was displaced is kept in the folder `aside`.
     pub fn replace(self, old: &[u8], new: &[u8], aside: Option<&Path>) -> Result<()> {
+        self.replace_keeping(old, new, aside, &|_| Vec::new())
+    }
+
+    /// [`Prepared::replace`]; the file that was displaced is moved to the first path of `keep` that it can be moved to,
+    /// and keeps its identity: a program that still has it open goes on writing into it. No path: it is removed.
+    pub fn replace_keeping(
+        self,
+        old: &[u8],
+        new: &[u8],
+        aside: Option<&Path>,
+        keep: &dyn Fn(Displaced) -> Vec<PathBuf>,
+    ) -> Result<()> {
         let Self { temp, path, target } = self;
         let failed = |source| Error::io("write", &path, source);
         let changed = || Error::Changed { path: path.clone() };
@@ -64,7 +77,7 @@ impl Prepared {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(changed()),
             Err(error) => return Err(failed(error)),
         }
-        let replaced = exchange(temp, &target, &Texts { old, new, aside }).map_err(failed)?;
+        let replaced = exchange(temp, &target, &Texts { old, new, aside, keep }).map_err(failed)?;
         sync_dir(parent(&target));
         if replaced { Ok(()) } else { Err(changed()) }
     }
@@ -75,6 +88,28 @@ struct Texts<'a> {
     old: &'a [u8],
     new: &'a [u8],
     aside: Option<&'a Path>,
+    keep: &'a dyn Fn(Displaced) -> Vec<PathBuf>,
+}
+
+/// A file that an exchange took from its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Displaced {
+    /// Its modification time before its text was compared, in nanoseconds since 1970.
+    pub mtime: i64,
+    /// Whether it holds the new text, which was in the place for a moment only; else the text that was replaced.
+    pub is_new: bool,
+}
+
+/// Moves a file to the first of `places` that it can be moved to, on the same file system; whether one was. Folders
+/// above are made.
+pub fn put_away(path: &Path, places: &[PathBuf]) -> bool {
+    places.iter().any(|place| create_dir(parent(place)).is_ok() && rename(path, place).is_ok())
+}
+
+/// Gives a file of our own another name.
+#[expect(clippy::disallowed_methods, reason = "files are moved in this folder alone")]
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fault::point().and_then(|()| fs::rename(from, to)).map_err(|source| Error::io("write", to, source))
 }
 
 /// [`replace`], only for a file that lies in the folder `root` when all links are followed.
@@ -129,8 +164,16 @@ fn exchange(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result
             Err(error) => return Err(error.into()),
         }
     }
-    let _ = texts;
-    temp.persist(target).map_err(|error| error.error)?;
+    // A second name keeps the file that is renamed over.
+    let mtime = fs::metadata(target).map_or(0, |metadata| Fingerprint::of(&metadata).mtime);
+    let places = (texts.keep)(Displaced { mtime, is_new: false });
+    let linked = places.iter().find(|place| {
+        create_dir(parent(place)).is_ok() && fault::point().is_ok() && fs::hard_link(target, place).is_ok()
+    });
+    if let Err(error) = temp.persist(target) {
+        linked.map(|place| super::remove(place));
+        return Err(error.error);
+    }
     Ok(true)
 }
 
@@ -145,29 +188,45 @@ fn swap(one: &Path, other: &Path) -> rustix::io::Result<()> {
 /// is still writing into it writes to the right place.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn settle(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<bool> {
+    // Taken before the text is read: what is written after that is seen by a later look.
+    let mtime = |temp: &NamedTempFile| fs::metadata(temp.path()).map_or(0, |it| Fingerprint::of(&it).mtime);
+    let before = mtime(&temp);
     let mut displaced = match fault::point().and_then(|()| fs::read(temp.path())) {
         Ok(displaced) => displaced,
         Err(error) => return Err(set_aside(temp, texts, error)),
     };
     if displaced == texts.old {
-        // Ours is in its place; a file that cannot be taken away is only in the way.
+        // Ours is in its place; a file that cannot be moved or taken away is only in the way.
         if fault::point().is_ok() {
-            let _ = temp.close();
+            release(temp, &(texts.keep)(Displaced { mtime: before, is_new: false }));
         }
         return Ok(true);
     }
     let mut ours = texts.new.to_vec();
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         if let Err(error) = swap(temp.path(), target) {
             return Err(set_aside(temp, texts, error.into()));
         }
+        let before = mtime(&temp);
         let found = fs::read(temp.path())?;
         if found == ours {
+            if round == 0 {
+                // Ours stood there for a moment, in which somebody may have opened it.
+                release(temp, &(texts.keep)(Displaced { mtime: before, is_new: true }));
+            }
             return Ok(false);
         }
         ours = std::mem::replace(&mut displaced, found);
     }
     Err(set_aside(temp, texts, io::Error::other("somebody else writes it all the time")))
+}
+
+/// Moves a displaced file to where it is kept, or removes it.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn release(temp: NamedTempFile, places: &[PathBuf]) {
+    // Whether it was moved or not: there is nothing under its temporary name then.
+    put_away(temp.path(), places);
+    let _ = temp.close();
 }
 
 /// Keeps the displaced text, which is not ours: in the folder for it, else under its temporary name. Says where it is.
@@ -216,7 +275,8 @@ mod tests {
     use super::*;
     use crate::files::{create, fingerprint, read, remove};
 
-    const TEXTS: Texts<'_> = Texts { old: b"old", new: b"ours", aside: None };
+    const NOWHERE: &dyn Fn(Displaced) -> Vec<PathBuf> = &|_| Vec::new();
+    const TEXTS: Texts<'_> = Texts { old: b"old", new: b"ours", aside: None, keep: NOWHERE };
 
     fn note(dir: &Path, text: &str) -> PathBuf {
         let path = dir.join("note.md");
@@ -287,6 +347,21 @@ mod tests {
         assert!(!settle(temp, &path, &TEXTS).unwrap());
         assert_eq!(read(&path).unwrap(), b"second save");
         assert_eq!(names(dir.path()), ["note.md"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_displaced_keeps_its_writers() {
+        use std::io::Write as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = note(dir.path(), "old");
+        let mut held = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        let kept = dir.path().join("kept/one");
+        let prepared = Prepared::new(&path, b"ours", None).unwrap();
+        prepared.replace_keeping(b"old", b"ours", None, &|_| vec![kept.clone()]).unwrap();
+        held.write_all(b" and more").unwrap();
+        assert_eq!((read(&path).unwrap(), read(&kept).unwrap()), (b"ours".to_vec(), b"old and more".to_vec()));
+        assert_eq!(names(dir.path()), ["kept", "note.md"]);
     }
 
     #[cfg(unix)]

@@ -11,6 +11,7 @@ use crate::entry::{Bad, Entry};
 use cru_base::{Env, Error, Result, files};
 use cru_note::Note;
 use cru_session::{Agent, Meta, SubagentMode};
+use cru_vault::operations::Operations;
 use cru_vault::state::key;
 use cru_vault::writer::{Known, Plan, Written};
 use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
@@ -69,6 +70,30 @@ impl Target {
         head.is_session().then(|| Self::of(&head))
     }
 
+    /// The session that the machine state knows under this very name, wherever its note is now.
+    pub fn known(name: &str, state: &State) -> Option<Self> {
+        let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
+        let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        let id = name.strip_suffix(".md").unwrap_or(name);
+        let newest = Operations::at(state.operations(&key(id))).newest().ok().flatten();
+        let path = newest.map(|newest| newest.note).or_else(|| {
+            let bytes = files::read(&state.known(&key(id))).ok()?;
+            String::from_utf8(bytes).ok()
+        });
+        let meta = Meta { session_id: Some(id.to_owned()), ..Meta::default() };
+        Some(Self { path: VaultPath::new(path?)?, id: id.to_owned(), meta }).filter(|_| !id.is_empty())
+    }
+
+    /// Whether its note is there in whatever state, or is being saved: an editor put it aside under a name of its own.
+    pub fn is_about(&self, vault: &Vault) -> bool {
+        let file = vault.file(&self.path);
+        let name = self.path.as_path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let beside = file.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        let mut names = beside.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_aside = |other: String| other != name && other.trim_start_matches(['.', '#']).starts_with(&name);
+        file.symlink_metadata().is_ok() || names.any(is_aside)
+    }
+
     /// The name of its files in the machine's state.
     pub fn key(&self) -> String {
         key(&self.id)
@@ -121,6 +146,11 @@ impl<'a> Log<'a> {
         };
         let agent = config.agent.as_deref().map(Agent::parse).filter(|agent| !agent.name.is_empty());
         Ok(Self { vault, state, now, defaults: Defaults { agent, mode }, no_redact: false })
+    }
+
+    /// For a vault whose configuration cannot be read: entries reach their journal, and nothing is made of them.
+    pub fn to_journals(vault: &'a Vault, state: &'a State, now: Timestamp) -> Self {
+        Self { vault, state, now, defaults: Defaults { agent: None, mode: SubagentMode::Link }, no_redact: false }
     }
 
     /// The same; with `no_redact` entries keep their secrets.

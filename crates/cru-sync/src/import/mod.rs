@@ -36,7 +36,7 @@ use cru_session::render;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::naming::Names;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
@@ -393,5 +393,8 @@ pub(crate) fn write(
         }
     }
     bulk.finish()?;
+    if let Some(machine) = machine {
+        Writer::new(vault, &machine.state, machine.now).sweep(&vault.sessions_dir());
+    }
     machine.map_or(Ok(()), |machine| made::remember(&machine.state, &made))
 }

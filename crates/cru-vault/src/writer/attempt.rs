@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::apply::{Refusal, Text};
+use super::disk::Disk;
+use super::displaced::{self, Gained, Kept, Merge};
+use super::foreign;
 use super::heal::{self, Todo};
 use super::{Known, Plan, Writer, Written, cursor, keep};
 use crate::VaultPath;
 use crate::journal::Journal;
 use crate::operations::{Base, Deed, Operations, Record, Undo};
 use crate::state;
-use cru_base::files::Prepared;
+use cru_base::files::{Displaced, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
@@ -24,6 +28,10 @@ const SETTLED: SignedDuration = SignedDuration::from_mins(10);
 
 /// How often a note that is not there is looked for: an editor may be about to put its new text there.
 const LOOKS: u32 = 4;
+
+/// How long a text of others must not change that looks as if its save went on, and how often that is looked at.
+const REST: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(40) };
+const RESTS: u32 = 25;
 
 /// What to write, given the note, what is known, and the log.
 pub(super) type Wish<'j> = &'j mut dyn FnMut(&Note, &Known, &Operations) -> Result<Job>;
@@ -48,6 +56,17 @@ pub(super) enum New {
     Undo(Undo),
 }
 
+/// What became of a displaced file.
+#[derive(Debug)]
+pub(super) enum Brought {
+    /// None has anything new.
+    Nothing,
+    /// What it gained is in the note, or is tried again.
+    Merged,
+    /// It was copied to this place.
+    Copied(PathBuf),
+}
+
 /// How an attempt ended.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -57,11 +76,12 @@ pub(super) enum Step {
     Refused,
 }
 
-/// What stands on disk.
-struct Disk {
-    bytes: Vec<u8>,
-    hash: String,
-    cursor: Option<Cursor>,
+/// A displaced file that is brought in by this attempt.
+struct Bringing<'m> {
+    gained: &'m Gained,
+    merge: &'m Merge,
+    /// Hash of the note that this was decided for.
+    disk: &'m str,
 }
 
 /// The attempts at one write.
@@ -78,31 +98,120 @@ pub(super) struct Attempt<'a> {
     refused: bool,
     recovered: Option<PathBuf>,
     label: String,
+    /// The bytes that the last write made.
+    made: Vec<u8>,
+    /// What revisions of this state are marked with.
+    me: String,
 }
 
 impl<'a> Attempt<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
         let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
-        Self { writer, key, note, path, log, mine, refused, recovered, label }
+        Self {
+            writer,
+            key,
+            note,
+            path,
+            log,
+            mine,
+            refused,
+            recovered,
+            label,
+            made: Vec::new(),
+            me: writer.state.writer(),
+        }
+    }
+
+    /// Brings in what one displaced file gained.
+    pub(super) fn bring_in(&mut self) -> Result<Brought> {
+        let Writer { vault, state, now } = *self.writer;
+        let all = displaced::all(vault, state, self.key);
+        if all.is_empty() {
+            return Ok(Brought::Nothing);
+        }
+        displaced::tidy(&all, now);
+        let Some(disk) = settled(self.read())? else { return Ok(Brought::Nothing) };
+        let revision = disk.revision(&self.me);
+        let Some(gained) = displaced::gained(&all, revision) else { return Ok(Brought::Nothing) };
+        let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
+        match &merge {
+            Merge::Known => gained.done(revision.unwrap_or(0), None, now),
+            Merge::Copy => {
+                let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
+                gained.done(revision.unwrap_or(0), None, now);
+                return Ok(Brought::Copied(kept));
+            }
+            Merge::Instead | Merge::Tail(_) => {
+                let bringing = Bringing { gained: &gained, merge: &merge, disk: &disk.hash };
+                let nothing = &mut |_: &Note, _: &Known, _: &Operations| Ok(Job::default());
+                match self.make_of(Some(&bringing), nothing) {
+                    Ok(Step::Done(written)) => {
+                        let after = (merge == Merge::Instead && written.changed).then_some(self.made.as_slice());
+                        gained.done(written.revision, after, now);
+                    }
+                    Ok(Step::Refused) => {}
+                    // A text that nothing can be written into, and that nobody goes on with.
+                    Err(Error::Usage { .. }) if gained.kept.is_old(now) => {
+                        let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
+                        gained.done(revision.unwrap_or(0), None, now);
+                        return Ok(Brought::Copied(kept));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(Brought::Merged)
     }
 
     /// Tries once.
     pub(super) fn make(&mut self, wish: Wish<'_>) -> Result<Step> {
-        let Some(disk) = settled(self.read())? else { return Ok(Step::Refused) };
-        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
-        let mut records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
+        self.make_of(None, wish)
+    }
+
+    fn make_of(&mut self, bringing: Option<&Bringing<'_>>, wish: Wish<'_>) -> Result<Step> {
+        let Some((found, mut records)) = self.at_rest()? else { return Ok(Step::Refused) };
+        if let Some(place) = cru_session::conflict::marker(&found.bytes) {
+            let line = memchr::memchr_iter(b'\n', &found.bytes[..place.start]).count() + 1;
+            return Err(self.conflicted(line));
+        }
+        if bringing.is_some_and(|it| it.disk != found.hash) {
+            return Ok(Step::Refused);
+        }
+        // What the new text is made of: the note, or a displaced file in its stead.
+        let disk = match bringing.map(|it| it.merge) {
+            Some(Merge::Tail(tail)) => found.with(&with_tail(&found.bytes, tail)),
+            Some(Merge::Instead) => found.with(&bringing.map(|it| it.gained.bytes.clone()).unwrap_or_default()),
+            _ => found.with(&found.bytes),
+        };
+        let revision = disk.revision(&self.me);
+        if bringing.is_some() {
+            records = self.log.all()?;
+        }
         let logged = records.last().map_or(0, |record| record.revision);
         let seen = revision.map_or(logged == 0, |revision| revision >= logged);
         self.tidy(&records, seen)?;
 
         let mut text = Text::new(disk.bytes.clone());
-        let todo = if seen { self.unseen(&records) } else { self.todo(&mut records, &disk)? };
+        let instead = bringing.filter(|it| *it.merge == Merge::Instead).map(|it| &it.gained.kept);
+        let todo = match instead {
+            _ if seen => self.unseen(&records),
+            Some(kept) => {
+                let revision = revision.unwrap_or_else(|| heal::guess(&records, &disk.bytes));
+                heal::missing_since(&records, revision, kept.revision)
+            }
+            None => self.todo(&mut records, &disk)?,
+        };
         text.run(&todo).map_err(|refusal| self.refusal(&refusal))?;
         let again = text.done.iter().filter(|done| done.outcome != Outcome::Present).count();
         let stale = text.deeds.len();
-        let known = self.known(&records, revision.is_some_and(|revision| revision > logged));
-        let mut place = place_of(&disk, records.last(), seen);
+        if bringing.is_some() {
+            // Should the note not get this text, all of it may be there already.
+            text.deeds.iter_mut().for_each(|deed| deed.again = true);
+        }
+        let total = disk.cursor.as_ref().map_or(0, |cursor| cursor.revision);
+        let known = self.known(&records, total > logged);
+        let mut place = place_of(&disk, records.last(), seen, &self.me);
 
         // The plan sees the note with all that belongs in it, its revision too.
         let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
@@ -116,9 +225,10 @@ impl<'a> Attempt<'a> {
         }
         if let Some(consumed) = &job.plan.cursor {
             let wanted = Cursor::first(consumed);
-            place = Cursor { revision: place.revision, ..wanted };
+            place = Cursor { revision: place.revision, writers: place.writers, ..wanted };
         }
-        let next = logged.max(revision.unwrap_or(0)) + 1;
+        let on_disk = found.cursor.as_ref().map_or(0, |cursor| cursor.revision);
+        let next = logged.max(total).max(on_disk) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
@@ -126,7 +236,7 @@ impl<'a> Attempt<'a> {
             Some(cursor) => !cursor.same_records(&place),
             None => job.plan.cursor.is_some(),
         };
-        let writes = text.bytes != before || stale > 0 || !seen || moved;
+        let writes = text.bytes != before || stale > 0 || !seen || moved || disk.bytes != found.bytes;
         let mut written = Written { again, made: known.made.clone(), ..Written::default() };
         written.made.extend(job.plan.made.clone());
         written.recovered.clone_from(&self.recovered);
@@ -139,7 +249,8 @@ impl<'a> Attempt<'a> {
         if !writes {
             written.revision = next - 1;
             written.done = self.done(&text);
-            record.revision = next - 1;
+            // Its own newest revision: that of others is none that it wrote.
+            record.revision = logged.max(revision.unwrap_or(0));
             record.ops.clear();
             if tells(records.last(), &record, &job.plan) {
                 self.put_base(&mut record, &job.plan, records.last())?;
@@ -154,17 +265,19 @@ impl<'a> Attempt<'a> {
         let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
         if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
             place.revision = newest.revision;
+            place.set_writer(&self.me, newest.revision);
             let after = self.stamp(&text.bytes, &place)?;
             let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
-            return self.replace(prepared, &disk, &after, &text, written, newest.revision);
+            return self.replace(prepared, &found, &after, &text, written, newest, &records);
         }
         place.revision = next;
+        place.set_writer(&self.me, next);
         let after = self.stamp(&text.bytes, &place)?;
         let today = |record: &Record| record.time.to_zoned(TimeZone::UTC).date();
         let newest = records.iter().rev().find(|record| record.writes());
         let conflict = text.done.iter().any(|done| done.outcome == Outcome::Conflict);
         if stale > 0 || conflict || newest.is_none_or(|newest| today(newest) != today(&record)) {
-            keep::copy(self.writer.state, self.key, &disk.bytes, revision.unwrap_or(0), self.writer.now)?;
+            keep::copy(self.writer.state, self.key, &found.bytes, on_disk, self.writer.now)?;
             keep::sweep(self.writer.state, self.key, self.folder()?.as_path(), records.last(), self.writer.now)?;
         }
         let temp = keep::temp_name(self.key, next);
@@ -173,12 +286,14 @@ impl<'a> Attempt<'a> {
         record.temp = Some(temp);
         record.from = revision;
         record.cursor = Some(place.to_string());
-        record.before.clone_from(&disk.hash);
+        record.before.clone_from(&found.hash);
         record.after = hash(&after);
+        record.size = after.len() as u64;
+        record.merged = bringing.map(|it| it.gained.mark());
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
         self.forget_base(&record, records.last())?;
-        self.replace(prepared, &disk, &after, &text, written, next)
+        self.replace(prepared, &found, &after, &text, written, &record, &records)
     }
 
     /// The new text beside the note; `None` where the note is on its way.
@@ -188,6 +303,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// The new text in the place of the note, if that is still what was read.
+    #[expect(clippy::too_many_arguments, reason = "all that one exchange needs")]
     fn replace(
         &mut self,
         prepared: Prepared,
@@ -195,32 +311,71 @@ impl<'a> Attempt<'a> {
         after: &[u8],
         text: &Text,
         written: Written,
-        revision: u64,
+        record: &Record,
+        records: &[Record],
     ) -> Result<Step> {
         let aside = self.writer.state.recovery(self.key);
-        if settled(prepared.replace(&disk.bytes, after, Some(&aside)))?.is_none() {
+        let keep = |displaced: Displaced| self.places(displaced, &disk.bytes, after, record, records);
+        if settled(prepared.replace_keeping(&disk.bytes, after, Some(&aside), &keep))?.is_none() {
             self.refused = true;
             return Ok(Step::Refused);
         }
+        let revision = record.revision;
+        self.made = after.to_vec();
         Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
+    }
+
+    /// Where a file goes that `record` displaces.
+    fn places(
+        &self,
+        displaced: Displaced,
+        old: &[u8],
+        after: &[u8],
+        record: &Record,
+        records: &[Record],
+    ) -> Vec<PathBuf> {
+        let Writer { vault, state, now } = *self.writer;
+        let after = if displaced.is_new { (after, "") } else { (old, &*hash(after)) };
+        Kept::new(displaced, record, after, records, now).places(vault, state, self.key)
+    }
+
+    /// The note once it rests, and the newest records. A text that `cru` has not written, and that is shorter than what it
+    /// wrote or lacks its end, may be a save that goes on: it counts when it does not change for a while. `None` where it
+    /// changes all the time.
+    fn at_rest(&self) -> Result<Option<(Disk, Vec<Record>)>> {
+        let Some(mut disk) = settled(self.read())? else { return Ok(None) };
+        let mut quiet = 0;
+        for _ in 0..RESTS {
+            let revision = disk.revision(&self.me);
+            let records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
+            if quiet >= disk.looks_wanted(records.last()) {
+                return Ok(Some((disk, records)));
+            }
+            std::thread::sleep(REST);
+            let Some(again) = settled(self.read())? else { return Ok(None) };
+            let same = (again.fingerprint, &again.hash) == (disk.fingerprint, &disk.hash);
+            quiet = if same { quiet + 1 } else { 0 };
+            disk = again;
+        }
+        Ok(None)
     }
 
     fn read(&self) -> Result<Disk> {
         let mut look = 0;
-        let bytes = loop {
+        let Stable { bytes, fingerprint } = loop {
             match files::read_stable(&self.path) {
-                Ok(stable) => break stable.bytes,
+                Ok(stable) => break stable,
                 Err(error) if look == LOOKS || self.path.symlink_metadata().is_ok() => return Err(error),
                 Err(_) => std::thread::sleep(std::time::Duration::from_millis(10 << look)),
             }
             look += 1;
         };
-        Ok(Disk { hash: hash(&bytes), cursor: cursor::read(&bytes), bytes })
+        Ok(Disk::of(bytes, fingerprint))
     }
 
     /// What the text on disk lacks. Reads more of the log where that is needed.
     fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
-        let revision = disk.cursor.as_ref().map(|cursor| cursor.revision);
+        let revision = disk.revision(&self.me);
         let Some(newest) = records.last() else { return Ok(Vec::new()) };
         let undone = newest.before == disk.hash || (self.refused && heal::is_base(records, newest, revision));
         if newest.writes() && undone {
@@ -230,11 +385,24 @@ impl<'a> Attempt<'a> {
             *records = self.log.all()?;
         }
         let revision = revision.unwrap_or_else(|| heal::guess(records, &disk.bytes));
-        Ok(heal::missing(records, revision))
+        let mut todo = heal::missing(records, revision);
+        if disk.is_foreign(records.last(), &self.me) {
+            foreign::renumber(&mut todo, &String::from_utf8_lossy(&disk.bytes));
+        }
+        Ok(todo)
     }
 
     fn stamp(&self, bytes: &[u8], place: &Cursor) -> Result<Vec<u8>> {
         cursor::set(bytes, place).map_err(|error| self.refusal(&Refusal::Edit(error)))
+    }
+
+    /// The note has two texts at once, and somebody has to choose.
+    fn conflicted(&self, line: usize) -> Error {
+        let path = self.writer.state.journal(self.key);
+        Error::usage(format!("{}:{line}: the note has conflict markers", self.note)).with_hint(format!(
+            "what was logged stays in {}; resolve the conflict, and the next command writes it",
+            path.display()
+        ))
     }
 
     fn refusal(&self, refusal: &Refusal) -> Error {
@@ -280,6 +448,8 @@ impl<'a> Attempt<'a> {
             from: None,
             before: String::new(),
             after: String::new(),
+            size: 0,
+            merged: None,
             temp: None,
         }
     }
@@ -312,7 +482,11 @@ impl<'a> Attempt<'a> {
     fn tidy(&mut self, records: &[Record], seen: bool) -> Result<()> {
         let Some(newest) = records.last() else { return Ok(()) };
         let (state, now) = (self.writer.state, self.writer.now);
-        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now)? {
+        let places = |displaced: Displaced, old: &[u8]| {
+            let before = &records[..records.len() - 1];
+            Kept::new(displaced, newest, (old, &newest.after), before, now).places(self.writer.vault, state, self.key)
+        };
+        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now, &places)? {
             self.recovered = Some(kept);
         }
         if seen {
@@ -362,14 +536,19 @@ fn settled<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The cursor that the note should have now: what the log says where it is ahead of the note.
-fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool) -> Cursor {
+/// The cursor that the note should have now: what the log says where it is ahead of the note. Of what several states have
+/// read of a transcript, the most counts.
+fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool, me: &str) -> Cursor {
     let logged = || Cursor::parse(newest?.cursor.as_deref()?);
-    let found = if seen { disk.cursor.clone() } else { logged().or_else(|| disk.cursor.clone()) };
-    let revision = newest.map_or(0, |newest| newest.revision);
-    let mut place = found.unwrap_or_else(cursor::none);
+    let is_further = |logged: &Cursor| {
+        disk.cursor.as_ref().is_none_or(|cursor| !disk.is_foreign(newest, me) || cursor.records <= logged.records)
+    };
+    let ahead = if seen { None } else { logged().filter(is_further) };
+    let mut place = ahead.or_else(|| disk.cursor.clone()).unwrap_or_else(cursor::none);
+    place.writers = disk.cursor.as_ref().map(|cursor| cursor.writers.clone()).unwrap_or_default();
     if !seen {
-        place.revision = revision;
+        place.revision = newest.map_or(0, |newest| newest.revision);
+        place.set_writer(me, place.revision);
     }
     place
 }
@@ -407,6 +586,12 @@ pub(super) fn known(records: &[Record]) -> Known {
     Known { consumed: records.last().map(|newest| newest.consumed.clone()).unwrap_or_default(), base: None, made }
 }
 
-fn hash(bytes: &[u8]) -> String {
+/// A text with more lines at its end.
+fn with_tail(text: &[u8], tail: &[u8]) -> Vec<u8> {
+    let end: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
+    [text, end, tail].concat()
+}
+
+pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

@@ -42,6 +42,16 @@ pub(super) fn missing(records: &[Record], disk: u64) -> Vec<Todo> {
     todo
 }
 
+/// [`missing`], of a text that was displaced by the write that made revision `displaced`: it cannot have what was first
+/// written then or later, though it may have the same text from elsewhere.
+pub(super) fn missing_since(records: &[Record], disk: u64, displaced: u64) -> Vec<Todo> {
+    let mut todo = missing(records, disk);
+    for it in todo.iter_mut().filter(|it| it.deed.first >= displaced && it.deed.op.is_some()) {
+        it.mode = Mode::First;
+    }
+    todo
+}
+
 /// What the newest write was about to do to the very text that is still there.
 pub(super) fn once_more(record: &Record) -> Vec<Todo> {
     let mode = |deed: &Deed| if deed.again { Mode::Again } else { Mode::First };

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::State;
 use crate::journal::chance;
 use crate::operations::Record;
-use cru_base::files::Fingerprint;
+use cru_base::files::{Displaced, Fingerprint};
 use cru_base::{Result, files};
 
 /// How many recovery copies of a note are kept.
@@ -47,6 +47,17 @@ fn prefix(key: &str) -> String {
     format!(".cru-{}-", &blake3::hash(key.as_bytes()).to_hex()[..8])
 }
 
+/// Takes temporary files of creations away that killed processes left in a folder. What they hold is kept among the
+/// recovery copies: a replaced note may have been under such a name.
+pub(super) fn sweep_created(state: &State, dir: &Path, now: Timestamp) {
+    files::sweep_created(dir, now.as_nanosecond(), &|bytes| {
+        bytes.is_empty() || copy(state, CREATED, bytes, 0, now).is_ok()
+    });
+}
+
+/// Under which key they are kept.
+const CREATED: &str = "created";
+
 /// Takes away the file that the newest write left beside the note when it was killed. What it holds is the note's text
 /// before or after it, or what an editor saved in that very moment: that is kept, and told.
 pub(super) fn leftover(
@@ -55,9 +66,20 @@ pub(super) fn leftover(
     dir: &Path,
     newest: &Record,
     now: Timestamp,
+    displaced: &dyn Fn(Displaced, &[u8]) -> Vec<PathBuf>,
 ) -> Result<Option<PathBuf>> {
     match &newest.temp {
-        Some(name) if is_ours(name, key) => take(state, key, &dir.join(name), newest, now),
+        Some(name) if is_ours(name, key) => {
+            let path = dir.join(name);
+            let Ok(Fingerprint { mtime, .. }) = files::fingerprint(&path) else { return Ok(None) };
+            let bytes = files::read(&path)?;
+            // The exchange was made, and somebody may still write into what it displaced.
+            let is_before = blake3::hash(&bytes).to_hex().as_str() == newest.before;
+            if is_before && files::put_away(&path, &displaced(Displaced { mtime, is_new: false }, &bytes)) {
+                return Ok(None);
+            }
+            take(state, key, &path, newest, now)
+        }
         _ => Ok(None),
     }
 }
@@ -76,6 +98,7 @@ pub(super) fn sweep(state: &State, key: &str, dir: &Path, newest: Option<&Record
             None => drop(files::remove(&path)?),
         }
     }
+    sweep_created(state, dir, now);
     Ok(())
 }
 

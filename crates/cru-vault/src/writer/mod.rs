@@ -7,6 +7,9 @@
 mod apply;
 mod attempt;
 mod cursor;
+mod disk;
+mod displaced;
+mod foreign;
 mod heal;
 mod keep;
 #[cfg(test)]
@@ -23,7 +26,7 @@ use super::catalog::read_head;
 use super::journal::Mark;
 use super::operations::Operations;
 use super::{State, Vault, VaultPath};
-use attempt::{Attempt, Job, New, Step};
+use attempt::{Attempt, Brought, Job, New, Step};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::op::{self, Op};
@@ -159,7 +162,7 @@ impl<'a> Writer<'a> {
         let path = self.vault.file(note);
         let head = files::within(self.vault.root(), &path).ok().and_then(|path| read_head(&path).ok());
         let found = head.and_then(|head| cursor::read(head.as_bytes()));
-        if found.is_none_or(|found| found.revision < newest) {
+        if found.is_none_or(|found| found.revision_of(&self.state.writer()) < newest) {
             return Ok(None);
         }
         let made = given.into_iter().flat_map(|record| record.made).collect();
@@ -197,11 +200,16 @@ impl<'a> Writer<'a> {
     fn locked(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
         let path = self.vault.file(note);
         files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
+        // What cannot be brought in now is kept, and is no reason not to write.
+        let recovered = self.bring_in(key, note, &path);
         let mut attempt = Attempt::new(self, key, note, path);
         let mut pause = Duration::from_millis(1);
         for _ in 0..TRIES {
             match attempt.make(job) {
-                Ok(Step::Done(written)) => return Ok(written),
+                Ok(Step::Done(mut written)) => {
+                    written.recovered = written.recovered.or(recovered);
+                    return Ok(written);
+                }
                 Ok(Step::Refused) => {}
                 Err(error) => {
                     let path = self.vault.file(note);
@@ -212,6 +220,30 @@ impl<'a> Writer<'a> {
             pause = PAUSE.min(pause * 2);
         }
         Err(Error::Changed { path: self.vault.file(note) })
+    }
+
+    /// Brings what displaced files gained into the note, one after the other; where one of them was kept as a copy.
+    fn bring_in(&self, key: &str, note: &VaultPath, path: &std::path::Path) -> Option<PathBuf> {
+        let mut recovered = None;
+        for _ in 0..TRIES {
+            let mut attempt = Attempt::new(self, key, note, path.to_owned());
+            match attempt.bring_in() {
+                Ok(Brought::Copied(kept)) => recovered = Some(kept),
+                Ok(Brought::Merged) => {}
+                Ok(Brought::Nothing) | Err(_) => break,
+            }
+        }
+        recovered
+    }
+
+    /// Whether files that were displaced from a session's note are kept: what they gained is brought in by the next write.
+    pub fn has_displaced(&self, key: &str) -> bool {
+        !displaced::all(self.vault, self.state, key).is_empty()
+    }
+
+    /// Takes temporary files of creations away that killed processes left in a folder of the vault.
+    pub fn sweep(&self, dir: &std::path::Path) {
+        keep::sweep_created(self.state, dir, self.now);
     }
 
     /// An error that is told as a note that is gone, where it is.

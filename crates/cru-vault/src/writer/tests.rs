@@ -1,7 +1,9 @@
 //! Writing a note, and what must hold whoever else writes it.
 
 mod editor;
+mod held;
 mod kept;
+mod states;
 mod trouble;
 mod undone;
 
@@ -111,7 +113,7 @@ fn a_write_raises_the_revision_and_leaves_the_rest() {
     assert_eq!((written.revision, written.changed, written.again), (1, true, 0));
     assert_eq!(written.done[0].outcome, Outcome::Done);
     let text = world.text();
-    let expected = NOTE.replace("# mine\n", "# mine\ncru_cursor: \"r1 0 - -\"\n");
+    let expected = NOTE.replace("# mine\n", &format!("# mine\ncru_cursor: r1 0 - - {}:1\n", world.state.writer()));
     assert!(text.starts_with(expected.trim_end()), "{text}");
     assert_eq!(world.steps(), [1]);
     assert_eq!(world.write(&[step(2), step(3)]).revision, 2);

@@ -36,7 +36,7 @@ fn the_cursor_follows_the_transcript_and_the_log() {
         world.writer().write(KEY, &world.note, &mut |_, _| Ok(plan.clone())).unwrap()
     };
     write(10, vec![step(1)]);
-    assert!(world.text().contains("cru_cursor: r1 10 abc ff\n"));
+    assert!(world.text().contains("cru_cursor: r1 10 abc ff "));
     assert!(!write(10, Vec::new()).changed, "the same again");
     let buffer = world.text();
     assert!(write(20, Vec::new()).changed);
@@ -49,8 +49,8 @@ fn the_cursor_follows_the_transcript_and_the_log() {
             Ok(Plan::default())
         })
         .unwrap();
-    assert!(seen.borrow().contains("cru_cursor: r2 20 abc ff\n"), "the plan sees how far it is");
-    assert!(world.text().contains("cru_cursor: r3 20 abc ff\n"));
+    assert!(seen.borrow().contains("cru_cursor: r2 20 abc ff "), "the plan sees how far it is");
+    assert!(world.text().contains("cru_cursor: r3 20 abc ff "));
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! Machine state that belongs to a vault and lies under another name: of the time before the vault was moved, or while its
+//! configuration could not be read.
+//!
+//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. Entries that
+//! wait in the old one are brought over at the next contact. The state of a copy stays with the vault that was copied.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::folder::MARK;
+use super::journal::{Journal, Mark};
+use super::operations::Operations;
+use super::{State, Vault};
+use cru_base::{Result, files};
+
+/// The file in a state folder that says where its vault was.
+const PLACE: &str = "vault";
+
+/// Brings what waits in other state folders of the vault to `dir`, its own; where there is none yet, the newest of them
+/// becomes it. What cannot be brought over stays where it is.
+pub(super) fn adopt(vault: &Vault, dir: &Path) {
+    for other in others(vault, dir) {
+        if !dir.exists() && files::rename(&other, dir).is_ok() {
+            continue;
+        }
+        let _ = bring_over(&State::at(&other), &State::at(dir));
+    }
+}
+
+/// Notes where the vault is, unless that is noted.
+pub(super) fn note_place(vault: &Vault, dir: &Path) {
+    let place = place(vault);
+    let path = dir.join(PLACE);
+    let noted = std::fs::read(&path).unwrap_or_default();
+    if noted != place.as_os_str().as_encoded_bytes() {
+        // Without it the vault is not found again after a move; nothing else is lost.
+        let _ = files::put(&path, place.as_os_str().as_encoded_bytes());
+    }
+}
+
+/// Other state folders of the vault, newest first. `dir` is its own.
+pub(super) fn others(vault: &Vault, dir: &Path) -> Vec<PathBuf> {
+    let (Some(above), Some(own)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let Some((id, hash)) = own.rsplit_once('-') else { return Vec::new() };
+    let is_other = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match name.rsplit_once('-') {
+            Some((_, other)) if other == hash => name != own,
+            Some((other, _)) => {
+                is_moved(path) && ((vault.config().id.is_some() && other == id) || knows_its_notes(vault, path))
+            }
+            None => false,
+        }
+    };
+    let folders = std::fs::read_dir(above).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut others: Vec<PathBuf> = folders.filter(|path| path.is_dir() && is_other(path)).collect();
+    others.sort_by_key(|path| std::cmp::Reverse(std::fs::metadata(path).and_then(|it| it.modified()).ok()));
+    others
+}
+
+/// The newest state folder of the vault's path, whatever its id was.
+pub(super) fn of_path(dir: &Path) -> Option<PathBuf> {
+    let hash = dir.file_name()?.to_str()?.rsplit_once('-')?.1.to_owned();
+    let folders = std::fs::read_dir(dir.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let is_of = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit_once('-'));
+        name.is_some_and(|(_, other)| other == hash) && path.is_dir()
+    };
+    folders.filter(is_of).max_by_key(|path| std::fs::metadata(path).and_then(|it| it.modified()).ok())
+}
+
+/// Whether the vault of a state folder is not where it was.
+fn is_moved(dir: &Path) -> bool {
+    let Ok(noted) = std::fs::read(dir.join(PLACE)) else { return false };
+    let Ok(noted) = String::from_utf8(noted) else { return false };
+    !noted.is_empty() && !Path::new(&noted).join(MARK).exists()
+}
+
+/// Whether a session that a state folder knows has its note in the vault.
+fn knows_its_notes(vault: &Vault, dir: &Path) -> bool {
+    let sessions = vault.sessions_dir();
+    ["operations", "known"].iter().any(|folder| {
+        let names = std::fs::read_dir(dir.join(folder)).into_iter().flatten().flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        names
+            .map(|name| name.strip_suffix(".jsonl").unwrap_or(&name).to_owned())
+            .any(|stem| sessions.join(format!("{stem}.md")).is_file())
+    })
+}
+
+/// Appends the entries that wait in one state's journals to those of another, each once.
+fn bring_over(from: &State, to: &State) -> Result<()> {
+    let names = std::fs::read_dir(from.dir().join("journal")).into_iter().flatten().flatten();
+    let names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let _lock = files::lock(&to.lock("adopt"))?;
+    let consumed = consumed(from);
+    for key in names.iter().filter_map(|name| name.strip_suffix(".jsonl")) {
+        let old = Journal::at(from.journal(key));
+        let read = old.read(consumed.get(key))?;
+        let new = Journal::at(to.journal(key));
+        let there: HashSet<String> = new.read(None)?.entries.into_iter().map(|entry| entry.id).collect();
+        for entry in read.entries.iter().filter(|entry| !there.contains(&entry.id)) {
+            new.append_again(entry)?;
+        }
+        // Who appends to it in this moment has it stay, and then it is looked at again.
+        old.remove_if_at(&read.mark)?;
+    }
+    Ok(())
+}
+
+/// How far a state's journals are consumed.
+fn consumed(state: &State) -> BTreeMap<String, Mark> {
+    let logs = std::fs::read_dir(state.dir().join("operations")).into_iter().flatten().flatten();
+    let newest = logs.filter_map(|entry| Operations::at(entry.path()).newest().ok().flatten());
+    newest.flat_map(|record| record.consumed).collect()
+}
+
+/// The vault's path as it is noted.
+fn place(vault: &Vault) -> PathBuf {
+    vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned())
+}
