@@ -324,8 +324,10 @@ impl<'s> Run<'s> {
                 let input = json!({"commit": sha, "message": words});
                 let call = Call { id: call.into(), tool: "commit".into(), args: args.into(), input };
                 self.out(record, None).emit(EventKind::Call(call));
-                self.answer(record, CallResult { brief: Some("committed".into()), ..CallResult::default() });
-                self.meta(record, Meta::Commit(sha.into()));
+                self.answer(
+                    record,
+                    CallResult { brief: Some("committed".into()), commits: vec![sha.into()], ..CallResult::default() },
+                );
             }
             Told::Failure(text) => self.out(record, None).emit(EventKind::ApiError(text.into())),
             // Accounted for with the lines behind it.

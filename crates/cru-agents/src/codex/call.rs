@@ -102,7 +102,7 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
     let action = Action::of("Bash", script);
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
-    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect(), commits: action.commits() };
+    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect() };
     Told { tool: "Bash".to_owned(), args, deed: Deed::Shell(effects) }
 }
 

@@ -70,7 +70,7 @@ impl Stream {
             if matches!(said::read(words), Said::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
-            } else if let Said::Shell(_) = said::read(words) {
+            } else if matches!(said::read(words), Said::Shell(_)) {
                 return self.prompt(words, Vec::new(), (out.record, out.time), out);
             }
         }

@@ -19,6 +19,8 @@ impl Session {
             match block.kind.str() {
                 "text" => {
                     if let Some(text) = block.text.take() {
+                        let told = crate::wrapper::reply(super::IMPORTER.id, &text);
+                        let text = if told.len() == text.len() { text } else { Cow::Owned(told.to_owned()) };
                         out.emit(EventKind::Reply(text));
                     }
                 }

@@ -102,7 +102,7 @@ impl Fold {
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
-            started: facts.first,
+            started: facts.started(),
             ended: facts.latest,
             status: Some(status),
             channel,

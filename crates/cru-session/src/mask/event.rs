@@ -86,7 +86,7 @@ impl Masks {
                     self.cow(key);
                     self.member(key, value);
                 }
-                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) => {}
+                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) | Meta::CopiedUntil(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }
@@ -106,10 +106,15 @@ impl Masks {
             writes,
             subagent,
             attachments,
+            commits,
+            unstated: _,
         } = result;
         self.cow(output);
         self.cow_of(brief);
         self.cow_of(denial);
+        for commit in commits {
+            self.cow(commit);
+        }
         for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
             self.string(path);
         }

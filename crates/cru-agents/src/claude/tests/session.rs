@@ -275,7 +275,6 @@ fn tasks_titles_pulls_and_commits() {
     9 call t4 Bash echo x > out/a.txt && git commit -m x
     10 result t4 [main 4f1c2ab] x
      1 file changed writes out/a.txt
-    10 Meta(Commit("4f1c2ab"))
     11 title Host Made by the host
     13 title Custom Mine
     14 pull 7 https://example.org/pull/7
