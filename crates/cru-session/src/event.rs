@@ -322,10 +322,18 @@ pub struct Usage {
     pub cache_write: u64,
     /// Tokens read from the cache.
     pub cache_read: u64,
+    /// Whether only the output is known; the other counts say nothing then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_output: bool,
 }
 
 impl Usage {
-    /// `tokens_used`: input + output + cache creation.
+    /// `tokens_used`: input + output + cache creation; `None` where the input is unknown.
+    pub const fn known(self) -> Option<u64> {
+        if self.only_output { None } else { Some(self.used()) }
+    }
+
+    /// Input + output + cache creation, as far as they are known.
     pub const fn used(self) -> u64 {
         self.input.saturating_add(self.output).saturating_add(self.cache_write)
     }
@@ -336,6 +344,7 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.only_output |= other.only_output;
     }
 }
 

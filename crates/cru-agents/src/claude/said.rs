@@ -91,7 +91,7 @@ pub(crate) fn tell(text: &str) -> Said<'_> {
 }
 
 /// The plan in the words that the host makes of one which a person accepted.
-pub(super) fn plan_in(text: &str) -> &str {
+pub(crate) fn plan_in(text: &str) -> &str {
     let inside = text.split_once(':').map_or(text, |(_, plan)| plan);
     // Behind it the host says where more is to be found.
     inside.rfind("\n\nIf you need specific details").map_or(inside, |at| &inside[..at]).trim()

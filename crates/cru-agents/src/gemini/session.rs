@@ -202,5 +202,6 @@ fn usage(tokens: &Value) -> Usage {
         output: count(tokens, "output").saturating_add(count(tokens, "thoughts")),
         cache_write: 0,
         cache_read: cached,
+        ..Usage::default()
     }
 }

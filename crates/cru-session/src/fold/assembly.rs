@@ -108,7 +108,7 @@ impl Fold {
             channel,
             participants,
             model: models.first().map(|(model, _)| model.clone()).or(facts.model),
-            tokens_used: facts.tokens.or_else(|| (!models.is_empty()).then(|| usage::total(&models).used())),
+            tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
             branch: facts.branch,
@@ -131,7 +131,8 @@ impl Fold {
             slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             aside: header.aside,
-            empty: !(facts.kept || (facts.asked && facts.worked)),
+            // What a sub-agent was asked its parent knows, too: its work alone is worth a note.
+            empty: !(facts.kept || (facts.worked && (facts.asked || header.key.agent.is_some()))),
             key: header.key,
             parent: header.parent,
             agent: subagent,

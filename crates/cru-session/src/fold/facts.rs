@@ -77,7 +77,7 @@ impl Facts {
     /// When the session began: with its first request or work. A command about the host, what the host notes and what was
     /// copied from another session are none, unless there is nothing else.
     pub(super) fn started(&self) -> Option<Timestamp> {
-        self.first.or(self.copied_until.filter(|_| self.seen.is_some())).or(self.seen)
+        self.first.or(self.seen)
     }
 
     pub(super) fn meta(&mut self, meta: Meta<'_>) {

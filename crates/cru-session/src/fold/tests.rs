@@ -190,7 +190,7 @@ fn frontmatter() {
     script.meta(Meta::Title { rank: TitleRank::Summary, text: "weaker".into() });
     script.prompt("rotate the keys").reply("Done.");
     for output in [10, 30] {
-        let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000 };
+        let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000, ..Usage::default() };
         script.event(EventKind::Usage { message: "m1".into(), model: "opus".into(), usage });
     }
     let usage = Usage { input: 1, output: 2, ..Usage::default() };
@@ -609,7 +609,7 @@ fn any_event() -> impl Strategy<Value = EventKind<'static>> {
         1 => Just(EventKind::Interrupt { call: None }),
         1 => words.prop_map(|text| EventKind::ApiError(text.into())),
         1 => words.prop_map(|text| EventKind::Meta(Meta::Cwd(text.into()))),
-        1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n } }),
+        1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n, ..Usage::default() } }),
     ]
 }
 

@@ -16,7 +16,7 @@ fn usage_counts_once_for_a_message_and_the_last_line_wins() {
         line
     };
     let told = session(&[line("a", 1), line("b", 1), line("c", 9)]);
-    let wanted = Usage { input: 5, output: 9, cache_write: 0, cache_read: 7 };
+    let wanted = Usage { input: 5, output: 9, cache_write: 0, cache_read: 7, ..Usage::default() };
     assert_eq!(told.usage, BTreeMap::from([(("s".to_owned(), "m1".to_owned()), wanted)]));
 }
 
