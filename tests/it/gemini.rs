@@ -98,7 +98,9 @@ fn lines_that_replace_and_rewind() {
 fn tokens_that_come_late_are_no_conflict() {
     let user = |id: &str, words: &str| json!({ "id": id, "timestamp": "2026-01-10T07:00:01.000Z", "type": "user", "content": words });
     let agent = |id: &str, tokens: Option<u64>| {
-        let tokens = tokens.map(|output| json!({ "input": 900, "output": output, "cached": 100, "thoughts": 0, "total": 900 + output }));
+        let tokens = tokens.map(
+            |output| json!({ "input": 900, "output": output, "cached": 100, "thoughts": 0, "total": 900 + output }),
+        );
         json!({ "id": id, "timestamp": "2026-01-10T07:00:05.000Z", "type": "gemini", "content": format!("Said {id}."),
             "model": "flash", "tokens": tokens })
     };
@@ -108,8 +110,24 @@ fn tokens_that_come_late_are_no_conflict() {
     let states = [
         file(&[&head, &u1, &agent("g1", None)]),
         file(&[&head, &u1, &agent("g1", None), &agent("g1", Some(20)), &u2, &agent("g2", None)]),
-        file(&[&head, &u1, &agent("g1", None), &agent("g1", Some(20)), &u2, &agent("g2", None), &agent("g2", Some(30))]),
-        file(&[&head, &u1, &agent("g1", Some(20)), &u2, &agent("g2", Some(30)), &user("u3", "and the name"), &agent("g3", Some(5))]),
+        file(&[
+            &head,
+            &u1,
+            &agent("g1", None),
+            &agent("g1", Some(20)),
+            &u2,
+            &agent("g2", None),
+            &agent("g2", Some(30)),
+        ]),
+        file(&[
+            &head,
+            &u1,
+            &agent("g1", Some(20)),
+            &u2,
+            &agent("g2", Some(30)),
+            &user("u3", "and the name"),
+            &agent("g3", Some(5)),
+        ]),
     ];
     for remembers in [false, true] {
         let world = World::remembering(remembers);

@@ -27,8 +27,7 @@ pub fn table(rows: &[(String, Usage)]) -> String {
     let mut text = format!("{HEAD}\n{RULE}");
     for (model, usage) in rows {
         let count = |count: u64| if usage.only_output { UNKNOWN.to_owned() } else { thousands(count) };
-        let counts =
-            [count(usage.input), thousands(usage.output), count(usage.cache_write), count(usage.cache_read)];
+        let counts = [count(usage.input), thousands(usage.output), count(usage.cache_write), count(usage.cache_read)];
         let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
     }
     text
@@ -76,7 +75,10 @@ mod tests {
                 "claude-opus-4-5".to_owned(),
                 Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000, only_output: false },
             ),
-            ("claude-haiku-4-5".to_owned(), Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, only_output: false }),
+            (
+                "claude-haiku-4-5".to_owned(),
+                Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, only_output: false },
+            ),
         ];
         insta::assert_snapshot!(table(&rows), @r"
         | Model | Input | Output | Cache write | Cache read |

@@ -83,12 +83,13 @@ impl Account {
     fn records(&self, text: &mut String) {
         let all = &self.report.records;
         let known = self.report.known_files;
-        let files = plural((self.report.files.len() as u64).saturating_sub(self.report.filtered_files), "file");
+        let counted = (self.report.files.len() as u64).saturating_sub(self.report.filtered_files);
+        let files = plural(counted, "file");
         if known > 0 {
             let is = if known == 1 { "is" } else { "are" };
             let _ = writeln!(text, "\n{} {is} as at the last import: not read again", plural(known, "file"));
         }
-        if known > 0 && all.records == 0 {
+        if all.records == 0 && (known > 0 || (counted == 0 && self.report.filtered_files > 0)) {
             return;
         }
         let _ = writeln!(text, "\n{} in {files}", plural(all.records, "record"));
@@ -155,7 +156,8 @@ fn files<'f>(
         list(text, &title, reasons.into_iter().map(row), true);
     }
     if others > 0 {
-        let said = format!("{} in the folders not named like a transcript: not looked into", plural(others, "other file"));
+        let said =
+            format!("{} in the folders not named like a transcript: not looked into", plural(others, "other file"));
         let _ = writeln!(text, "\n{}", paint(style::DIM, said));
     }
 }

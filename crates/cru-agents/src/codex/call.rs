@@ -221,10 +221,26 @@ mod tests {
             "Write b.rs",
         );
         let run = |script: &str| json!(script);
-        check("exec", run("const r = await tools.exec_command({cmd: \"cargo test\"}); text(r.output);"), "Bash cargo test");
-        check("exec", run("await Promise.all([tools.exec_command({cmd:'a'}), tools.exec_command({cmd:'b'})])"), "Bash a\nb");
-        check("exec", run("tools.apply_patch(\"*** Begin Patch\\n*** Add File: b.rs\\n+x\\n*** End Patch\")"), "Write b.rs");
-        check("exec", run("tools.exec_command({cmd:'a'}); tools.view_image({path:'b'})"), "javascript exec_command, view_image");
+        check(
+            "exec",
+            run("const r = await tools.exec_command({cmd: \"cargo test\"}); text(r.output);"),
+            "Bash cargo test",
+        );
+        check(
+            "exec",
+            run("await Promise.all([tools.exec_command({cmd:'a'}), tools.exec_command({cmd:'b'})])"),
+            "Bash a\nb",
+        );
+        check(
+            "exec",
+            run("tools.apply_patch(\"*** Begin Patch\\n*** Add File: b.rs\\n+x\\n*** End Patch\")"),
+            "Write b.rs",
+        );
+        check(
+            "exec",
+            run("tools.exec_command({cmd:'a'}); tools.view_image({path:'b'})"),
+            "javascript exec_command, view_image",
+        );
         check("exec", run("echo(1) > x"), "javascript echo(1) > x");
         check("update_plan", json!({"plan": [1, 2]}), "update_plan 2 tasks");
         check("view_image", json!({"path": "/home/mia/api/a.png"}), "view_image a.png");

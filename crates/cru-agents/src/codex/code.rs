@@ -98,7 +98,8 @@ impl Literal<'_> {
             }
             quote @ ('"' | '\'' | '`') => self.string(quote).map(Value::String),
             _ => {
-                let end = self.text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))?;
+                let end =
+                    self.text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))?;
                 let (word, rest) = self.text.split_at(end);
                 self.text = rest;
                 match word {
@@ -197,7 +198,8 @@ mod tests {
             ("tools.now()", Some(json!([["now", null]]))),
         ];
         for (script, wanted) in rows {
-            let calls = calls(script).map(|calls| calls.into_iter().map(|(name, value)| json!([name, value])).collect());
+            let calls =
+                calls(script).map(|calls| calls.into_iter().map(|(name, value)| json!([name, value])).collect());
             assert_eq!(calls, *wanted, "{script}");
         }
     }

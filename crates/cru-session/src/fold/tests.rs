@@ -281,6 +281,16 @@ fn a_persons_waiting_is_no_duration() {
 }
 
 #[test]
+fn the_work_of_a_sub_agent_is_worth_a_note_without_its_task() {
+    let agent = |agent: Option<&str>| Header {
+        key: StreamKey { session: "5e55".to_owned(), agent: agent.map(str::to_owned) },
+        ..Header::default()
+    };
+    assert!(!Script::with(agent(Some("a1"))).reply("Two findings.").finish().empty);
+    assert!(Script::with(agent(None)).reply("Two findings.").finish().empty);
+}
+
+#[test]
 fn boundaries() {
     let mut script = Script::new();
     script.said("/clear", PromptOrigin::Command).prompt("build the parser").reply("Built.");
