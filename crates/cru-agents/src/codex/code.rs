@@ -24,10 +24,7 @@ pub(super) fn calls(script: &str) -> Option<Vec<(String, Value)>> {
         let call = &rest[at + MARK.len()..];
         let end = call.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$')))?;
         let mut reader = Literal { text: call[end..].trim_start().strip_prefix('(')? };
-        let value = match reader.skip().text.starts_with(')') {
-            true => Value::Null,
-            false => reader.value(DEPTH)?,
-        };
+        let value = if reader.skip().text.starts_with(')') { Value::Null } else { reader.value(DEPTH)? };
         if !reader.skip().text.starts_with([')', ',']) || end == 0 || found.len() == MOST {
             return None;
         }
@@ -116,14 +113,14 @@ impl Literal<'_> {
         self.take('{');
         let mut map = Map::new();
         while !self.take('}') {
-            let key: Cow<'_, str> = match self.skip().text.chars().next()? {
-                quote @ ('"' | '\'') => Cow::Owned(self.string(quote)?),
-                _ => {
-                    let end = self.text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))?;
-                    let (key, rest) = self.text.split_at(end);
-                    self.text = rest;
-                    Cow::Borrowed(key)
-                }
+            let first = self.skip().text.chars().next()?;
+            let key: Cow<'_, str> = if matches!(first, '"' | '\'') {
+                Cow::Owned(self.string(first)?)
+            } else {
+                let end = self.text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))?;
+                let (key, rest) = self.text.split_at(end);
+                self.text = rest;
+                Cow::Borrowed(key)
             };
             if key.is_empty() || !self.take(':') {
                 return None;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(super) fn words(text: &str) -> Option<Cow<'_, str>> {
     let words = match crate::wrapper::own_words(super::IMPORTER.id, text) {
         Cow::Borrowed(words) => Cow::Borrowed(words.trim()),
-        words => words,
+        words @ Cow::Owned(_) => words,
     };
     (!words.trim().is_empty()).then_some(words)
 }

@@ -32,7 +32,9 @@ impl Fold {
             Last::Work if steps.open_from(steps_at_reply) => Status::Abandoned,
             Last::Work => Status::Completed,
         };
-        let subagent = header.agent.as_deref().map(|name| Agent { name: place::agent_name(name), version: None });
+        // A sub-agent of which nothing says what it is.
+        let role = header.agent.as_deref().or_else(|| header.key.agent.as_ref().map(|_| "agent"));
+        let subagent = role.map(|name| Agent { name: place::agent_name(name), version: None });
         let name = place::agent_name(&host);
         let acting = |version: Option<&String>| {
             let version = version.or(facts.version.as_ref()).map(|version| agent_version(version));
