@@ -43,6 +43,7 @@ impl Fold {
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
         let steps = steps.finish();
+        let acted = !steps.is_empty();
         let mut errors = trouble::errors(&steps);
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
@@ -133,8 +134,8 @@ impl Fold {
             slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             aside: header.aside,
-            // What a sub-agent was asked its parent knows, too: its work alone is worth a note.
-            empty: !(facts.kept || (facts.worked && (facts.asked || header.key.agent.is_some()))),
+            // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
+            empty: !(facts.kept || (facts.worked && (facts.asked || (acted && header.key.agent.is_some())))),
             key: header.key,
             parent: header.parent,
             agent: subagent,

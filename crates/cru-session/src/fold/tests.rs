@@ -286,8 +286,15 @@ fn the_work_of_a_sub_agent_is_worth_a_note_without_its_task() {
         key: StreamKey { session: "5e55".to_owned(), agent: agent.map(str::to_owned) },
         ..Header::default()
     };
-    assert!(!Script::with(agent(Some("a1"))).reply("Two findings.").finish().empty);
-    assert!(Script::with(agent(None)).reply("Two findings.").finish().empty);
+    let found = |of, acts: bool| {
+        let mut script = Script::with(agent(of));
+        if acts {
+            script.call("a", "Read", "src/a.rs").ok("a", "fn a() {}");
+        }
+        !script.reply("Two findings.").finish().empty
+    };
+    assert!(found(Some("a1"), true));
+    assert!(!found(Some("a1"), false) && !found(None, true));
 }
 
 #[test]
