@@ -93,4 +93,52 @@ fn lines_that_replace_and_rewind() {
     insta::assert_snapshot!("gemini_note", note.replace(world.temp.path().to_str().unwrap(), "~"));
 }
 
+/// The host writes a message before it knows its tokens, and again with them.
+#[test]
+fn tokens_that_come_late_are_no_conflict() {
+    let user = |id: &str, words: &str| json!({ "id": id, "timestamp": "2026-01-10T07:00:01.000Z", "type": "user", "content": words });
+    let agent = |id: &str, tokens: Option<u64>| {
+        let tokens = tokens.map(
+            |output| json!({ "input": 900, "output": output, "cached": 100, "thoughts": 0, "total": 900 + output }),
+        );
+        json!({ "id": id, "timestamp": "2026-01-10T07:00:05.000Z", "type": "gemini", "content": format!("Said {id}."),
+            "model": "flash", "tokens": tokens })
+    };
+    let head = json!({ "sessionId": "s-1", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z" });
+    let file = |lines: &[&Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes();
+    let (u1, u2) = (user("u1", "put the port into a file"), user("u2", "now the host, please"));
+    let states = [
+        file(&[&head, &u1, &agent("g1", None)]),
+        file(&[&head, &u1, &agent("g1", None), &agent("g1", Some(20)), &u2, &agent("g2", None)]),
+        file(&[
+            &head,
+            &u1,
+            &agent("g1", None),
+            &agent("g1", Some(20)),
+            &u2,
+            &agent("g2", None),
+            &agent("g2", Some(30)),
+        ]),
+        file(&[
+            &head,
+            &u1,
+            &agent("g1", Some(20)),
+            &u2,
+            &agent("g2", Some(30)),
+            &user("u3", "and the name"),
+            &agent("g3", Some(5)),
+        ]),
+    ];
+    for remembers in [false, true] {
+        let world = World::remembering(remembers);
+        for state in &states {
+            files::put(&world.input().join("session-1.jsonl"), state).unwrap();
+            world.import_of("gemini");
+        }
+        let note = world.notes().into_values().next().unwrap();
+        assert!(!note.contains("[!conflict]"), "{note}");
+        assert!(note.contains("\ntokens_used: 2455\n") && note.contains("| flash | 2,400 | 55 | 0 | 300 |"), "{note}");
+    }
+}
+
 on_both_sets!(notes_say_what_the_records_say, sessions_that_grow_message_by_message);

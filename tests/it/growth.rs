@@ -55,7 +55,7 @@ impl World {
     pub(crate) fn import_of(&self, agent: &str) -> Report {
         let importer = cru::import::find(agent).unwrap();
         let written = self.env.now().duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
-        for path in cru::import::list(importer, &[self.input()]).unwrap().into_iter().filter(|_| self.remembers) {
+        for path in cru::import::list(importer, &[self.input()]).unwrap().files.into_iter().filter(|_| self.remembers) {
             fs::File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH + written).unwrap();
         }
         let machine = Some(Machine { state: self.state.clone(), now: self.env.now() });

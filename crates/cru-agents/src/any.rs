@@ -4,9 +4,9 @@
 //! of the table; in a folder only files are opened whose name some importer knows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Found, IMPORTERS, head, is_named_so};
+use super::{Found, IMPORTERS, Listed, UNREADABLE, head, is_named_so};
 use cru_base::{Error, Result};
 use cru_session::source::Importer;
 
@@ -17,22 +17,26 @@ pub struct Any {
     pub found: Vec<(&'static Importer, Found)>,
     /// Files that were named, or are called like transcripts, and are none; with the reason, in order.
     pub strangers: Vec<(PathBuf, &'static str)>,
+    /// Files in the folders that are not named like transcripts of any agent, and were not looked into.
+    pub others: u64,
 }
 
 /// Looks for transcripts of all agents under `paths`.
 pub fn search(paths: &[PathBuf]) -> Result<Any> {
     let mut named = BTreeSet::new();
-    let mut found_below = BTreeSet::new();
+    let mut listed = Listed::default();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         if metadata.is_dir() {
-            let is_meant = |path: &PathBuf| IMPORTERS.iter().any(|importer| is_named_so(importer, path));
-            found_below.extend(super::below(path).filter(is_meant));
+            let is_meant = |path: &Path| IMPORTERS.iter().any(|importer| is_named_so(importer, path));
+            super::below(path, &is_meant, &mut listed);
         } else {
             named.insert(path.clone());
         }
     }
-    let mut any = Any::default();
+    let Listed { files: found_below, unreadable, others } = listed;
+    let mut any = Any { others, ..Any::default() };
+    any.strangers.extend(unreadable.into_iter().map(|path| (path, UNREADABLE)));
     let mut known: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
     for path in found_below.union(&named).cloned().collect::<Vec<_>>() {
         let head = match head(&path) {
@@ -42,7 +46,7 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
             }
             Ok(head) => head,
             Err(_) => {
-                any.strangers.push((path, "not readable"));
+                any.strangers.push((path, UNREADABLE));
                 continue;
             }
         };
@@ -58,7 +62,7 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
     for (at, files) in known {
         let Some(importer) = IMPORTERS.get(at) else { continue };
         let bundles = (importer.bundle)(files)?;
-        any.found.push((importer, Found { bundles, strangers: Vec::new() }));
+        any.found.push((importer, Found { bundles, ..Found::default() }));
     }
     Ok(any)
 }

@@ -26,6 +26,7 @@ mod steno;
 mod stream;
 #[cfg(test)]
 mod told;
+mod wrapper;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -73,32 +74,71 @@ pub struct Found {
     pub bundles: Vec<Bundle>,
     /// Files that look like transcripts by name and are none, with the reason, in order.
     pub strangers: Vec<(PathBuf, &'static str)>,
+    /// Files in the folders that are not named like transcripts, and were not looked into.
+    pub others: u64,
+}
+
+/// Why a file or folder is left out that cannot be opened.
+pub const UNREADABLE: &str = "not readable";
+
+/// The files that a search looks into.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// They are named like transcripts, or were named by the caller.
+    pub files: BTreeSet<PathBuf>,
+    /// Folders and files below them that cannot be opened.
+    pub unreadable: Vec<PathBuf>,
+    /// How many other files there are.
+    pub others: u64,
 }
 
 /// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
 /// named, not below it, so a folder cannot contain itself.
 pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
-    recognised(importer, list(importer, paths)?)
+    let Listed { files, unreadable, others } = list(importer, paths)?;
+    let mut found = recognised(importer, files)?;
+    found.strangers.extend(unreadable.into_iter().map(|path| (path, UNREADABLE)));
+    found.others = others;
+    Ok(found)
 }
 
 /// The files that a search looks into, none of which is opened.
-pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
-    let mut files = BTreeSet::new();
+pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<Listed> {
+    let mut listed = Listed::default();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         if metadata.is_dir() {
-            files.extend(below(path).filter(|path| is_named_so(importer, path)));
+            below(path, &|path| is_named_so(importer, path), &mut listed);
         } else {
-            files.insert(path.clone());
+            listed.files.insert(path.clone());
         }
     }
-    Ok(files)
+    Ok(listed)
 }
 
 /// The files in a folder, at any depth. A folder that cannot be opened hides its files, no others.
-fn below(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let entries = ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build().flatten();
-    entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())).map(ignore::DirEntry::into_path)
+fn below(folder: &Path, is_meant: &dyn Fn(&Path) -> bool, listed: &mut Listed) {
+    for entry in ignore::WalkBuilder::new(folder).standard_filters(false).follow_links(false).build() {
+        match entry {
+            Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file()) => {}
+            Ok(entry) if is_meant(entry.path()) => {
+                listed.files.insert(entry.into_path());
+            }
+            Ok(_) => listed.others += 1,
+            Err(error) => listed.unreadable.extend(place_of(&error)),
+        }
+    }
+}
+
+/// The path that an error of the walk is about.
+fn place_of(error: &ignore::Error) -> Option<PathBuf> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path.clone()),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => place_of(err),
+        ignore::Error::Loop { child, .. } => Some(child.clone()),
+        ignore::Error::Partial(errors) => errors.iter().find_map(place_of),
+        _ => None,
+    }
 }
 
 /// Looks into files and puts the transcripts together.
@@ -110,7 +150,7 @@ pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found
             Ok(head) if head.iter().all(u8::is_ascii_whitespace) => found.strangers.push((path, "empty file")),
             Ok(head) if (importer.recognise)(&path, &head) => known.push(path),
             Ok(_) => found.strangers.push((path, "not a transcript of this agent")),
-            Err(_) => found.strangers.push((path, "not readable")),
+            Err(_) => found.strangers.push((path, UNREADABLE)),
         }
     }
     found.bundles = (importer.bundle)(known)?;

@@ -64,7 +64,7 @@ impl Sink for Told {
                 return;
             }
             // Where a record was made says nothing in most tests.
-            EventKind::Meta(Meta::Cwd(_) | Meta::HostVersion(_) | Meta::Branch(_)) => return,
+            EventKind::Meta(Meta::Cwd(_) | Meta::HostVersion(_) | Meta::Branch(_) | Meta::CopiedUntil(_)) => return,
             kind => line(kind),
         };
         let stream = self.streams.get_mut(&key.to_string()).expect("an event only after its stream was opened");

@@ -197,6 +197,10 @@ pub struct CallResult<'a> {
     pub subagent: Option<SubagentRun<'a>>,
     /// Pictures in the answer.
     pub attachments: Vec<Attachment<'a>>,
+    /// Commits that the record names beside the output, by id.
+    pub commits: Vec<Cow<'a, str>>,
+    /// Whether the record says nothing of how the call ended, so that its output alone tells.
+    pub unstated: bool,
 }
 
 /// A sub-agent started by a call.
@@ -262,14 +266,16 @@ pub enum Meta<'a> {
     },
     /// Working directory; the first is the project.
     Cwd(Cow<'a, str>),
-    /// Git branch.
+    /// Git branch; the first is that of the start.
     Branch(Cow<'a, str>),
-    /// Git commit.
+    /// Git commit that the work began on; the first counts. A commit that a step makes is told by its result.
     Commit(Cow<'a, str>),
     /// Version of the host program.
     HostVersion(Cow<'a, str>),
     /// When it began, where no record says it.
     Started(Timestamp),
+    /// The session was made by copying another one: what is older than this was copied.
+    CopiedUntil(Timestamp),
     /// Its model, where no tokens say it.
     Model(Cow<'a, str>),
     /// Cost in US dollars that the record stores for one message; summed.
@@ -316,10 +322,18 @@ pub struct Usage {
     pub cache_write: u64,
     /// Tokens read from the cache.
     pub cache_read: u64,
+    /// Whether only the output is known; the other counts say nothing then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_output: bool,
 }
 
 impl Usage {
-    /// `tokens_used`: input + output + cache creation.
+    /// `tokens_used`: input + output + cache creation; `None` where the input is unknown.
+    pub const fn known(self) -> Option<u64> {
+        if self.only_output { None } else { Some(self.used()) }
+    }
+
+    /// Input + output + cache creation, as far as they are known.
     pub const fn used(self) -> u64 {
         self.input.saturating_add(self.output).saturating_add(self.cache_write)
     }
@@ -330,6 +344,7 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.only_output |= other.only_output;
     }
 }
 

@@ -93,7 +93,7 @@ impl MaskEvents for Masks {
                     self.cow(key);
                     self.member(key, value);
                 }
-                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) => {}
+                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) | Meta::CopiedUntil(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }
@@ -126,10 +126,15 @@ impl MaskParts for Masks {
             writes,
             subagent,
             attachments,
+            commits,
+            unstated: _,
         } = result;
         self.cow(output);
         self.cow_of(brief);
         self.cow_of(denial);
+        for commit in commits {
+            self.cow(commit);
+        }
         for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
             self.string(path);
         }

@@ -195,6 +195,9 @@ pub struct Account {
     pub represented: u64,
     /// The others, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
+    /// Of those that a note shows or uses: how many belong to which stream, where the file holds several.
+    #[serde(skip)]
+    pub by_stream: BTreeMap<StreamKey, u64>,
 }
 
 impl Account {
@@ -202,6 +205,30 @@ impl Account {
     pub fn represent(&mut self) {
         self.records += 1;
         self.represented += 1;
+    }
+
+    /// Counts a record that the note of `stream` shows or uses.
+    pub fn represent_of(&mut self, stream: &StreamKey) {
+        self.represent();
+        self.add_of(stream);
+    }
+
+    fn add_of(&mut self, stream: &StreamKey) {
+        match self.by_stream.get_mut(stream) {
+            Some(count) => *count += 1,
+            None => {
+                self.by_stream.insert(stream.clone(), 1);
+            }
+        }
+    }
+
+    /// Counts up to `count` records that a note would show or use as left out for `reason`.
+    pub fn withhold(&mut self, count: u64, reason: &'static str) {
+        let count = count.min(self.represented);
+        if count > 0 {
+            self.represented -= count;
+            *self.skipped.entry(reason).or_default() += count;
+        }
     }
 
     /// Counts a record that is left out.
@@ -229,6 +256,15 @@ impl Account {
         self.skipped.retain(|_, count| *count > 0);
     }
 
+    /// As [`Account::unskip`], of a record of `stream`.
+    pub fn unskip_of(&mut self, stream: &StreamKey, reason: &'static str) {
+        let before = self.represented;
+        self.unskip(reason);
+        if self.represented > before {
+            self.add_of(stream);
+        }
+    }
+
     /// Whether every record is accounted for.
     pub fn balances(&self) -> bool {
         self.records == self.represented + self.skipped.values().sum::<u64>()
@@ -240,6 +276,9 @@ impl Account {
         self.represented += other.represented;
         for (reason, count) in &other.skipped {
             *self.skipped.entry(reason).or_default() += count;
+        }
+        for (stream, count) in &other.by_stream {
+            *self.by_stream.entry(stream.clone()).or_default() += count;
         }
     }
 }

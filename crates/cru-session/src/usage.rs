@@ -10,19 +10,24 @@ use cru_base::text::{plural, thousands};
 /// Kind of the callout.
 pub const KIND: &str = "usage";
 
+/// A count that no record tells.
+const UNKNOWN: &str = "unknown";
+
 const HEAD: &str = "| Model | Input | Output | Cache write | Cache read |";
 const RULE: &str = "| --- | ---: | ---: | ---: | ---: |";
 
-/// The callout's title: `48,210 tokens`.
+/// The callout's title: `48,210 tokens`; `34,000 output tokens` where the input is unknown.
 pub fn title(rows: &[(String, Usage)]) -> String {
-    plural(total(rows).used(), "token")
+    let total = total(rows);
+    total.known().map_or_else(|| plural(total.output, "output token"), |used| plural(used, "token"))
 }
 
 /// The callout's body: a table with a row for each model.
 pub fn table(rows: &[(String, Usage)]) -> String {
     let mut text = format!("{HEAD}\n{RULE}");
     for (model, usage) in rows {
-        let counts = [usage.input, usage.output, usage.cache_write, usage.cache_read].map(thousands);
+        let count = |count: u64| if usage.only_output { UNKNOWN.to_owned() } else { thousands(count) };
+        let counts = [count(usage.input), thousands(usage.output), count(usage.cache_write), count(usage.cache_read)];
         let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
     }
     text
@@ -46,8 +51,16 @@ fn row(line: &str) -> Option<(String, Usage)> {
     let line = line.trim().strip_prefix('|')?.strip_suffix('|')?;
     let mut cells = line.split('|').map(str::trim);
     let model = cells.next()?.to_owned();
-    let mut count = || cells.next()?.replace([',', ' '], "").parse::<u64>().ok();
-    let usage = Usage { input: count()?, output: count()?, cache_write: count()?, cache_read: count()? };
+    let mut only_output = false;
+    let mut count = || match cells.next()? {
+        UNKNOWN => {
+            only_output = true;
+            Some(0)
+        }
+        cell => cell.replace([',', ' '], "").parse::<u64>().ok(),
+    };
+    let (input, output, cache_write, cache_read) = (count()?, count()?, count()?, count()?);
+    let usage = Usage { input, output, cache_write, cache_read, only_output };
     Some((model, usage))
 }
 
@@ -60,9 +73,12 @@ mod tests {
         let rows = vec![
             (
                 "claude-opus-4-5".to_owned(),
-                Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000 },
+                Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000, only_output: false },
             ),
-            ("claude-haiku-4-5".to_owned(), Usage { input: 1, output: 2, cache_write: 3, cache_read: 4 }),
+            (
+                "claude-haiku-4-5".to_owned(),
+                Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, only_output: false },
+            ),
         ];
         insta::assert_snapshot!(table(&rows), @r"
         | Model | Input | Output | Cache write | Cache read |
@@ -72,5 +88,9 @@ mod tests {
         ");
         assert_eq!(read(&table(&rows)), rows);
         assert_eq!(title(&rows), "35,211 tokens");
+        let rows = vec![("gpt".to_owned(), Usage { output: 1_500, only_output: true, ..Usage::default() })];
+        assert!(table(&rows).ends_with("| gpt | unknown | 1,500 | unknown | unknown |"));
+        assert_eq!((read(&table(&rows)), title(&rows).as_str()), (rows.clone(), "1,500 output tokens"));
+        assert_eq!(total(&rows).known(), None);
     }
 }

@@ -115,8 +115,17 @@ impl Catalog {
     pub fn newest_completed(&self) -> Option<&Head> {
         let completed = self.sessions().filter(|head| head.meta.status == Some(Status::Completed));
         completed.max_by_key(|head| {
-            (head.meta.parent.is_none(), head.meta.ended.or(head.meta.started), std::cmp::Reverse(&head.path))
+            (!self.is_subagent(head), head.meta.ended.or(head.meta.started), std::cmp::Reverse(&head.path))
         })
+    }
+
+    /// Whether a session is a sub-agent's: the host says so, or the session that it names as its parent does. What was forked
+    /// from another session is none.
+    pub fn is_subagent(&self, head: &Head) -> bool {
+        let of_host = head.meta.host_session.as_deref().is_some_and(|host| host.contains("/agent-"));
+        let id = head.id();
+        let listed = |parent: &Head| parent.meta.subagents.iter().any(|row| row.session == id);
+        of_host || self.parent(head).is_some_and(listed)
     }
 
     /// The one of several that all others were started from: sub-agents, whose names begin with their parent's, do not

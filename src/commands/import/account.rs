@@ -1,6 +1,7 @@
 //! The account of an import as people read it.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,11 @@ impl Output for Account {
             let files = plural(report.earlier_files, "file");
             let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{files} left out by --since: not read")));
         }
+        if report.filtered_files > 0 {
+            let files = plural(report.filtered_files, "file");
+            let said = format_args!("{files} of sessions left out: not counted below");
+            let _ = writeln!(text, "  {}", paint(style::DIM, said));
+        }
         let made = report.with(Outcome::Created).filter(|session| self.verbose || !session.subagent);
         list(&mut text, "New notes", made.map(|session| row(session, session.title.as_deref())), self.verbose);
         let grown = report.with(Outcome::Grown);
@@ -56,10 +62,9 @@ impl Output for Account {
             // What somebody chose to leave out need not be told one by one.
             let reason =
                 file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("left out by --"))?;
-            let reason = paint(style::DIM, reason);
-            Some(format!("{}  {reason}", short(&file.path, self.home.as_deref())))
+            Some((file.path.as_path(), reason))
         });
-        list(&mut text, "Files without a note", without, self.verbose);
+        files(&mut text, "Files without a note", without, report.other_files, (self.home.as_deref(), self.verbose));
         if report.count(Outcome::Created) > 0 && !report.dry_run {
             text.push_str("\nNext: `cru session list` shows them.\n");
         } else if report.dry_run {
@@ -78,12 +83,13 @@ impl Account {
     fn records(&self, text: &mut String) {
         let all = &self.report.records;
         let known = self.report.known_files;
-        let files = plural(self.report.files.len() as u64, "file");
+        let counted = (self.report.files.len() as u64).saturating_sub(self.report.filtered_files);
+        let files = plural(counted, "file");
         if known > 0 {
             let is = if known == 1 { "is" } else { "are" };
             let _ = writeln!(text, "\n{} {is} as at the last import: not read again", plural(known, "file"));
         }
-        if known > 0 && all.records == 0 {
+        if all.records == 0 && (known > 0 || (counted == 0 && self.report.filtered_files > 0)) {
             return;
         }
         let _ = writeln!(text, "\n{} in {files}", plural(all.records, "record"));
@@ -126,6 +132,36 @@ impl Account {
     }
 }
 
+/// Files that gave no note, each with its reason; where they are many, how many for which reason.
+fn files<'f>(
+    text: &mut String,
+    title: &str,
+    rows: impl Iterator<Item = (&'f Path, &'f str)>,
+    others: u64,
+    (home, all): (Option<&Path>, bool),
+) {
+    let rows: Vec<(&Path, &str)> = rows.collect();
+    if all || rows.len() <= LISTED {
+        let row = |(path, reason): (&Path, &str)| format!("{}  {}", short(path, home), paint(style::DIM, reason));
+        list(text, title, rows.into_iter().map(row), true);
+    } else {
+        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+        for (_, reason) in &rows {
+            *reasons.entry(reason).or_default() += 1;
+        }
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(reason, count)| (Reverse(*count), *reason));
+        let title = format!("{title}: {} (-v lists them)", thousands(rows.len() as u64));
+        let row = |(reason, count): (&str, u64)| format!("{:>8}  {}", thousands(count), paint(style::DIM, reason));
+        list(text, &title, reasons.into_iter().map(row), true);
+    }
+    if others > 0 {
+        let said =
+            format!("{} in the folders not named like a transcript: not looked into", plural(others, "other file"));
+        let _ = writeln!(text, "\n{}", paint(style::DIM, said));
+    }
+}
+
 /// `4.2 MB`.
 fn bytes(count: u64) -> String {
     match count {
@@ -164,6 +200,8 @@ pub(super) struct Accounts {
     pub(super) agents: Vec<Account>,
     /// Files that were named or found and are transcripts of no agent that is known.
     pub(super) strangers: Vec<(PathBuf, &'static str)>,
+    /// Files in the folders that are named like no transcript.
+    pub(super) others: u64,
     /// Shown as `~`.
     pub(super) home: Option<PathBuf>,
     /// List everything.
@@ -174,11 +212,9 @@ impl Output for Accounts {
     fn text(&self, view: &View) -> String {
         let texts: Vec<String> = self.agents.iter().map(|account| account.text(view)).collect();
         let mut text = texts.join("\n");
-        let rows = self
-            .strangers
-            .iter()
-            .map(|(path, reason)| format!("{}  {}", short(path, self.home.as_deref()), paint(style::DIM, reason)));
-        list(&mut text, "Files of no agent that is known", rows, self.verbose);
+        let rows = self.strangers.iter().map(|(path, reason)| (path.as_path(), *reason));
+        let how = (self.home.as_deref(), self.verbose);
+        files(&mut text, "Files of no agent that is known", rows, self.others, how);
         text
     }
 
@@ -187,7 +223,9 @@ impl Output for Accounts {
         let stranger =
             |(path, reason): &(PathBuf, &str)| serde_json::json!({ "path": path.to_string_lossy(), "reason": reason });
         let strangers: Vec<_> = self.strangers.iter().map(stranger).collect();
-        Ok(serde_json::json!({ "schema": 1, "reports": reports, "strangers": strangers }))
+        Ok(serde_json::json!({
+            "schema": 1, "reports": reports, "strangers": strangers, "other_files": self.others,
+        }))
     }
 }
 

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let home = cx.env.home().map(Path::to_owned);
     let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
-    let Found { sources, strangers } = what.search(!kept.is_empty(), cx)?;
+    let Found { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;
         return Ok(Box::new(Accounts::default()));
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             Some(account) => Box::new(account),
             None => Box::new(Accounts::default()),
         },
-        _ => Box::new(Accounts { agents: accounts.collect(), strangers, home, verbose }),
+        _ => Box::new(Accounts { agents: accounts.collect(), strangers, others, home, verbose }),
     })
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Found {
     pub(super) sources: Vec<(&'static Importer, Source)>,
     /// Files that no agent's importer knows.
     pub(super) strangers: Vec<(PathBuf, &'static str)>,
+    /// Files in the folders that are named like no transcript.
+    pub(super) others: u64,
 }
 
 /// Where transcripts of one agent are.
@@ -77,6 +79,7 @@ impl What {
             places::of(importer, cx.env).into_iter().filter(|path| path.exists()).collect()
         };
         let mut strangers = Vec::new();
+        let mut others = 0;
         let sources = match self {
             Self::Overview | Self::All => {
                 let all = IMPORTERS.iter().map(|importer| (importer, own(importer)));
@@ -96,17 +99,17 @@ impl What {
                 vec![(*importer, Source::Paths(paths))]
             }
             Self::Paths(paths) => {
-                let any::Any { found, strangers: none } = any::search(paths)?;
+                let any::Any { found, strangers: none, others: more } = any::search(paths)?;
                 if found.is_empty() {
                     let why = none.first().map_or("nothing in it is called like one", |(_, why)| *why);
                     return Err(Error::no(format!("no transcript there: {why}"))
                         .with_hint("`cru import AGENT PATH` takes the files for those of that agent"));
                 }
-                strangers = none;
+                (strangers, others) = (none, more);
                 found.into_iter().map(|(importer, found)| (importer, Source::Found(found))).collect()
             }
         };
-        Ok(Found { sources, strangers })
+        Ok(Found { sources, strangers, others })
     }
 
     /// Copies of transcripts that are gone and have no note: those of the agents that are meant by their own folders.
@@ -121,7 +124,7 @@ impl What {
         let store = Store::of(vault, cx.env);
         let found = importers.into_iter().map(|importer| {
             let bundles = store.orphans(importer.host(), &|session| there.contains(session));
-            (importer, import::Found { bundles, strangers: Vec::new() })
+            (importer, import::Found { bundles, ..import::Found::default() })
         });
         let found = found.filter(|(_, found)| !found.bundles.is_empty());
         found.map(|(importer, found)| (importer, Source::Found(found))).collect()

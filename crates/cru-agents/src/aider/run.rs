@@ -125,7 +125,7 @@ impl<'s> Run<'s> {
         match mark(line, stand) {
             Mark::Blank if kind == Some(Kind::Reply) => self.push(Kind::Reply, number, record, line),
             Mark::Blank => self.finish(),
-            Mark::Start => self.account.represent(),
+            Mark::Start => self.account.represent_of(&self.key),
             Mark::Prompt(words) => {
                 if kind != Some(Kind::Prompt) {
                     self.finish();
@@ -186,7 +186,7 @@ impl<'s> Run<'s> {
         (self.fences, self.in_edit) = (Fences::default(), false);
         if block.kind == Kind::Report {
             // What it says of each edit stands at that.
-            self.account.represent();
+            self.account.represent_of(&self.key);
             return;
         }
         self.sink.line(&self.path, block.line);
@@ -195,7 +195,7 @@ impl<'s> Run<'s> {
             _ => self.reply(&block),
         };
         if told {
-            self.account.represent();
+            self.account.represent_of(&self.key);
         } else {
             self.account.skip("empty prompt");
         }
@@ -324,14 +324,16 @@ impl<'s> Run<'s> {
                 let input = json!({"commit": sha, "message": words});
                 let call = Call { id: call.into(), tool: "commit".into(), args: args.into(), input };
                 self.out(record, None).emit(EventKind::Call(call));
-                self.answer(record, CallResult { brief: Some("committed".into()), ..CallResult::default() });
-                self.meta(record, Meta::Commit(sha.into()));
+                self.answer(
+                    record,
+                    CallResult { brief: Some("committed".into()), commits: vec![sha.into()], ..CallResult::default() },
+                );
             }
             Told::Failure(text) => self.out(record, None).emit(EventKind::ApiError(text.into())),
             // Accounted for with the lines behind it.
             Told::Report => return self.push(Kind::Report, line, record, said),
         }
-        self.account.represent();
+        self.account.represent_of(&self.key);
     }
 
     fn meta(&mut self, record: u64, meta: Meta<'_>) {

@@ -105,7 +105,6 @@ fn a_history_is_told() {
     36 result e1 +1 −4 writes tides.py
     37 call e3 commit 4ab3df9 feat: Name the station
     37 result e3 committed
-    37 Meta(Commit("4ab3df9"))
     38 failure litellm.RateLimitError: too many
     45 reply Another try.
     46 call e4 edit whole.py

@@ -2,7 +2,6 @@
 
 pub(crate) mod argument;
 pub(crate) mod brief;
-pub(crate) mod git;
 pub(crate) mod open;
 pub(crate) mod patch;
 pub(crate) mod question;

@@ -8,14 +8,12 @@ use cru_action::Action;
 pub(crate) struct Effects {
     /// Files that it certainly wrote, as a note writes them.
     pub(crate) writes: Vec<String>,
-    /// Whether it makes a commit.
-    pub(crate) commits: bool,
 }
 
 /// Reads a command of the tool `tool`, whose name says which shell reads it.
 pub(crate) fn effects(tool: &str, command: &str, place: &Place) -> Effects {
     let action = Action::of(tool, command);
-    Effects { writes: written(&action).map(|path| place.show_shell(path)).collect(), commits: action.commits() }
+    Effects { writes: written(&action).map(|path| place.show_shell(path)).collect() }
 }
 
 /// The files that a call certainly wrote; devices are none.

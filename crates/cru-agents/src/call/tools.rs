@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::git::commit_in;
 use super::open::{Calls, OpenCall};
 use super::{argument, brief, patch, shell};
 use crate::stream::out::Out;
@@ -16,7 +15,7 @@ use cru_action::ToolKind;
 use cru_action::tool::{Role, shared_argument};
 use cru_base::text::{plural, thousands};
 use cru_session::FileRef;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, SubagentRun};
+use cru_session::event::{Attachment, Call, CallResult, EventKind, SubagentRun};
 
 /// Tells a call and keeps of it what its answer needs; the id that events know it by.
 pub(crate) fn call(
@@ -87,7 +86,6 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         reads.clear();
     }
     let brief = known.or_else(|| told().map(Cow::Owned));
-    let commit = commit_in(&output).filter(|_| call.effects.commits && good).map(str::to_owned);
     out.emit(EventKind::Result(CallResult {
         call: Cow::Borrowed(&call.id),
         output,
@@ -101,10 +99,9 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         writes,
         subagent,
         attachments,
+        commits: Vec::new(),
+        unstated: false,
     }));
-    if let Some(sha) = commit {
-        out.emit(EventKind::Meta(Meta::Commit(Cow::Owned(sha))));
-    }
 }
 
 /// Files that the success of a call proves to be read and written.

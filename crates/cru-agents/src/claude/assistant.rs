@@ -138,6 +138,7 @@ fn usage(tokens: &Tokens) -> Usage {
         output: tokens.output.or_zero(),
         cache_write: tokens.cache_write.or_zero(),
         cache_read: tokens.cache_read.or_zero(),
+        ..Usage::default()
     }
 }
 

@@ -62,7 +62,7 @@ fn labels_in<'a>(answer: &str, labels: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// A plan that a person approved.
-pub(super) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static> {
+pub(crate) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static> {
     let title = heading(plan);
     let title = title.strip_prefix("Plan:").map_or(title, str::trim_start);
     let title = if title.is_empty() { "Plan approved".to_owned() } else { format!("Plan: {title}") };

@@ -9,7 +9,7 @@ mod argument;
 mod assistant;
 mod brief;
 mod bundle;
-mod decision;
+pub(crate) mod decision;
 mod denial;
 mod describe;
 mod detail;

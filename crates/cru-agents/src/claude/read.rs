@@ -47,6 +47,8 @@ struct Reader<'s> {
     plain: HashMap<[u8; 16], usize>,
     /// Inline sub-agents: the root of each, and the last that was read.
     last_sidechain: Option<usize>,
+    /// The stream that the record which is read was taken into.
+    last: Option<usize>,
     /// Summaries whose record may still come: stream, record, leaf, words.
     summaries: Vec<(usize, u64, String, String, PathBuf)>,
     progress: Finder<'static>,
@@ -75,6 +77,7 @@ impl<'s> Reader<'s> {
             agents: Agents::default(),
             plain: HashMap::new(),
             last_sidechain: None,
+            last: None,
             summaries: Vec::new(),
             progress: Finder::new(br#""type":"progress""#),
             file: File::default(),
@@ -119,12 +122,16 @@ impl<'s> Reader<'s> {
     fn line(&mut self, line: &[u8], ended: bool) {
         // The check alone is much faster than the way that can mend.
         let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        self.last = None;
         let fate = match self.passed_over(&text, line) {
             Some(fate) => Some(fate),
             None => with_record(&text, |record| self.record(record, line)),
         };
         match fate {
-            Some(Fate::Shown) => self.file.account.represent(),
+            Some(Fate::Shown) => match self.last {
+                Some(stream) => self.file.account.represent_of(&self.streams[stream].key),
+                None => self.file.account.represent(),
+            },
             Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
@@ -184,6 +191,7 @@ impl<'s> Reader<'s> {
         if state.is_full() {
             return Fate::Skipped(LATER);
         }
+        self.last = Some(stream);
         let number = state.consume(line, &uuid);
         let parent = parent.filter(|parent| parent.stream == stream);
         let copied = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
@@ -317,7 +325,7 @@ impl<'s> Reader<'s> {
             let ours = self.tree.get(tree::id(&leaf)).is_some_and(|node| node.stream == stream);
             let used = ours && state.title(TitleRank::Summary, &words, &mut out);
             if used {
-                account.unskip(BOOKKEEPING_REASON);
+                account.unskip_of(&state.key, BOOKKEEPING_REASON);
             } else if !ours {
                 account.rename(BOOKKEEPING_REASON, "summary of another session", 1);
             }

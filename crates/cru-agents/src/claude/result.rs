@@ -10,12 +10,12 @@ use super::detail::Detail;
 use super::record::{Block, Part, Parts, Record};
 use super::stream::Stream;
 use super::{brief, decision, proof};
-use crate::call::git::commit_in;
 use crate::call::open::OpenCall;
 use crate::call::task_list;
 use crate::stream::out::{Fate, Out};
+use crate::wrapper;
 use cru_action::ToolKind;
-use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
 impl Stream {
@@ -52,11 +52,13 @@ impl Stream {
             Some(Denial::Host(reason)) => Some(reason),
             _ => None,
         };
-        let (output, exit) = unwrapped(&text, block.is_error.0);
+        let (output, exit) = unwrapped(&text, ToolKind::of(&call.tool) == ToolKind::Subagent, block.is_error.0);
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
         let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
+        let commit = detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
+        let commit = commit.and_then(|commit| commit.sha.filled());
         let refused = (denial.is_some() && by_host.is_none()).then(|| call.id.clone());
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
@@ -71,6 +73,8 @@ impl Stream {
             writes: files.writes,
             subagent,
             attachments,
+            commits: commit.map(Cow::Borrowed).into_iter().collect(),
+            unstated: false,
         }));
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
@@ -79,7 +83,7 @@ impl Stream {
         }
         refusal_words(words, &call.id, out);
         if !failed {
-            self.consequences(&call, detail, output, out);
+            self.consequences(&call, detail, out);
         }
         Fate::Shown
     }
@@ -134,8 +138,8 @@ impl Stream {
         })
     }
 
-    /// What an answer says beyond itself: decisions, tasks, a commit.
-    fn consequences(&self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str, out: &mut Out<'_>) {
+    /// What an answer says beyond itself: decisions and tasks.
+    fn consequences(&self, call: &OpenCall, detail: Option<&Detail<'_>>, out: &mut Out<'_>) {
         let input = call.input.as_ref();
         match (call.tool.as_str(), input) {
             ("AskUserQuestion", Some(input)) => {
@@ -160,15 +164,6 @@ impl Stream {
             ("TaskUpdate", Some(input)) => {
                 if let Some(id) = input.get("taskId").and_then(Value::as_str) {
                     out.emit(EventKind::Task(task(id, input, "")));
-                }
-            }
-            (tool, _) if ToolKind::of(tool) == ToolKind::Shell => {
-                let known =
-                    detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
-                let sha = known.and_then(|commit| commit.sha.filled());
-                let sha = sha.or_else(|| commit_in(output).filter(|_| call.effects.commits));
-                if let Some(sha) = sha {
-                    out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
                 }
             }
             _ => {}
@@ -215,13 +210,8 @@ fn flatten(content: Parts<'_>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
 }
 
 /// The output without what the host put around it, and the exit code it wrote before it.
-fn unwrapped(text: &str, is_error: bool) -> (&str, Option<i32>) {
-    let mut text = text;
-    while let Some(at) =
-        text.trim_end().strip_suffix("</system-reminder>").and_then(|text| text.rfind("<system-reminder>"))
-    {
-        text = text[..at].trim_end();
-    }
+fn unwrapped(text: &str, of_agent: bool, is_error: bool) -> (&str, Option<i32>) {
+    let text = wrapper::answer(super::IMPORTER.id, text, of_agent);
     if !is_error {
         return (text, None);
     }
@@ -257,12 +247,12 @@ mod tests {
 
     #[test]
     fn wrappings_of_the_host() {
-        assert_eq!(unwrapped("Exit code 101\n2 failed", true), ("2 failed", Some(101)));
-        assert_eq!(unwrapped("Exit code 1", true), ("", Some(1)));
-        assert_eq!(unwrapped("Exit code 1\nx", false), ("Exit code 1\nx", None));
-        assert_eq!(unwrapped("Exit code of it", true), ("Exit code of it", None));
-        assert_eq!(unwrapped("<tool_use_error>No such file</tool_use_error>", true), ("No such file", None));
-        assert_eq!(unwrapped("text\n<system-reminder>a</system-reminder>\n", false), ("text", None));
-        assert_eq!(unwrapped("</system-reminder>", false), ("</system-reminder>", None));
+        assert_eq!(unwrapped("Exit code 101\n2 failed", false, true), ("2 failed", Some(101)));
+        assert_eq!(unwrapped("Exit code 1", false, true), ("", Some(1)));
+        assert_eq!(unwrapped("Exit code 1\nx", false, false), ("Exit code 1\nx", None));
+        assert_eq!(unwrapped("Exit code of it", false, true), ("Exit code of it", None));
+        assert_eq!(unwrapped("<tool_use_error>No such file</tool_use_error>", false, true), ("No such file", None));
+        assert_eq!(unwrapped("text\n<system-reminder>a</system-reminder>\n", false, false), ("text", None));
+        assert_eq!(unwrapped("</system-reminder>", false, false), ("</system-reminder>", None));
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::agents::Agents;
 use super::decision;
 use super::record::{Block, Content, Record};
-use super::said::{Notice, Said, reason, tell, tell_queued};
+use super::said::{Notice, Said, plan_in, reason, tell, tell_queued};
 use super::stream::Stream;
 use super::tree::Node;
 use crate::file::lenient::Text;
@@ -48,7 +48,9 @@ impl Stream {
                 }
             }
         }
-        if let Some(plan) = record.plan_content.filled().filter(|_| !gathered.meta) {
+        // Accepting a plan and clearing the context begins anew with it, whoever is said to have typed that.
+        let plan = record.plan_content.filled().or(gathered.plan.as_deref()).filter(|_| self.key.agent.is_none());
+        if let Some(plan) = plan {
             out.emit(EventKind::Decision(decision::approved(plan, None)));
         }
         let attachments = std::mem::take(&mut gathered.attachments);
@@ -143,6 +145,7 @@ impl Stream {
                 Said::Command(line) => self.said(Said::Command(line), gathered, out, agents),
                 Said::ShellOutput(output) => self.said(Said::ShellOutput(output), gathered, out, agents),
                 Said::Interrupt { tool } => self.said(Said::Interrupt { tool }, gathered, out, agents),
+                Said::Plan(text) => self.said(Said::Plan(Cow::Owned(text.into_owned())), gathered, out, agents),
                 Said::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
             },
         }
@@ -160,6 +163,10 @@ impl Stream {
             }
             Said::Summary(text) => self.summary(text, out),
             Said::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
+            Said::Plan(text) => {
+                gathered.plan = Some(plan_in(&text).to_owned());
+                gathered.say(text);
+            }
             // A line that is marked as the host's own is none of the person's words.
             _ if gathered.meta => gathered.note(Fate::Skipped(reason::INJECTED)),
             Said::Words(text) => gathered.say(text),
@@ -189,6 +196,7 @@ impl Stream {
             call: id.into(),
             output: if quiet { "" } else { output }.into(),
             brief: quiet.then(|| "no output".into()),
+            unstated: true,
             ..CallResult::default()
         }));
     }
@@ -231,6 +239,7 @@ pub(super) struct Gathered<'a> {
     pub(super) meta: bool,
     pub(super) words: Option<Cow<'a, str>>,
     pub(super) command: bool,
+    plan: Option<String>,
     pub(super) reason: Option<&'static str>,
     attachments: Vec<Attachment<'static>>,
 }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use super::code;
 use crate::call::argument;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::shell::{self, Effects};
@@ -44,7 +45,10 @@ pub(super) enum Deed {
 }
 
 /// Reads a call. `running` names a running command by its number.
-pub(super) fn read(name: &str, input: &Value, place: &Place, running: impl Fn(&str) -> Option<String>) -> Told {
+pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> Told {
+    if let (EXEC, Value::String(script)) = (name, input) {
+        return scripted(script, place, running);
+    }
     match ToolKind::of(name) {
         ToolKind::Shell => {
             let command = ["command", "cmd"].iter().find_map(|key| input.get(key)).unwrap_or(input);
@@ -95,6 +99,26 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: impl Fn(&s
     Told { tool: name.to_owned(), args, deed }
 }
 
+/// The tool that runs a script which calls others.
+const EXEC: &str = "exec";
+
+/// A script is named as what it runs: one call, or several commands. Any other is told as the script that it is.
+fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> Told {
+    let is_command = |(name, _): &(String, Value)| ToolKind::of(name) == ToolKind::Shell && name != EXEC;
+    match code::calls(script).as_deref() {
+        Some([(name, input)]) if name != EXEC => read(name, input, place, running),
+        Some(calls @ [_, ..]) if calls.iter().all(is_command) => {
+            let commands = calls.iter().map(|(name, input)| read(name, input, place, running).args);
+            shelled(&commands.collect::<Vec<_>>().join("\n"), "", place)
+        }
+        calls => {
+            let names: Vec<&str> = calls.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            let args = if names.is_empty() { script.trim().to_owned() } else { names.join(", ") };
+            Told { tool: code::SCRIPT.to_owned(), args, deed: Deed::Other }
+        }
+    }
+}
+
 fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
     let folder = place.show_shell(workdir);
     let elsewhere = !workdir.is_empty() && !matches!(folder.as_str(), "." | "") && folder != place.show_shell(".");
@@ -102,7 +126,7 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
     let action = Action::of("Bash", script);
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
-    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect(), commits: action.commits() };
+    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect() };
     Told { tool: "Bash".to_owned(), args, deed: Deed::Shell(effects) }
 }
 
@@ -162,7 +186,7 @@ mod tests {
     fn told(name: &str, input: &Value) -> Told {
         let mut place = Place::default();
         place.see("/home/mia/api");
-        read(name, input, &place, |number| (number == "7").then(|| "npm test".to_owned()))
+        read(name, input, &place, &|number| (number == "7").then(|| "npm test".to_owned()))
     }
 
     #[test]
@@ -196,6 +220,28 @@ mod tests {
             json!({"command": ["apply_patch", "*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch"]}),
             "Write b.rs",
         );
+        let run = |script: &str| json!(script);
+        check(
+            "exec",
+            run("const r = await tools.exec_command({cmd: \"cargo test\"}); text(r.output);"),
+            "Bash cargo test",
+        );
+        check(
+            "exec",
+            run("await Promise.all([tools.exec_command({cmd:'a'}), tools.exec_command({cmd:'b'})])"),
+            "Bash a\nb",
+        );
+        check(
+            "exec",
+            run("tools.apply_patch(\"*** Begin Patch\\n*** Add File: b.rs\\n+x\\n*** End Patch\")"),
+            "Write b.rs",
+        );
+        check(
+            "exec",
+            run("tools.exec_command({cmd:'a'}); tools.view_image({path:'b'})"),
+            "javascript exec_command, view_image",
+        );
+        check("exec", run("echo(1) > x"), "javascript echo(1) > x");
         check("update_plan", json!({"plan": [1, 2]}), "update_plan 2 tasks");
         check("view_image", json!({"path": "/home/mia/api/a.png"}), "view_image a.png");
         check("write_stdin", json!({"session_id": 7, "chars": ""}), "write_stdin wait for npm test");

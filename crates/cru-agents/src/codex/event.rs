@@ -25,6 +25,7 @@ impl Stream {
             }
             "agent_reasoning" | "agent_reasoning_raw_content" => {
                 let Some(text) = event.text.take() else { return Fate::Skipped(reason::EMPTY) };
+                self.settle_users(out);
                 if self.thoughts.is_full() {
                     self.settle_agent(out);
                 }
@@ -172,6 +173,8 @@ impl Stream {
         if text.trim().is_empty() {
             return Fate::Skipped(reason::EMPTY);
         }
+        // The agent answers: the words before it are not told by an event any more.
+        self.settle_users(out);
         if self.replies.is_full() {
             self.settle_agent(out);
         }

@@ -70,7 +70,7 @@ impl Stream {
             if matches!(said::read(words), Said::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
-            } else if let Said::Shell(_) = said::read(words) {
+            } else if matches!(said::read(words), Said::Shell(_)) {
                 return self.prompt(words, Vec::new(), (out.record, out.time), out);
             }
         }
@@ -119,9 +119,9 @@ impl Stream {
         // Old calls have no id: the name joins their answer.
         let host_id = host_id.map_or_else(|| format!("{name}@"), str::to_owned);
         let running = |number: &str| self.running.get(number).map(|(_, shown)| shown.clone());
-        let told = call::read(name, &input, &self.place, running);
+        let told = call::read(name, &input, &self.place, &running);
         let tool = match item.namespace.filled() {
-            Some(space) if told.tool == name => format!("{space}{name}"),
+            Some(space) if told.tool == name => qualified(space, name),
             _ => told.tool,
         };
         self.open(&host_id, &tool, &told.args, input, told.deed, out);
@@ -216,6 +216,16 @@ impl Stream {
     /// An answer whose call is not open.
     pub(super) fn orphan(&self, host_id: &str) -> Fate {
         Fate::Skipped(if self.calls.knows(host_id) { "repeated answer" } else { "answer without its call" })
+    }
+}
+
+/// A tool of a server with the server before it, whatever of the separator stands in either.
+fn qualified(space: &str, name: &str) -> String {
+    const SEPARATOR: &str = "__";
+    if space.starts_with("mcp__") {
+        format!("{}{SEPARATOR}{}", space.trim_end_matches('_'), name.trim_start_matches('_'))
+    } else {
+        format!("{}.{}", space.trim_end_matches('.'), name)
     }
 }
 

@@ -8,6 +8,7 @@
 mod answer;
 mod bundle;
 mod call;
+mod code;
 mod event;
 mod head;
 mod item;

@@ -9,13 +9,11 @@ use super::call::Deed;
 use super::record::Payload;
 use super::stream::{Hint, Stream};
 use crate::call::argument::word;
-use crate::call::git::commit_in;
 use crate::call::patch;
 use crate::call::question::Answered;
-use crate::call::shell::Effects;
 use crate::stream::out::{Fate, Out};
 use cru_session::FileRef;
-use cru_session::event::{CallResult, DecisionEvent, EventKind, Meta, StreamKey, SubagentRun};
+use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
 /// A shorter time says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 50;
@@ -81,14 +79,11 @@ impl Stream {
             writes,
             subagent,
             attachments,
+            commits: Vec::new(),
+            unstated: false,
         }));
         match deed {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            Deed::Shell(Effects { commits: true, .. }) if !failed => {
-                if let Some(sha) = commit_in(&text) {
-                    out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
-                }
-            }
             Deed::Join if !failed => self.joined(&text, out),
             Deed::Ask(asked) if !failed => {
                 for decision in answered(&asked, &text, &call.id) {

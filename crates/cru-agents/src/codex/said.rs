@@ -2,86 +2,68 @@
 
 use std::borrow::Cow;
 
+use crate::wrapper::{self, Means};
+
+/// The rows of the table of wrappers.
+const AGENT: &str = super::IMPORTER.id;
+
 /// What a text is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said<'a> {
     /// A person's words.
     Words(Cow<'a, str>),
     /// A shell command that the person ran in the host.
-    Shell(Cow<'a, str>),
+    Shell(ShellRun),
     /// The host's.
     Host,
 }
 
-/// Elements that are the host's from their first tag to their last.
-const ELEMENTS: &[&str] = &[
-    "INSTRUCTIONS",
-    "apps_instructions",
-    "collaboration_mode",
-    "environment_context",
-    "environments",
-    "goal_context",
-    "hook_prompt",
-    "image",
-    "model_switch",
-    "permissions instructions",
-    "personality_spec",
-    "plugins_instructions",
-    "realtime_conversation",
-    "skill",
-    "skills_instructions",
-    "subagent_notification",
-    "turn_aborted",
-    "user_action",
-    "user_instructions",
-];
-
-/// Beginnings of texts that are the host's.
-const HEADS: &[&str] = &[
-    "# AGENTS.md instructions",
-    "Warning: The maximum number of unified exec processes",
-    "Warning: apply_patch was requested via",
-];
-
-/// What an editor puts before the request.
-const REQUEST: &[&str] = &["## My request for Codex:", "# My request for Codex:"];
+/// A command that a person ran, and what came of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ShellRun {
+    pub(super) command: String,
+    /// Whether the record says how it ended.
+    pub(super) ended: bool,
+    pub(super) exit: Option<i32>,
+    pub(super) duration_ms: Option<u64>,
+    pub(super) output: String,
+}
 
 /// What the words of one part are.
 pub(super) fn read(text: &str) -> Said<'_> {
     let trimmed = text.trim();
-    if trimmed.is_empty() || HEADS.iter().any(|head| trimmed.starts_with(head)) {
-        return Said::Host;
+    match wrapper::means(AGENT, trimmed) {
+        _ if trimmed.is_empty() => Said::Host,
+        Some(Means::Shell) => shell(trimmed).map_or(Said::Host, Said::Shell),
+        Some(_) => Said::Host,
+        None => Said::Words(wrapper::own_words(AGENT, text)),
     }
-    if let Some(rest) = trimmed.strip_prefix("<user_shell_command>") {
-        let command = rest.split_once("<command>").and_then(|(_, rest)| rest.split_once("</command>"));
-        return command.map_or(Said::Host, |(command, _)| Said::Shell(Cow::Borrowed(command.trim())));
-    }
-    if let Some(rest) = trimmed.strip_prefix('<') {
-        let is = |name: &&&str| {
-            let after = rest.strip_prefix(**name);
-            after.is_some_and(|after| after.starts_with(['>', ' ', '\n', '/']))
-        };
-        // `<image name=…>` is opened and closed in parts of their own.
-        let closing = rest.strip_prefix('/').is_some_and(|rest| rest.trim_end_matches('>') == "image");
-        if closing || ELEMENTS.iter().find(is).is_some_and(|name| *name == "image" || closes(trimmed, name)) {
-            return Said::Host;
-        }
-    }
-    Said::Words(Cow::Borrowed(request(text)))
 }
 
-/// Whether the text ends with the end of the element that it begins with.
-fn closes(text: &str, name: &str) -> bool {
-    text.ends_with(&format!("</{name}>"))
+/// Whether a text looks as what hosts write: one element from its beginning to its end.
+pub(super) fn is_element(text: &str) -> bool {
+    let inside = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let name = inside.and_then(|inside| inside.split(['>', ' ', '\n']).next());
+    name.is_some_and(|name| !name.is_empty() && inside.is_some_and(|inside| inside.ends_with(&format!("</{name}"))))
 }
 
-/// The person's request, without what the editor told beside it.
-fn request(text: &str) -> &str {
-    if !text.trim_start().starts_with("# Context from my IDE setup:") {
-        return text;
-    }
-    let found = REQUEST.iter().find_map(|mark| text.find(mark).map(|at| &text[at + mark.len()..]));
-    found.map_or(text, str::trim)
+fn shell(text: &str) -> Option<ShellRun> {
+    let between = |text: &str, from: &str, to: &str| {
+        let (_, rest) = text.split_once(from)?;
+        Some(rest.rsplit_once(to).map_or(rest, |(inside, _)| inside).to_owned())
+    };
+    let command = text.split_once("<command>")?.1.split_once("</command>")?.0.trim().to_owned();
+    let Some(told) = between(text, "<result>", "</result>") else {
+        return Some(ShellRun { command, ..ShellRun::default() });
+    };
+    let head = told.split("\nOutput:").next().unwrap_or(&told);
+    let line = |name: &str| head.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
+    let exit = line("Exit code:").and_then(|code| code.parse().ok());
+    let seconds = line("Duration:").and_then(|it| it.split_whitespace().next()?.parse::<f64>().ok());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    let duration_ms = seconds.filter(|it| *it >= 0.0).map(|seconds| (seconds * 1000.0) as u64);
+    let output = told.split_once("\nOutput:").map_or("", |(_, output)| output).trim().to_owned();
+    Some(ShellRun { command, ended: true, exit, duration_ms, output })
 }
 
 #[cfg(test)]
@@ -104,8 +86,17 @@ mod tests {
         }
         assert_eq!(
             read("<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"),
-            Said::Shell("ls".into())
+            Said::Shell(ShellRun { command: "ls".into(), ..ShellRun::default() })
         );
+        let ended = "<user_shell_command>\n<command>\ngo test\n</command>\n<result>\nExit code: 1\nDuration: 2.5000 seconds\nOutput:\nFAIL\n</result>\n</user_shell_command>";
+        let wanted = ShellRun {
+            command: "go test".into(),
+            ended: true,
+            exit: Some(1),
+            duration_ms: Some(2500),
+            output: "FAIL".into(),
+        };
+        assert_eq!(read(ended), Said::Shell(wanted));
         for text in ["add a test", "<skill> is what I mean", "<div>\n</div>", "why does <environment_context> come?"] {
             assert_eq!(read(text), Said::Words(text.into()), "{text}");
         }

@@ -4,7 +4,7 @@
 //! consumed.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -12,15 +12,18 @@ use jiff::Timestamp;
 use super::call::Deed;
 use super::reason;
 use super::record::{Envelope, Payload};
-use super::said::{self, Said};
+use super::said::{self, Said, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
+use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
 use cru_session::source::{Bounds, Consumed};
+
+/// The name under which a person's own shell line is told.
+const SHELL: &str = "Shell";
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -39,6 +42,8 @@ pub(super) struct Stream {
     pub(super) users: Twins,
     pub(super) replies: Twins,
     pub(super) thoughts: Twins,
+    /// The last prompts that were told.
+    said: VecDeque<String>,
     /// Whether the host tells a person's words in events of their own.
     pub(super) has_events: bool,
     /// The prompt that was last told, until the agent does something.
@@ -185,11 +190,16 @@ impl Stream {
         at: (u64, Option<Timestamp>),
         out: &mut Out<'_>,
     ) -> Fate {
+        let mut ran = None;
         let (words, origin) = match said::read(text) {
             Said::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
             Said::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
             Said::Words(words) => (words, PromptOrigin::Typed),
-            Said::Shell(command) => (command, PromptOrigin::Shell),
+            Said::Shell(run) => {
+                let command = run.command.clone();
+                ran = Some(run).filter(|run| run.ended);
+                (Cow::Owned(command), PromptOrigin::Shell)
+            }
             Said::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
             Said::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
@@ -198,13 +208,44 @@ impl Stream {
         if origin != PromptOrigin::Queued && origin != PromptOrigin::Shell {
             self.calls.begin_turn();
         }
+        /// Prompts that are remembered.
+        const SAID: usize = 8;
+        self.said.truncate(SAID - 1);
+        self.said.push_front(text.trim().to_owned());
         if origin != PromptOrigin::Shell {
             self.prompts.push(at.0);
             self.in_turn = true;
             self.unanswered = Some(text.trim().to_owned());
         }
         out.emit_at(at.0, at.1, EventKind::Prompt(Prompt { text: words, origin, attachments }));
+        if let Some(run) = ran {
+            self.ran(run, at, out);
+        }
         Fate::Shown
+    }
+
+    /// A command that the person ran, and what came of it.
+    fn ran(&mut self, run: ShellRun, at: (u64, Option<Timestamp>), out: &mut Out<'_>) {
+        let id = self.calls.name("shell", at.0);
+        let ShellRun { command, exit, duration_ms, output, .. } = run;
+        let input = serde_json::json!({ "command": command });
+        let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
+        out.emit_at(at.0, at.1, EventKind::Call(call));
+        let failed = exit.is_some_and(|code| code != 0);
+        let brief = (output.is_empty() && !failed).then_some(Cow::Borrowed("no output"));
+        out.emit_at(
+            at.0,
+            at.1,
+            EventKind::Result(CallResult {
+                call: id.into(),
+                output: output.into(),
+                brief,
+                failed,
+                exit: exit.filter(|_| failed),
+                duration_ms,
+                ..CallResult::default()
+            }),
+        );
     }
 
     /// The agent does something: what waits is told.
@@ -221,14 +262,27 @@ impl Stream {
         if self.users.is_empty() {
             return;
         }
+        // Some words stand in no event: those of a person are told, what looks like the host's is not.
         let told = !self.has_events;
-        for held in self.users.settle(told) {
+        for held in self.users.settle(true) {
+            let told = told || !(said::is_element(&held.text) || self.is_said(&held.text));
             if told && self.prompt(&held.text, Vec::new(), (held.record, held.time), out) == Fate::Shown {
                 self.untwinned += 1;
             } else {
                 self.injected += 1;
             }
         }
+    }
+
+    /// Whether words were told already, with more or less of what the host puts around them.
+    fn is_said(&self, text: &str) -> bool {
+        /// Bytes of words that are not found in others by chance.
+        const ENOUGH: usize = 20;
+        let text = text.trim();
+        self.said.iter().any(|said| {
+            let (short, long) = if said.len() < text.len() { (said.as_str(), text) } else { (text, said.as_str()) };
+            short.len() >= ENOUGH && long.contains(short)
+        })
     }
 
     /// Tells prose and thinking that no item told.

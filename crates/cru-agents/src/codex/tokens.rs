@@ -44,6 +44,7 @@ impl Sum {
             output: self.output,
             cache_write: self.cache_write,
             cache_read: self.cached,
+            ..Usage::default()
         }
     }
 }
@@ -88,7 +89,8 @@ mod tests {
     #[test]
     fn sums_are_told_as_what_is_new() {
         let mut counter = Counter::default();
-        let usage = |input, output, cache_read| Some(Usage { input, output, cache_write: 0, cache_read });
+        let usage =
+            |input, output, cache_read| Some(Usage { input, output, cache_write: 0, cache_read, ..Usage::default() });
         assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), usage(40, 10, 60));
         assert_eq!(counter.count(&info([100, 60, 10], [100, 60, 10])), None);
         assert_eq!(counter.count(&info([250, 160, 15], [150, 100, 5])), usage(50, 5, 100));

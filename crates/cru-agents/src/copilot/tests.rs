@@ -214,6 +214,18 @@ fn output_of_messages_without_a_model_counts_once() {
     assert_eq!(output(&[start, bare, sum(json!({}))]), 40);
 }
 
+#[test]
+fn what_went_in_is_known_at_the_end_alone() {
+    let start = event(1, "session.start", json!({"sessionId": "s1"}));
+    let said = event(2, "assistant.message", json!({"content": "a", "outputTokens": 40, "model": "m"}));
+    let used = json!({"m": {"usage": {"inputTokens": 900, "outputTokens": 40, "cacheReadTokens": 100}}});
+    let end = event(9, "session.shutdown", json!({"shutdownType": "routine", "modelMetrics": used}));
+    let tokens = |records: &[Value]| told_of(&IMPORTER, "x.jsonl", lines(records)).tokens("s1");
+    let open = tokens(&[start.clone(), said.clone()]);
+    assert_eq!((open.output, open.only_output, open.known()), (40, true, None));
+    assert_eq!(tokens(&[start, said, end]).known(), Some(840));
+}
+
 proptest! {
     #[test]
     fn flipped_bytes_never_break_the_account(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {

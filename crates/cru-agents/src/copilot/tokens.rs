@@ -30,7 +30,8 @@ impl Tokens {
         *sum = sum.saturating_add(output);
         let of = |sums: &BTreeMap<String, u64>| sums.get(model).copied().unwrap_or(0);
         let output = of(&self.stated).saturating_add(of(&self.guessed));
-        self.tell(model, model, Usage { output, ..Usage::default() }, out);
+        // What went in is told at the end alone.
+        self.tell(model, model, Usage { output, only_output: true, ..Usage::default() }, out);
     }
 
     /// The host ends and sums up: what it says takes the place of what was guessed.
@@ -47,7 +48,8 @@ impl Tokens {
         if named.is_some() {
             for model in std::mem::take(&mut self.guessed).into_keys() {
                 let stated = self.stated.get(&model).copied();
-                let usage = Usage { output: stated.unwrap_or(0), ..Usage::default() };
+                let only_output = stated.is_some();
+                let usage = Usage { output: stated.unwrap_or(0), only_output, ..Usage::default() };
                 // A model that nothing is known of any more is not told.
                 let shown = named.filter(|_| stated.is_none()).unwrap_or(&model);
                 self.tell(&model, shown, usage, out);
@@ -80,5 +82,6 @@ fn usage(metric: &Value) -> Usage {
         output: of("outputTokens"),
         cache_write: write,
         cache_read: read,
+        only_output: false,
     }
 }

@@ -12,14 +12,12 @@ use crate::call::tools::{self, Answer};
 use crate::file::jsonl::{State, count, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Nothing that says anything.
 const EMPTY: &str = "empty message";
-
-/// Around what the host adds to a person's words.
-const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
 /// The state of one session.
 #[derive(Debug, Default)]
@@ -118,7 +116,7 @@ impl Session {
         for block in blocks {
             match word(block, "/type") {
                 "text" => {
-                    let said = own_words(word(block, "/text"));
+                    let said = wrapper::own_words(super::IMPORTER.id, word(block, "/text"));
                     if said.trim().is_empty() {
                         reason = "words of the host";
                     } else {
@@ -208,21 +206,6 @@ fn ended(text: &str) -> (&str, Option<i32>) {
         Some((output.trim_end(), code.parse().ok()?))
     };
     parts().map_or((text, None), |(output, code)| (output, Some(code)))
-}
-
-/// What a person typed: without what the host put between its own marks.
-fn own_words(text: &str) -> Cow<'_, str> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, inside)) = rest.split_once(REMINDER.0) {
-        out.push_str(before);
-        rest = inside.split_once(REMINDER.1).map_or("", |(_, behind)| behind);
-    }
-    if out.is_empty() && rest.len() == text.len() {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }
 
 /// The text of an answer and the pictures in it.

@@ -98,6 +98,7 @@ impl Settings {
             output: tokens("output"),
             cache_write: tokens("cacheCreation"),
             cache_read: tokens("cacheRead"),
+            ..Usage::default()
         }
     }
 

@@ -94,7 +94,7 @@ fn settings_tell_the_model_and_the_tokens() {
     1 title Host Mend the tests
     2 prompt (typed) mend the tests +image/png 3
     "#);
-    let usage = Usage { input: 100, output: 20, cache_write: 3, cache_read: 400 };
+    let usage = Usage { input: 100, output: 20, cache_write: 3, cache_read: 400, ..Usage::default() };
     assert_eq!(read.tokens("s1"), usage);
     assert_eq!((read.records(), read.consumed["s1"].records), (3, 2), "they are no record of the stream");
     let alone = told_of(&IMPORTER, transcript.0, transcript.1);

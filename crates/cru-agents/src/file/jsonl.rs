@@ -155,8 +155,9 @@ impl<F: Format> Reader<'_, F> {
                     let line = trim(line);
                     if !line.is_empty() {
                         match self.line(&own, line, ended) {
-                            Fate::Shown => account.represent(),
-                            Fate::Skipped(reason) => account.skip(reason),
+                            (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
+                            (Fate::Shown, None) => account.represent(),
+                            (Fate::Skipped(reason), _) => account.skip(reason),
                         }
                     }
                 }
@@ -166,29 +167,30 @@ impl<F: Format> Reader<'_, F> {
         Ok(())
     }
 
-    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> Fate {
+    /// Reads a line: what became of it, and the stream that it belongs to.
+    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> (Fate, Option<usize>) {
         // The check alone is much faster than the way that can mend.
         let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let record = object(&text);
         if record.is_none() && !ended {
             // A write in progress is no record yet: the next reading takes it whole.
-            return Fate::Skipped("partial last line");
+            return (Fate::Skipped("partial last line"), None);
         }
         let aside = record.as_ref().and_then(|record| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
         let id = record.as_ref().map(|record| self.streams[index].state.id(record).to_owned()).unwrap_or_default();
         if self.is_copy(index, &id, line) {
-            return Fate::Skipped(DUPLICATE);
+            return (Fate::Skipped(DUPLICATE), None);
         }
         let stream = &mut self.streams[index];
         if stream.intake.is_full() {
-            return Fate::Skipped(LATER);
+            return (Fate::Skipped(LATER), None);
         }
         let number = stream.intake.consume(line, &id, stream.state.waits());
-        let Some(record) = record else { return Fate::Skipped("broken line") };
+        let Some(record) = record else { return (Fate::Skipped("broken line"), None) };
         let time = stream.state.time(&record);
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
-        stream.state.tell(record, &mut out)
+        (stream.state.tell(record, &mut out), Some(index))
     }
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.

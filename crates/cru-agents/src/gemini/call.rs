@@ -6,13 +6,12 @@ use serde_json::Value;
 use super::result;
 use super::session::Session;
 use crate::call::argument;
-use crate::call::git::commit_in;
 use crate::call::shell;
 use crate::call::task_list;
 use crate::file::value::{filled, text, time};
 use cru_action::ToolKind;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Meta, StreamKey, SubagentRun};
+use cru_session::event::{Call, CallResult, EventKind, StreamKey, SubagentRun};
 
 /// Whether a call may still change.
 pub(super) fn is_open(call: &Value) -> bool {
@@ -46,7 +45,6 @@ impl Session<'_> {
         let effects = command.map(|command| shell::effects(tool, &command, &self.place)).unwrap_or_default();
         let (reads, mut writes) = if works { self.files(tool, input, answer.created) } else { Default::default() };
         writes.extend(effects.writes.into_iter().map(|path| FileRef { path, ..FileRef::default() }));
-        let commit = commit_in(&answer.output).filter(|_| effects.commits).map(str::to_owned);
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {
             stream: Some(StreamKey { session: self.own_id().to_owned(), agent: Some(agent.to_owned()) }),
@@ -72,9 +70,6 @@ impl Session<'_> {
                 ..CallResult::default()
             }),
         );
-        if let Some(sha) = commit {
-            self.emit(record, ended, EventKind::Meta(Meta::Commit(sha.into())));
-        }
     }
 
     /// Files that an answer proves to be read and written.

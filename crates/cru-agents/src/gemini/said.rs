@@ -1,23 +1,29 @@
 //! What a message says: the words in its content, and what the host put around those of a person.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::file::value::{filled, flag, list, text};
+use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
-/// What the host puts behind words that name files.
-const FILES: &str = "\n--- Content from referenced files ---";
-/// How the host begins the messages that it writes under a person's name.
-const HOST: &[&str] = &[
-    "System: Please continue.",
-    "<session_context>",
-    "This is the Gemini CLI. We are setting up the context",
-    "<hook_context>",
-];
-/// How it begins what it tells the agent of a command that the person ran.
-const RAN: &str = "I ran the following shell command:\n```sh\n";
+/// The rows of the table of wrappers.
+const AGENT: &str = super::IMPORTER.id;
+
 /// How a summary begins that takes the place of what was said.
 const SUMMARY: &str = "<state_snapshot>";
+
+/// A shell command that a person ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ran<'a> {
+    pub(super) command: &'a str,
+    pub(super) output: &'a str,
+    /// Its exit code, where that is not 0.
+    pub(super) exit: Option<i32>,
+    /// Whether it was stopped.
+    pub(super) stopped: bool,
+}
 
 /// What stands under a person's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +31,11 @@ pub(super) enum Said<'a> {
     /// Nothing.
     Nothing,
     /// Their words.
-    Words(&'a str),
+    Words(Cow<'a, str>),
     /// A command of the host.
-    Command(&'a str),
+    Command(Cow<'a, str>),
     /// A shell command and its output.
-    Ran(&'a str, &'a str),
+    Ran(Ran<'a>),
     /// A summary of what was said before.
     Summary(&'a str),
     /// Words of the host.
@@ -42,23 +48,39 @@ pub(super) fn tell(words: &str) -> Said<'_> {
     if words.is_empty() {
         return Said::Nothing;
     }
-    if let Some((command, rest)) = words.strip_prefix(RAN).and_then(|rest| rest.split_once("\n```")) {
-        let output = rest.split_once("```\n").map_or("", |(_, output)| output);
-        return Said::Ran(command, output.trim_end().trim_end_matches("```").trim_end());
-    }
     if let Some(at) = words.find(SUMMARY) {
         let inner = &words[at + SUMMARY.len()..];
         return Said::Summary(inner.split("</state_snapshot>").next().unwrap_or(inner).trim());
     }
-    if HOST.iter().any(|start| words.starts_with(start)) {
+    match wrapper::means(AGENT, words) {
+        Some(Means::Shell) => return ran(words),
+        Some(_) => return Said::Host,
+        None => {}
+    }
+    let own = wrapper::own_words(AGENT, words);
+    if own.trim().is_empty() {
         return Said::Host;
     }
-    let own = words.find(FILES).map_or(words, |at| words[..at].trim_end());
     let first = own.split_whitespace().next().unwrap_or("");
     let is_command = first.strip_prefix('/').is_some_and(|name| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
     });
     if is_command { Said::Command(own) } else { Said::Words(own) }
+}
+
+/// A command that the person ran: it stands in a fence, and what it printed in a second one.
+fn ran(words: &str) -> Said<'_> {
+    let Some((_, rest)) = words.split_once("```sh\n") else { return Said::Host };
+    let Some((command, rest)) = rest.split_once("\n```") else { return Said::Host };
+    let output = rest.split_once("```\n").map_or("", |(_, output)| output);
+    let output = output.trim_end().trim_end_matches("```").trim_end();
+    // How it ended stands in the first line, where it did not end well.
+    let first = output.lines().next().unwrap_or("");
+    let behind = |head: &str| first.strip_prefix(head).map(|rest| rest.trim_end_matches('.'));
+    let exit = behind("Command exited with code ").and_then(|code| code.parse().ok());
+    let stopped = behind("Command was cancelled").is_some() || behind("Command terminated by signal: ").is_some();
+    let output = if exit.is_some() || stopped { output[first.len()..].trim_start() } else { output };
+    Said::Ran(Ran { command, output, exit, stopped })
 }
 
 /// The words of a message, without thoughts: what was shown, else what was sent.
@@ -116,14 +138,21 @@ mod tests {
 
     #[test]
     fn persons_and_hosts() {
-        assert_eq!(tell(" fix it "), Said::Words("fix it"));
-        assert_eq!(tell("/compress now"), Said::Command("/compress now"));
-        assert_eq!(tell("/home/mia is my home"), Said::Words("/home/mia is my home"));
+        assert_eq!(tell(" fix it "), Said::Words("fix it".into()));
+        assert_eq!(tell("/compress now"), Said::Command("/compress now".into()));
+        assert_eq!(tell("/home/mia is my home"), Said::Words("/home/mia is my home".into()));
         assert_eq!(tell("System: Please continue."), Said::Host);
-        assert_eq!(tell("look @a.rs\n--- Content from referenced files ---\nfn a() {}"), Said::Words("look @a.rs"));
+        assert_eq!(
+            tell("look @a.rs\n--- Content from referenced files ---\nfn a() {}"),
+            Said::Words("look @a.rs".into())
+        );
         let ran =
             "I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.rs\n```";
-        assert_eq!(tell(ran), Said::Ran("ls", "a.rs"));
+        assert_eq!(tell(ran), Said::Ran(Ran { command: "ls", output: "a.rs", ..Ran::default() }));
+        let failed = "I ran the following shell command:\n```sh\nmake\n```\n\nThis produced the following result:\n```\nCommand exited with code 2.\nno rule\n```";
+        assert_eq!(tell(failed), Said::Ran(Ran { command: "make", output: "no rule", exit: Some(2), stopped: false }));
+        let steering = "User steering update:\n<user_input>\nuse tabs\n</user_input>\nInternal instruction: Go on.";
+        assert_eq!(tell(steering), Said::Words("use tabs".into()));
         assert_eq!(tell("<state_snapshot>\nall\n</state_snapshot>"), Said::Summary("all"));
         assert_eq!(tell(" "), Said::Nothing);
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::call::is_open;
 use super::reason;
-use super::said::{self, Said};
+use super::said::{self, Ran, Said};
 use crate::file::value::{count, filled, list, text, time};
 use crate::stream::teller::Teller;
 use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
@@ -100,11 +100,11 @@ impl Session<'_> {
         let (words, origin) = match said::tell(words) {
             Said::Nothing if attachments.is_empty() => return Some(reason::EMPTY),
             Said::Host => return Some(reason::HOST_WORDS),
-            Said::Nothing => ("", PromptOrigin::Typed),
+            Said::Nothing => ("".into(), PromptOrigin::Typed),
             Said::Words(words) => (words, PromptOrigin::Typed),
             Said::Command(words) => (words, PromptOrigin::Command),
-            Said::Ran(command, output) => {
-                self.ran(record, at, command, output);
+            Said::Ran(ran) => {
+                self.ran(record, at, &ran);
                 return None;
             }
             Said::Summary(words) => {
@@ -114,20 +114,27 @@ impl Session<'_> {
             }
         };
         let origin = if self.is_agent() { PromptOrigin::Task } else { origin };
-        self.emit(record, at, EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));
+        self.emit(record, at, EventKind::Prompt(Prompt { text: words, origin, attachments }));
         None
     }
 
     /// A shell command that the person ran in the host.
-    fn ran(&mut self, record: u64, at: Option<Timestamp>, command: &str, output: &str) {
+    fn ran(&mut self, record: u64, at: Option<Timestamp>, ran: &Ran<'_>) {
+        let Ran { command, output, exit, stopped } = *ran;
         let prompt = Prompt { text: command.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
         self.emit(record, at, EventKind::Prompt(prompt));
         let id = self.calls.name("shell", record);
         let input = json!({ "command": command });
         let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
         self.emit(record, at, EventKind::Call(call));
-        let brief = output.trim().is_empty().then(|| "no output".into());
-        let result = CallResult { call: id.into(), output: output.into(), brief, ..CallResult::default() };
+        let failed = stopped || exit.is_some();
+        let brief = match (output.trim().is_empty(), stopped, failed) {
+            (true, true, _) => Some("stopped".into()),
+            (true, false, false) => Some("no output".into()),
+            _ => None,
+        };
+        let call = id.into();
+        let result = CallResult { call, output: output.into(), brief, failed, exit, ..CallResult::default() };
         self.emit(record, at, EventKind::Result(result));
     }
 
@@ -195,5 +202,6 @@ fn usage(tokens: &Value) -> Usage {
         output: count(tokens, "output").saturating_add(count(tokens, "thoughts")),
         cache_write: 0,
         cache_read: cached,
+        ..Usage::default()
     }
 }

@@ -80,7 +80,7 @@ const WHOLE: &str = "1 title Host Fix the port\n\
 fn a_document_and_its_lines_are_the_same_session() {
     let one = told(&IMPORTER, &[("session-1.json", document(&whole()))]);
     assert_eq!(one.stream("s"), WHOLE);
-    assert_eq!(one.tokens("s"), Usage { input: 84, output: 24, cache_write: 0, cache_read: 120 });
+    assert_eq!(one.tokens("s"), Usage { input: 84, output: 24, cache_write: 0, cache_read: 120, ..Usage::default() });
     assert_eq!((one.records(), one.skipped("notice of the host")), (8, 1));
     let mut records = vec![head()];
     records.extend(whole());

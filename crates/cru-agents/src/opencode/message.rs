@@ -166,6 +166,7 @@ fn usage(tokens: &Value) -> Usage {
         output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
         cache_write: count(cache, "write"),
         cache_read: count(cache, "read"),
+        ..Usage::default()
     }
 }
 

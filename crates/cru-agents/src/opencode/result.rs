@@ -9,12 +9,11 @@ use super::session::Session;
 use super::tool::Asked;
 use super::{brief, decision};
 use crate::call::argument;
-use crate::call::git::commit_in;
 use crate::call::patch;
 use crate::file::value::{filled, flag, list, text};
 use cru_action::ToolKind;
 use cru_session::FileRef;
-use cru_session::event::{Attachment, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 
 /// Files that one command is said to have changed; a command that changes more is said to have changed these.
 const FILES: usize = 20;
@@ -64,6 +63,8 @@ impl Session<'_> {
             writes,
             subagent: self.started(asked, metadata, output),
             attachments,
+            commits: Vec::new(),
+            unstated: false,
         };
         if is_shell && !failed {
             self.waiting.push((record, time, result));
@@ -102,12 +103,6 @@ impl Session<'_> {
                 }
             }
             "plan_exit" => self.emit(record, time, EventKind::Decision(decision::plan(output, call))),
-            tool if ToolKind::of(tool) == ToolKind::Shell => {
-                let commits = asked.effects(&self.place).commits;
-                if let Some(sha) = commit_in(output).filter(|_| commits) {
-                    self.emit(record, time, EventKind::Meta(Meta::Commit(sha.into())));
-                }
-            }
             _ => {}
         }
     }

@@ -154,7 +154,10 @@ fn a_session_as_it_went() {
          13 prompt (typed) and now?\n\
          16 reply Done.\n"
     );
-    assert_eq!(told.tokens("ses_1"), Usage { input: 10, output: 5, cache_write: 5, cache_read: 100 });
+    assert_eq!(
+        told.tokens("ses_1"),
+        Usage { input: 10, output: 5, cache_write: 5, cache_read: 100, ..Usage::default() }
+    );
     assert_eq!((told.records(), told.skipped("words of the host"), told.skipped("begin of a step")), (16, 1, 1));
 }
 

@@ -10,10 +10,11 @@ use super::reason;
 use super::session::Session;
 use super::store::{Content, Item};
 use crate::file::value::{filled, flag, text};
+use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
 
-/// How the host begins its word to the agent that a person ran a command.
-const RAN: &str = "The following tool was executed by the user";
+/// The rows of the table of wrappers.
+const AGENT: &str = super::IMPORTER.id;
 
 impl Session<'_> {
     /// Reads a message of a person.
@@ -40,7 +41,9 @@ impl Session<'_> {
                     let trigger = if flag(part, "auto") { "auto" } else { "manual" };
                     self.compaction = Some((number, time, trigger));
                 }
-                "text" if text(part, "text").starts_with(RAN) && flag(part, "synthetic") => {
+                "text"
+                    if flag(part, "synthetic") && wrapper::means(AGENT, text(part, "text")) == Some(Means::Shell) =>
+                {
                     self.shown();
                     self.by_person = true;
                 }
@@ -88,7 +91,11 @@ impl Said {
             "text" if flag(part, "ignored") => Some("words that the agent does not see"),
             "text" => match filled(part, "text") {
                 Some(words) => {
-                    self.say(&unquoted(words));
+                    let words = wrapper::own_words(AGENT, words);
+                    if words.trim().is_empty() {
+                        return Some(reason::HOST_WORDS);
+                    }
+                    self.say(&unquoted(&words));
                     None
                 }
                 None => Some(reason::EMPTY),

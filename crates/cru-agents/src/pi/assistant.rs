@@ -19,6 +19,8 @@ impl Session {
             match block.kind.str() {
                 "text" => {
                     if let Some(text) = block.text.take() {
+                        let told = crate::wrapper::reply(super::IMPORTER.id, &text);
+                        let text = if told.len() == text.len() { text } else { Cow::Owned(told.to_owned()) };
                         out.emit(EventKind::Reply(text));
                     }
                 }
@@ -52,6 +54,7 @@ impl Session {
             output: tokens.output.or_zero(),
             cache_write: tokens.cache_write.or_zero(),
             cache_read: tokens.cache_read.or_zero(),
+            ..Usage::default()
         };
         let cost = tokens.cost.0.as_ref().and_then(|cost| cost.total.0);
         if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost > 0.0) {

@@ -36,6 +36,8 @@ pub(super) const IMPORTER: Importer = Importer {
 mod reason {
     /// Nothing that says anything.
     pub(super) const EMPTY: &str = "empty message";
+    /// Words of the host under a person's name.
+    pub(super) const HOST_WORDS: &str = "words of the host";
     /// Told by an earlier line.
     pub(super) const DUPLICATE: &str = "duplicate record";
     /// A fork begins with the entries of the session it came from.

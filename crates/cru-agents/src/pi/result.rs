@@ -7,12 +7,11 @@ use serde_json::{Map, Value};
 use super::brief;
 use super::record::{Block, Message};
 use super::session::{Session, attachment};
-use crate::call::git::commit_in;
 use crate::call::open::OpenCall;
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::FileRef;
-use cru_session::event::{Attachment, CallResult, EventKind, Meta};
+use cru_session::event::{Attachment, CallResult, EventKind};
 
 impl Session {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
@@ -50,9 +49,6 @@ impl Session {
         }));
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
-        }
-        if let Some(sha) = commit_in(output).filter(|_| call.effects.commits && !failed) {
-            out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(sha))));
         }
         Fate::Shown
     }

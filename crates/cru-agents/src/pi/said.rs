@@ -3,6 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::wrapper;
+
+/// The rows of the table of wrappers.
+const AGENT: &str = super::IMPORTER.id;
+
 /// What stands under a person's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said<'a> {
@@ -10,14 +15,23 @@ pub(super) enum Said<'a> {
     Words(Cow<'a, str>),
     /// A command, as typed.
     Command(String),
+    /// Words of the host.
+    Host,
 }
 
 /// Reads the text of a user message.
 pub(super) fn tell(text: &str) -> Said<'_> {
-    if let Some(command) = skill(text) {
+    if wrapper::means(AGENT, text).is_some() {
+        return Said::Host;
+    }
+    let own = wrapper::own_words(AGENT, text);
+    if own.trim().is_empty() && !text.trim().is_empty() {
+        return Said::Host;
+    }
+    if let Some(command) = skill(&own) {
         return Said::Command(command);
     }
-    Said::Words(files(text).map_or(Cow::Borrowed(text), Cow::Owned))
+    Said::Words(files(&own).map_or(own, Cow::Owned))
 }
 
 /// `/skill:<name> <words>` for the text that the host makes of it.
@@ -66,6 +80,7 @@ mod tests {
         match tell(text) {
             Said::Words(words) => words.into_owned(),
             Said::Command(line) => format!("COMMAND {line}"),
+            Said::Host => "HOST".to_owned(),
         }
     }
 

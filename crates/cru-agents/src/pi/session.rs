@@ -116,8 +116,11 @@ impl Session {
     }
 
     fn header(&mut self, record: &Record<'_>, out: &mut Out<'_>) -> Fate {
-        // A fork's header is younger than the entries that were copied; a session begins with its first entry.
+        // A fork's header is younger than the entries that were copied.
         out.time = None;
+        if let Some(forked) = self.forked {
+            out.quiet(EventKind::Meta(Meta::CopiedUntil(forked)));
+        }
         if self.place.see(record.cwd.str()) {
             let cwd = self.place.tilde(record.cwd.str());
             out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
@@ -193,6 +196,8 @@ impl Session {
         let (text, origin) = match tell(&words) {
             said::Said::Words(text) => (text, PromptOrigin::Typed),
             said::Said::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
+            said::Said::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
+            said::Said::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));

@@ -292,6 +292,7 @@ fn a_fork_tells_what_is_its_own_where_the_other_is_at_hand() {
     let mut told = Told::default();
     (IMPORTER.read)(&bundles[1], &mut told).unwrap();
     insta::assert_snapshot!(told.text, @r"
+    1 Meta(CopiedUntil(2026-01-02T10:00:00Z))
     10 Rewind { to: 7 }
     10 Typed another way
     ");

@@ -60,6 +60,7 @@ impl Totals {
                 output: of("tokensOutput"),
                 cache_write: of("cacheWrite"),
                 cache_read: of("cacheRead"),
+                ..Usage::default()
             };
             self.has_models = true;
             out.quiet(EventKind::Usage { message: format!("{number}.{index}").into(), model: model.into(), usage });

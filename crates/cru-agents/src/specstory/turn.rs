@@ -9,7 +9,8 @@ use super::head::Head;
 use super::piece::{Kind, Speaker, speaker};
 use super::tool::{self, Tool};
 use crate::call::tools;
-use crate::claude::said::{Said, tell};
+use crate::claude::decision::approved;
+use crate::claude::said::{Said, plan_in, tell};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::FileRef;
@@ -122,6 +123,10 @@ fn user(lines: &[&str], out: &mut Out<'_>) -> Fate {
     let text = lines.join("\n");
     let (words, origin): (Cow<'_, str>, _) = match tell(&text) {
         Said::Words(words) => (words, PromptOrigin::Typed),
+        Said::Plan(text) => {
+            out.emit(EventKind::Decision(approved(plan_in(&text), None)));
+            (text, PromptOrigin::Typed)
+        }
         Said::Command(line) => (line.into(), PromptOrigin::Command),
         Said::Shell(line) => (line, PromptOrigin::Shell),
         Said::Interrupt { .. } => {

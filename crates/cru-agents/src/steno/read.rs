@@ -180,7 +180,7 @@ impl Reader<'_> {
             self.nodes.entry(id.clone()).or_insert((index, call));
             state.last = Some(id);
         }
-        account.represent();
+        account.represent_of(&state.key);
     }
 
     /// A name for a node of any session.

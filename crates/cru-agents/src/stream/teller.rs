@@ -96,8 +96,9 @@ impl<'s> Teller<'s> {
 
     /// Counts a record that a note shows or uses.
     pub(crate) fn shown(&mut self) {
+        let key = Rc::clone(&self.key);
         if let Some(account) = self.account() {
-            account.represent();
+            account.represent_of(&key);
         }
     }
 

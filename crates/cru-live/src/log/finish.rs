@@ -55,7 +55,9 @@ impl Page<'_> {
         {
             self.set("model", Some(json!(model)));
         }
-        self.set("tokens_used", Some(json!(usage::total(&rows).used())));
+        if let Some(used) = usage::total(&rows).known() {
+            self.set("tokens_used", Some(json!(used)));
+        }
         let cost = self.written_cost();
         if cost > 0.0 {
             self.set("cost_usd", Some(json!(cost)));

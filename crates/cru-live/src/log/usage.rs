@@ -15,6 +15,7 @@ impl Page<'_> {
             output: it.output,
             cache_write: it.cache_write,
             cache_read: it.cache_read,
+            ..cru_session::event::Usage::default()
         };
         let model = fold_whitespace(&sanitise(&it.model));
         match self.usage.iter_mut().find(|(name, _)| *name == model) {

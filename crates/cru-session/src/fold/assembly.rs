@@ -32,7 +32,9 @@ impl Fold {
             Last::Work if steps.open_from(steps_at_reply) => Status::Abandoned,
             Last::Work => Status::Completed,
         };
-        let subagent = header.agent.as_deref().map(|name| Agent { name: place::agent_name(name), version: None });
+        // A sub-agent of which nothing says what it is.
+        let role = header.agent.as_deref().or_else(|| header.key.agent.as_ref().map(|_| "agent"));
+        let subagent = role.map(|name| Agent { name: place::agent_name(name), version: None });
         let name = place::agent_name(&host);
         let acting = |version: Option<&String>| {
             let version = version.or(facts.version.as_ref()).map(|version| agent_version(version));
@@ -41,6 +43,7 @@ impl Fold {
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
         let steps = steps.finish();
+        let acted = !steps.is_empty();
         let mut errors = trouble::errors(&steps);
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
@@ -102,13 +105,13 @@ impl Fold {
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
-            started: facts.first,
+            started: facts.started(),
             ended: facts.latest,
             status: Some(status),
             channel,
             participants,
             model: models.first().map(|(model, _)| model.clone()).or(facts.model),
-            tokens_used: facts.tokens.or_else(|| (!models.is_empty()).then(|| usage::total(&models).used())),
+            tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
             branch: facts.branch,
@@ -131,7 +134,8 @@ impl Fold {
             slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             aside: header.aside,
-            empty: !(facts.kept || (facts.asked && facts.worked)),
+            // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
+            empty: !(facts.kept || (facts.worked && (facts.asked || (acted && header.key.agent.is_some())))),
             key: header.key,
             parent: header.parent,
             agent: subagent,

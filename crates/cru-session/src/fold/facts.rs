@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::phase_rule::Verdict;
+use super::phase_rule::{self, Verdict};
 use super::place;
 use super::property::Properties;
 use crate::Task;
-use crate::event::{Meta, PromptOrigin, TitleRank, Usage};
+use crate::event::{EventKind, Meta, PromptOrigin, TitleRank, Usage};
 use crate::words::shorten::without_queries;
 use crate::words::title;
 use cru_base::text::{fold_whitespace, sanitise, slug};
@@ -21,7 +21,12 @@ const SLUG_WORDS: usize = 6;
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    pub(super) first: Option<Timestamp>,
+    /// The first time of all, whatever it is of.
+    seen: Option<Timestamp>,
+    /// The first time of work or of a request.
+    first: Option<Timestamp>,
+    /// What is older was copied from another session.
+    copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
@@ -61,6 +66,21 @@ pub(super) struct Tasks {
 }
 
 impl Facts {
+    /// Takes in the time of an event.
+    pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
+        self.seen.get_or_insert(time);
+        self.latest = self.latest.max(Some(time));
+        if self.first.is_none() && is_work(kind) && self.copied_until.is_none_or(|until| time >= until) {
+            self.first = Some(time);
+        }
+    }
+
+    /// When the session began: with its first request or work. A command about the host, what the host notes and what was
+    /// copied from another session are none, unless there is nothing else.
+    pub(super) fn started(&self) -> Option<Timestamp> {
+        self.first.or(self.seen)
+    }
+
     pub(super) fn meta(&mut self, meta: Meta<'_>) {
         let line = |text: &str| Some(fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
         match meta {
@@ -78,10 +98,13 @@ impl Facts {
                     self.cwd = line(&cwd);
                 }
             }
-            Meta::Branch(branch) => self.branch = line(&branch).filter(|name| name != "HEAD").or(self.branch.take()),
-            Meta::Commit(commit) => self.commit = line(&commit).or(self.commit.take()),
+            Meta::Branch(branch) => {
+                self.branch = self.branch.take().or_else(|| line(&branch).filter(|name| name != "HEAD"));
+            }
+            Meta::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
             Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
             Meta::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
+            Meta::CopiedUntil(time) => self.copied_until = Some(time),
             Meta::Model(model) => self.model = line(&model).or(self.model.take()),
             Meta::Tokens(tokens) => self.tokens = Some(tokens),
             Meta::Tag(tag) => {
@@ -114,6 +137,22 @@ impl Facts {
             }
             self.slug = self.slug.take().or_else(part);
         }
+    }
+}
+
+/// Whether an event is a request or work.
+fn is_work(kind: &EventKind<'_>) -> bool {
+    match kind {
+        EventKind::Prompt(prompt) => {
+            prompt.origin != PromptOrigin::Command || !phase_rule::is_housekeeping(prompt.text.trim())
+        }
+        EventKind::Meta(_)
+        | EventKind::Usage { .. }
+        | EventKind::Rewind { .. }
+        | EventKind::Branch { .. }
+        | EventKind::Bookmark { .. }
+        | EventKind::Compaction { .. } => false,
+        _ => true,
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod assembly;
 mod brief;
+mod commits;
 mod draft;
 mod facts;
 mod long;

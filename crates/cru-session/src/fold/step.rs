@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
+use super::commits::{self, MadeCommit};
 use super::outcome;
 use super::whole::{self, Room};
 use crate::agent_table;
@@ -23,11 +24,17 @@ const ARGS: usize = 100;
 /// A pause between call and result that is still taken for the tool's work, in milliseconds.
 const PLAUSIBLE_MS: i64 = 6 * 3600 * 1000;
 
+/// How much later than a host's limit the answer of a command may come that ran into it, in milliseconds.
+const SLACK_MS: u64 = 5_000;
+
 /// A computed duration below this says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 1000;
 
 /// Tool name of a command that a person ran in the host.
 const BY_PERSON: &str = "Shell";
+
+/// Name of the line below a step for a commit that it made.
+const COMMIT: &str = "commit";
 
 /// Tools that only keep the task list, which the `tasks` fence shows as it now is.
 const TASK_TOOLS: &[&str] = &[
@@ -59,6 +66,10 @@ struct Answer {
     reads: Vec<FileRef>,
     writes: Vec<FileRef>,
     subagent: Option<Run>,
+    /// Commits that it shows, if the call is one that can make any.
+    commits: Vec<MadeCommit>,
+    /// Whether the output alone tells how the call ended.
+    unstated: bool,
 }
 
 /// A sub-agent that a step started.
@@ -91,6 +102,8 @@ pub(super) struct Draft {
     interrupted: bool,
     /// The sub-agent it started.
     pub(super) run: Option<Run>,
+    /// Milliseconds after which the host ends it, where that is known.
+    limit_ms: Option<u64>,
 }
 
 /// All steps of a stream.
@@ -108,14 +121,18 @@ pub(super) struct Steps {
     room: Option<Room>,
     /// Whether the record tells of each call whether it failed.
     statuses: bool,
+    /// Seconds after which the host ends a command that names no limit; 0 where none is known.
+    command_limit: u64,
 }
 
 impl Steps {
     /// Of a host; `in_full` with inputs and answers, as far as a person reads them.
     pub(super) fn new(host: &str, in_full: bool) -> Self {
         // Of a host without a row nothing is known but what its importer says.
-        let statuses = agent_table::by_host(host).is_none_or(|agent| agent.statuses);
-        Self { room: in_full.then(Room::default), statuses, ..Self::default() }
+        let agent = agent_table::by_host(host);
+        let statuses = agent.is_none_or(|agent| agent.statuses);
+        let command_limit = agent.map_or(0, |agent| agent.command_limit);
+        Self { room: in_full.then(Room::default), statuses, command_limit, ..Self::default() }
     }
 
     /// What the step with this index was given.
@@ -140,13 +157,20 @@ impl Steps {
         let (args, command) = shortened(&tool, full);
         let attempt = Attempt::of(&tool, full);
         let step = Step { id: Some(step_id(index)), tool, args, command, time, ..Step::default() };
-        self.all.push(Draft { step, attempt, answered: false, denied: false, interrupted: false, run: None });
+        let limit_ms = self.limit(&step.tool, &call.input);
+        self.all.push(Draft { step, attempt, answered: false, denied: false, interrupted: false, run: None, limit_ms });
         let id = call.id.clone().into_owned();
         if let Some((answer, denied)) = self.early.remove(&id) {
             self.join(index, answer, denied);
         }
         self.by_call.insert(id, index);
         Some(index)
+    }
+
+    /// Milliseconds after which the host ends a command: what the call says, else what holds for all.
+    fn limit(&self, tool: &str, input: &serde_json::Value) -> Option<u64> {
+        let known = self.command_limit > 0 && tool != BY_PERSON && ToolKind::of(tool) == ToolKind::Shell;
+        known.then(|| input.get("timeout").and_then(serde_json::Value::as_u64).unwrap_or(self.command_limit * 1000))
     }
 
     /// Whether a call was a person's own.
@@ -192,6 +216,12 @@ impl Steps {
             reads: result.reads.clone(),
             writes: result.writes.clone(),
             subagent: result.subagent.as_ref().map(|run| started(run, &result.output)),
+            commits: if result.denied {
+                Vec::new()
+            } else {
+                commits::made(&result.output, result.commits.iter().map(AsRef::as_ref))
+            },
+            unstated: result.unstated,
         };
         match index {
             Some(index) => self.join(index, answer, result.denied),
@@ -204,7 +234,7 @@ impl Steps {
     /// How a call ended, for its checks.
     fn end<'r>(&self, result: &'r CallResult<'_>, failed: bool) -> CallEnd<'r> {
         let exit = result.exit.or_else(|| outcome::stated_exit(&result.output).filter(|_| result.failed));
-        let has_status = self.statuses || exit.is_some() || failed;
+        let has_status = (self.statuses && !result.unstated) || exit.is_some() || failed;
         CallEnd { output: &result.output, exit, failed, has_status }
     }
 
@@ -270,7 +300,9 @@ impl Steps {
         // How long a person took to allow an edit says nothing about the edit.
         let kind = ToolKind::of(&draft.step.tool);
         let works = !kind.is_look() && !kind.writes_files();
-        let elapsed = || elapsed(draft.step.time, answer.time).filter(|_| works);
+        // A command that took longer than the host lets it run waited for a person's leave.
+        let waited = |millis: &u64| draft.limit_ms.is_some_and(|limit| *millis > limit.saturating_add(SLACK_MS));
+        let elapsed = || elapsed(draft.step.time, answer.time).filter(|millis| works && !waited(millis));
         let measured = answer.duration_ms.or_else(elapsed);
         if let Some(stream) = answer.subagent.as_ref().and_then(|run| run.stream.clone()) {
             self.by_stream.insert(stream, index);
@@ -281,9 +313,17 @@ impl Steps {
         draft.step.status = answer.status;
         draft.step.check = answer.check;
         if let Some(output) = answer.early.filter(|_| !denied) {
-            let has_status = self.statuses || answer.exit.is_some() || answer.status.is_crossed();
+            let has_status = (self.statuses && !answer.unstated) || answer.exit.is_some() || answer.status.is_crossed();
             let end = CallEnd { output: &output, exit: answer.exit, failed: answer.status.is_crossed(), has_status };
             draft.step.check = draft.step.action().decide(&end).map(|decided| decided.verdict);
+        }
+        // Where nothing but the output tells how it ended, a check that failed is a failure.
+        if answer.unstated && draft.step.check == Some(Verdict::Failed) && draft.step.status == StepStatus::Complete {
+            draft.step.status = StepStatus::Failed;
+        }
+        draft.step.fields.retain(|(name, _)| name != COMMIT);
+        if !answer.commits.is_empty() && makes_commits(&draft.step) {
+            draft.step.fields.extend(answer.commits.iter().map(|commit| (COMMIT.to_owned(), commit.field())));
         }
         draft.step.result = Some(answer.result);
         draft.step.output = answer.output;
@@ -294,6 +334,16 @@ impl Steps {
         if draft.interrupted && !denied {
             mark_interrupted(&mut draft.step);
         }
+    }
+}
+
+/// Whether the output of a step can be that of commits it made: a command that does more than look, or a host's own tool
+/// for commits.
+fn makes_commits(step: &Step) -> bool {
+    match ToolKind::of(&step.tool) {
+        ToolKind::Shell => !step.action().is_read_only(),
+        ToolKind::Other => step.tool == COMMIT,
+        _ => false,
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Fold {
     pub(super) steps: Steps,
     /// Record that each phase begins with, and its title.
     phases: Vec<(u64, String)>,
-    /// Commands of a person and approved plans that no phase holds yet: they stand in the next one, below its prompt.
+    /// Commands of a person and approved plans that no phase holds yet: they stand in the next one.
     waiting: Vec<Entry>,
     /// Inputs of a person so far: each has its number as its block id.
     inputs: usize,
@@ -102,6 +102,15 @@ pub(super) struct Begun {
 impl Entry {
     pub(super) fn item(item: Item) -> Self {
         Self::Item(Box::new(item))
+    }
+
+    /// Whether a person typed it, or it is what came of that.
+    fn is_typed(&self) -> bool {
+        match self {
+            Self::Step(_) => true,
+            Self::Item(item) => matches!(**item, Item::User(_) | Item::Prose(_)),
+            Self::Phase(_) | Self::Reply(_) => false,
+        }
     }
 }
 
@@ -176,8 +185,7 @@ impl Fold {
         }
         let Event { record, time, kind } = event;
         if let Some(time) = time {
-            self.facts.first.get_or_insert(time);
-            self.facts.latest = self.facts.latest.max(Some(time));
+            self.facts.at(time, &kind);
         }
         match kind {
             EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
@@ -459,8 +467,12 @@ impl Fold {
         self.phases.push((record, title.clone()));
         let version = self.facts.version.clone();
         self.entries.push(Entry::Phase(Box::new(Begun { title, time, from: boundary.from, version })));
+        // What a person typed before stands before; what was decided stands below the request that it is about.
+        let (before, below): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(Entry::is_typed);
+        self.entries.extend(before);
         self.entries.extend(opening.chain(boundary.items).map(Entry::item));
-        self.entries.append(&mut self.waiting);
+        self.entries.extend(below);
     }
 
     /// Puts down what opens no phase by itself.
@@ -475,7 +487,7 @@ impl Fold {
     /// The stream ends: what still waits gets a phase.
     pub(super) fn end(&mut self) {
         if !self.waiting.is_empty() && self.phases.is_empty() {
-            self.begin(self.facts.first, 0);
+            self.begin(self.facts.started(), 0);
         }
         self.entries.append(&mut self.waiting);
     }

@@ -190,7 +190,7 @@ fn frontmatter() {
     script.meta(Meta::Title { rank: TitleRank::Summary, text: "weaker".into() });
     script.prompt("rotate the keys").reply("Done.");
     for output in [10, 30] {
-        let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000 };
+        let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000, ..Usage::default() };
         script.event(EventKind::Usage { message: "m1".into(), model: "opus".into(), usage });
     }
     let usage = Usage { input: 1, output: 2, ..Usage::default() };
@@ -208,13 +208,93 @@ fn frontmatter() {
     assert_eq!(meta.cursor.as_deref(), Some("r1 13 abcdef01 01234567"));
     assert_eq!(meta.participants.iter().map(ToString::to_string).collect::<Vec<_>>(), ["claude-code@2.1.0"]);
     assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-the-keys", false));
-    assert_eq!(meta.started.unwrap().to_string(), "2026-11-20T09:00:10Z");
+    assert_eq!(meta.started.unwrap().to_string(), "2026-11-20T09:01:20Z", "the request, not what was noted before");
     insta::assert_snapshot!(outline(&draft), @r#"
     ## Rotate the keys @claude-code@2.1.0 #api ^p-01
     [!user]  | "rotate the keys"
     Done.
     [!usage] 138 tokens | | Model | Input | Output | Cache write | Cache read | / | --- | ---: | ---: | ---: | ---: | / | opus | 5 | 30 | 100 | 9,000 | / | haiku | 1 | 2 | 0 | 0 |
     "#);
+}
+
+#[test]
+fn a_session_begins_with_its_first_request_or_work() {
+    let mut script = Script::new();
+    script.meta(Meta::Cwd("/home/me/code/api".into())).said("/clear", PromptOrigin::Command).wait(2 * 86_400);
+    script.prompt("build the parser").reply("Built.");
+    assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-22T09:00:30Z");
+    let mut script = Script::new();
+    script.said("ls", PromptOrigin::Shell).wait(3600).prompt("build the parser").reply("Built.");
+    assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-20T09:00:10Z");
+    let mut script = Script::new();
+    script.meta(Meta::CopiedUntil("2026-11-20T10:00:00Z".parse().unwrap()));
+    script.prompt("build the parser").reply("Built.").wait(7200).prompt("another way").reply("Built.");
+    assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-20T11:00:40Z");
+    let mut script = Script::new();
+    script.said("/clear", PromptOrigin::Command);
+    assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-20T09:00:10Z");
+}
+
+#[test]
+fn branch_and_commit_are_those_of_the_start_and_steps_say_what_they_committed() {
+    let mut script = Script::new();
+    script.meta(Meta::Branch("HEAD".into())).meta(Meta::Branch("main".into())).meta(Meta::Commit("4f1c2ab".into()));
+    script.prompt("commit it").call("a", "Bash", "git commit -m x && git push");
+    script.fails("a", "[main 9851ee3] Short  [[tokens]]\n 1 file changed\nfatal: no upstream");
+    script.call("b", "Bash", "git log -1").ok("b", "[main 77aa88b] only looked at");
+    script.meta(Meta::Branch("other".into())).meta(Meta::Commit("77aa88b".into())).reply("Done.");
+    let draft = script.finish();
+    let meta = &draft.session.meta;
+    assert_eq!((meta.branch.as_deref(), meta.commit.as_deref()), (Some("main"), Some("4f1c2ab")));
+    let fields: Vec<_> = draft.session.steps().map(|(_, step)| step.fields.clone()).collect();
+    assert_eq!(fields, [vec![("commit".to_owned(), "`9851ee3` Short [[tokens]]".to_owned())], Vec::new()]);
+    let note = crate::render::note(&draft.session);
+    assert!(note.contains("\n    - commit: `9851ee3` Short \\[[tokens]]\n"), "{note}");
+    let (again, _) = crate::read::session(&cru_note::Note::parse(note));
+    assert_eq!(again.steps().next().unwrap().1.fields, fields[0]);
+}
+
+#[test]
+fn a_command_that_nothing_but_its_output_tells_of() {
+    let unstated = |call: &'static str, output: &'static str| {
+        let result = CallResult { call: call.into(), output: output.into(), unstated: true, ..CallResult::default() };
+        EventKind::Result(result)
+    };
+    let mut script = Script::new();
+    script.said("cargo test", PromptOrigin::Shell).call("a", "Shell", "cargo test");
+    script.event(unstated("a", "test result: FAILED. 1 passed; 2 failed; 0 ignored"));
+    script.said("ls", PromptOrigin::Shell).call("b", "Shell", "ls").event(unstated("b", "a.rs"));
+    let draft = script.prompt("fix it").reply("Done.").finish();
+    let status: Vec<_> = draft.session.steps().map(|(_, step)| step.status).collect();
+    assert_eq!(status, [crate::StepStatus::Failed, crate::StepStatus::Complete]);
+}
+
+#[test]
+fn a_persons_waiting_is_no_duration() {
+    let mut script = Script::new();
+    script.prompt("look").call("a", "Bash", "gh api x").wait(700).ok("a", "[]");
+    script.call("b", "Bash", "cargo build").wait(60).ok("b", "ok");
+    script.call("c", "AskUserQuestion", "Which?").wait(60).ok("c", "this");
+    let draft = script.reply("Done.").finish();
+    let took: Vec<_> = draft.session.steps().map(|(_, step)| step.duration_ms).collect();
+    assert_eq!(took, [None, Some(70_000), None]);
+}
+
+#[test]
+fn the_work_of_a_sub_agent_is_worth_a_note_without_its_task() {
+    let agent = |agent: Option<&str>| Header {
+        key: StreamKey { session: "5e55".to_owned(), agent: agent.map(str::to_owned) },
+        ..Header::default()
+    };
+    let found = |of, acts: bool| {
+        let mut script = Script::with(agent(of));
+        if acts {
+            script.call("a", "Read", "src/a.rs").ok("a", "fn a() {}");
+        }
+        !script.reply("Two findings.").finish().empty
+    };
+    assert!(found(Some("a1"), true));
+    assert!(!found(Some("a1"), false) && !found(None, true));
 }
 
 #[test]
@@ -230,8 +310,8 @@ fn boundaries() {
     script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
     insta::assert_snapshot!(script.outline(), @r#"
     ## Build the parser @claude-code ^p-01
-    [!user]  | "build the parser"
     [!user]  | "/clear"
+    [!user]  | "build the parser"
     Built.
     ## Continue: Build the parser @claude-code ^p-02
     [!summary]- Compaction (auto, 155,000 tokens) | Long story.
@@ -320,16 +400,16 @@ fn people_stop_refuse_and_correct() {
 }
 
 #[test]
-fn what_comes_before_the_first_request_stands_below_it() {
+fn what_a_person_typed_before_the_first_request_stands_above_it() {
     let mut script = Script::new();
     script.said("cargo test", PromptOrigin::Shell).call("s", "Shell", "cargo test").fails("s", "error: no such thing");
     script.prompt("please fix these").reply("Fixed.");
     insta::assert_snapshot!(script.outline(), @r#"
     ## Fix these @claude-code ^p-01
-    [!user]  | "please fix these"
     [!user]  | "!cargo test"
     - Shell cargo test → ✗ error: no such thing ^n-001
     [!error] error: no such thing | `cargo test` failed. / Step: [[#^n-001]]
+    [!user]  | "please fix these"
     Fixed.
     "#);
 }
@@ -546,7 +626,7 @@ fn any_event() -> impl Strategy<Value = EventKind<'static>> {
         1 => Just(EventKind::Interrupt { call: None }),
         1 => words.prop_map(|text| EventKind::ApiError(text.into())),
         1 => words.prop_map(|text| EventKind::Meta(Meta::Cwd(text.into()))),
-        1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n } }),
+        1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n, ..Usage::default() } }),
     ]
 }
 

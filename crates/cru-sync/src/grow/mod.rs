@@ -5,6 +5,7 @@
 //! from the records behind the note's cursor, whose hash must be the same.
 
 mod carry;
+mod completed;
 pub(crate) mod ids;
 mod rewritten;
 mod status;
@@ -196,6 +197,9 @@ impl Grower<'_> {
             return Err(GONE);
         }
         let mut session = self.linked(old, draft, there);
+        if !old.draft.aside {
+            completed::as_told(&mut session, there);
+        }
         let ids = match ids {
             Some(mut ids) => {
                 ids.keep_inputs(&session, there, there);

@@ -119,7 +119,7 @@ impl Followed {
             for first in bundles.iter().filter_map(|bundle| bundle.files.first()) {
                 self.running.insert((index, first.clone()), now);
             }
-            let found = cru_agents::Found { bundles, strangers: Vec::new() };
+            let found = cru_agents::Found { bundles, ..cru_agents::Found::default() };
             tell(ingest_live(vault, agent.importer, found, options));
         }
         for key in over {

@@ -108,14 +108,18 @@ pub fn ingest(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let files = cru_agents::list(importer, paths)?;
+    let cru_agents::Listed { files, unreadable, others } = cru_agents::list(importer, paths)?;
     let book = options.machine.as_ref().and_then(|machine| Book::open(vault, importer, options, machine));
-    if let Some(unread) = book.as_ref().and_then(|book| book.covers(vault, &files)) {
+    if let Some(unread) = book.as_ref().and_then(|book| book.covers(vault, &files)).filter(|_| unreadable.is_empty()) {
         let mut report = Report::new(importer, options.dry_run, unread.sessions, Vec::new(), unread.strangers);
         report.known_files = unread.files;
+        report.other_files = others;
         return Ok(report);
     }
-    ingest_with(vault, importer, cru_agents::recognised(importer, files)?, options, book, watch)
+    let mut found = cru_agents::recognised(importer, files)?;
+    found.strangers.extend(unreadable.into_iter().map(|path| (path, cru_agents::UNREADABLE)));
+    found.others = others;
+    ingest_with(vault, importer, found, options, book, watch)
 }
 
 /// Brings transcripts that were found into the vault, as [`ingest`] does.
@@ -148,7 +152,7 @@ fn ingest_with(
     mut book: Option<Book>,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let cru_agents::Found { mut bundles, strangers } = found;
+    let cru_agents::Found { mut bundles, strangers, others } = found;
     let mut known = book.as_ref().map(|book| book.take(vault, &mut bundles)).unwrap_or_default();
     let mut earlier = 0;
     bundles.retain(|bundle| {
@@ -301,6 +305,7 @@ fn ingest_with(
     report.kept = kept;
     report.new_records = grown;
     report.earlier_files = earlier;
+    report.other_files = others;
     Ok(report)
 }
 

@@ -59,6 +59,25 @@ impl Outcome {
         matches!(self, Self::Created | Self::Updated | Self::Unchanged | Self::Grown)
     }
 
+    /// Whether a filter of the command line leaves it out: then its records are no part of the account.
+    pub const fn is_filtered(self) -> bool {
+        matches!(self, Self::Earlier | Self::Elsewhere)
+    }
+
+    /// Under which reason records of such a session stand; `None` where its note has them.
+    pub const fn withheld(self) -> Option<&'static str> {
+        match self {
+            Self::Created | Self::Updated | Self::Unchanged => None,
+            Self::Grown => Some("in a session whose note was left as it is"),
+            Self::Deleted => Some("in a session whose note you deleted"),
+            Self::Empty => Some("in a session without a prompt or an answer"),
+            Self::Excluded => Some("in a session that [import] exclude names"),
+            Self::Duplicate => Some("in a session that another file holds"),
+            Self::Earlier => Some("in a session left out by --since"),
+            Self::Elsewhere => Some("in a session left out by --project"),
+        }
+    }
+
     /// Why there is no note, for people.
     pub const fn reason(self) -> Option<&'static str> {
         match self {
@@ -187,6 +206,10 @@ pub struct Report {
     pub new_records: u64,
     /// Files that were last written before `--since` and were not read.
     pub earlier_files: u64,
+    /// Files all of whose sessions `--since` or `--project` leaves out: their records are not counted.
+    pub filtered_files: u64,
+    /// Files in the folders that are not named like transcripts and were not looked into.
+    pub other_files: u64,
     /// Files that are as they were at the last import, as are their notes: not read again, and not in `files`.
     pub known_files: u64,
     /// What was kept of the transcripts.
@@ -194,7 +217,7 @@ pub struct Report {
     pub kept: Option<Sum>,
     /// How many secrets each rule took out of what was written, each counted once in a session.
     pub masked: BTreeMap<&'static str, u64>,
-    /// All records together.
+    /// All records together, of the files that no filter leaves out. Those that a note shows or uses are in a note.
     pub records: Account,
     /// Every session, in order of start.
     pub sessions: Vec<SessionReport>,
@@ -219,8 +242,14 @@ impl Report {
         }
         let mut records = Account::default();
         let mut files: Vec<FileReport> = Vec::new();
-        for read in read {
-            records.add(&read.account);
+        let mut filtered_files = 0;
+        for mut read in read {
+            withhold(&mut read, &best);
+            if is_filtered(&read, &best) {
+                filtered_files += 1;
+            } else {
+                records.add(&read.account);
+            }
             let reason = reason(&read, &best);
             let sessions = read.streams.iter().map(ToString::to_string).collect();
             files.push(FileReport { path: read.path, sessions, account: read.account, reason });
@@ -241,6 +270,8 @@ impl Report {
             outcomes,
             new_records: 0,
             earlier_files: 0,
+            filtered_files,
+            other_files: 0,
             known_files: 0,
             kept: None,
             masked: BTreeMap::new(),
@@ -269,6 +300,40 @@ impl Report {
     /// The sessions that had `outcome`.
     pub fn with(&self, outcome: Outcome) -> impl Iterator<Item = &SessionReport> {
         self.sessions.iter().filter(move |session| session.outcome == outcome)
+    }
+}
+
+/// Whether filters leave out all that a file holds.
+fn is_filtered(read: &Read, best: &BTreeMap<&StreamKey, Outcome>) -> bool {
+    let mut outcomes = read.streams.iter().filter_map(|key| best.get(key)).peekable();
+    outcomes.peek().is_some() && outcomes.all(|outcome| outcome.is_filtered())
+}
+
+/// Counts the records of sessions that are in no note under the reason why, so that what is left is in one.
+fn withhold(read: &mut Read, best: &BTreeMap<&StreamKey, Outcome>) {
+    const FAILED: &str = "in a file that could not be read";
+    const WAITING: &str = "in a session that waits for the one that started it";
+    let why = |key: &StreamKey| match best.get(key) {
+        Some(outcome) => outcome.withheld(),
+        None => Some(if read.error.is_some() { FAILED } else { WAITING }),
+    };
+    let of = read.account.by_stream.clone();
+    let known: u64 = of.values().sum();
+    let mut withheld: Vec<(u64, &'static str)> = Vec::new();
+    for (key, count) in &of {
+        withheld.extend(why(key).map(|reason| (*count, reason)));
+    }
+    // Of records that are no stream's own, a note has what any of the file's sessions has.
+    let rest = read.account.represented.saturating_sub(known);
+    let whose: Vec<Option<&'static str>> = read.streams.iter().map(why).collect();
+    let reason = match whose.iter().find_map(|reason| *reason) {
+        _ if read.error.is_some() => Some(FAILED),
+        _ if whose.is_empty() => Some("in no session"),
+        reason => reason.filter(|_| whose.iter().all(Option::is_some)),
+    };
+    withheld.extend(reason.map(|reason| (rest, reason)));
+    for (count, reason) in withheld {
+        read.account.withhold(count, reason);
     }
 }
 

@@ -197,3 +197,44 @@ fn packed_files_are_read() {
         assert!(told.streams.len() <= 1, "cut at {cut}");
     }
 }
+
+#[test]
+fn words_that_stand_in_no_event() {
+    let message = |text: &str| {
+        let content = json!([{ "type": "input_text", "text": text }]);
+        item(json!({ "type": "message", "role": "user", "content": content }))
+    };
+    let ran = "<user_shell_command>\n<command>\ngo test\n</command>\n<result>\nExit code: 1\nDuration: 2.5 seconds\nOutput:\nFAIL\n</result>\n</user_shell_command>";
+    let told = session(&concat(&[
+        &asks("Make the clock hourly, and tell me what changed"),
+        &says("Done."),
+        &[message("Now the same for the minutes, please"), message("<new_host_tag>\nx\n</new_host_tag>")],
+        &says("Done, too."),
+        // The host's own form of what an event told.
+        &[message("Context: a.rs\n\nMake the clock hourly, and tell me what changed")],
+        &says("Again."),
+        &[message(ran)],
+    ]));
+    insta::assert_snapshot!(told.stream("s"), @r"
+    3 prompt (typed) Make the clock hourly, and tell me what changed
+    5 reply Done.
+    6 prompt (typed) Now the same for the minutes, please
+    9 reply Done, too.
+    12 reply Again.
+    13 prompt (shell) go test
+    13 call shell Shell go test
+    13 result shell failed exit 1 FAIL
+    ");
+}
+
+#[test]
+fn tools_of_a_server_keep_their_separator() {
+    let call = |id: &str, space: &str, name: &str| {
+        item(json!({ "type": "function_call", "name": name, "namespace": space, "arguments": "{}", "call_id": id }))
+    };
+    let told =
+        session(&[call("a", "mcp__hub", "_fetch"), call("b", "mcp__hub__", "fetch"), call("c", "mcp__hub", "fetch")]);
+    for line in told.stream("s").lines() {
+        assert!(line.contains("call") && line.contains(" mcp__hub__fetch"), "{line}");
+    }
+}

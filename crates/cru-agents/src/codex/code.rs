@@ -1,0 +1,212 @@
+//! The tool `exec`: a script that calls other tools, `await tools.exec_command({cmd: "ls"})`.
+//!
+//! The script is never run. Calls are read whose arguments are literals; a script with any other call is told as a script.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// Name under which a script is told whose calls are not all known.
+pub(super) const SCRIPT: &str = "javascript";
+
+/// Calls that are read of one script.
+const MOST: usize = 50;
+
+/// Deepest nesting of an argument.
+const DEPTH: usize = 16;
+
+/// The calls of a script, in order; `None` where one of them cannot be read.
+pub(super) fn calls(script: &str) -> Option<Vec<(String, Value)>> {
+    const MARK: &str = "tools.";
+    let mut found = Vec::new();
+    let mut rest = script;
+    while let Some(at) = next_code(rest, MARK) {
+        let call = &rest[at + MARK.len()..];
+        let end = call.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$')))?;
+        let mut reader = Literal { text: call[end..].trim_start().strip_prefix('(')? };
+        let value = if reader.skip().text.starts_with(')') { Value::Null } else { reader.value(DEPTH)? };
+        if !reader.skip().text.starts_with([')', ',']) || end == 0 || found.len() == MOST {
+            return None;
+        }
+        found.push((call[..end].to_owned(), value));
+        rest = reader.text;
+    }
+    Some(found)
+}
+
+/// Where `mark` stands next outside of strings and comments.
+fn next_code(text: &str, mark: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
+            }
+            quote @ (b'"' | b'\'' | b'`') => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            _ if bytes[at..].starts_with(mark.as_bytes()) && !after_name(bytes, at) => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn after_name(bytes: &[u8], at: usize) -> bool {
+    at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || matches!(bytes[at - 1], b'_' | b'$' | b'.'))
+}
+
+/// Reads a literal from the beginning of a text.
+struct Literal<'t> {
+    text: &'t str,
+}
+
+impl Literal<'_> {
+    fn skip(&mut self) -> &mut Self {
+        self.text = self.text.trim_start();
+        self
+    }
+
+    fn take(&mut self, mark: char) -> bool {
+        let rest = self.skip().text.strip_prefix(mark);
+        self.text = rest.unwrap_or(self.text);
+        rest.is_some()
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        let depth = depth.checked_sub(1)?;
+        match self.skip().text.chars().next()? {
+            '{' => self.object(depth),
+            '[' => {
+                self.take('[');
+                let mut items = Vec::new();
+                while !self.take(']') {
+                    items.push(self.value(depth)?);
+                    if !self.take(',') && !self.text.starts_with(']') {
+                        return None;
+                    }
+                }
+                Some(Value::Array(items))
+            }
+            quote @ ('"' | '\'' | '`') => self.string(quote).map(Value::String),
+            _ => {
+                let end =
+                    self.text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))?;
+                let (word, rest) = self.text.split_at(end);
+                self.text = rest;
+                match word {
+                    "true" => Some(Value::Bool(true)),
+                    "false" => Some(Value::Bool(false)),
+                    "null" | "undefined" => Some(Value::Null),
+                    word => serde_json::from_str(&word.replace('_', "")).ok(),
+                }
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Value> {
+        self.take('{');
+        let mut map = Map::new();
+        while !self.take('}') {
+            let first = self.skip().text.chars().next()?;
+            let key: Cow<'_, str> = if matches!(first, '"' | '\'') {
+                Cow::Owned(self.string(first)?)
+            } else {
+                let end = self.text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))?;
+                let (key, rest) = self.text.split_at(end);
+                self.text = rest;
+                Cow::Borrowed(key)
+            };
+            if key.is_empty() || !self.take(':') {
+                return None;
+            }
+            let value = self.value(depth)?;
+            map.insert(key.into_owned(), value);
+            if !self.take(',') && !self.text.starts_with('}') {
+                return None;
+            }
+        }
+        Some(Value::Object(map))
+    }
+
+    /// A string; `None` for one with parts that are computed.
+    fn string(&mut self, quote: char) -> Option<String> {
+        let mut out = String::new();
+        let mut chars = self.text.strip_prefix(quote)?.chars();
+        loop {
+            match chars.next()? {
+                c if c == quote => break,
+                '$' if quote == '`' && chars.as_str().starts_with('{') => return None,
+                '\\' => match chars.next()? {
+                    'n' => out.push('\n'),
+                    't' => out.push('\t'),
+                    'r' => out.push('\r'),
+                    '0' => out.push('\0'),
+                    '\n' => {}
+                    'u' => {
+                        let code = u32::from_str_radix(chars.as_str().get(..4)?, 16).ok()?;
+                        out.push(char::from_u32(code)?);
+                        chars = chars.as_str()[4..].chars();
+                    }
+                    'x' => {
+                        let code = u8::from_str_radix(chars.as_str().get(..2)?, 16).ok()?;
+                        out.push(char::from(code));
+                        chars = chars.as_str()[2..].chars();
+                    }
+                    other => out.push(other),
+                },
+                c => out.push(c),
+            }
+        }
+        self.text = chars.as_str();
+        Some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn literal_calls() {
+        let rows: &[(&str, Option<Value>)] = &[
+            (
+                r#"const r = await tools.exec_command({"cmd":"pwd && rg","workdir":"/tmp"}); text(r.output);"#,
+                Some(json!([["exec_command", { "cmd": "pwd && rg", "workdir": "/tmp" }]])),
+            ),
+            (
+                "// tools.x()\nawait Promise.all([tools.exec_command({cmd: 'a \\'b\\'', tty: true,}), tools.apply_patch(`*** x\n`)])",
+                Some(json!([["exec_command", { "cmd": "a 'b'", "tty": true }], ["apply_patch", "*** x\n"]])),
+            ),
+            ("tools.exec_command({cmd: `ls ${x}`})", None),
+            ("tools.exec_command({cmd: a + b})", None),
+            ("tools.exec_command({cmd: \"a\" + b})", None),
+            ("tools.exec_command(", None),
+            ("text(\"tools.exec_command()\")", Some(json!([]))),
+            ("mytools.run()", Some(json!([]))),
+            ("tools.now()", Some(json!([["now", null]]))),
+        ];
+        for (script, wanted) in rows {
+            let calls =
+                calls(script).map(|calls| calls.into_iter().map(|(name, value)| json!([name, value])).collect());
+            assert_eq!(calls, *wanted, "{script}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn total(parts in prop::collection::vec(prop::sample::select(vec![
+            "tools.", "exec_command", "(", ")", "{", "}", "[", "]", "cmd", ":", ",", "'", "\"", "`", "\\", "\\u12", "é", "$", "${", "//", "\n", "1", " ",
+        ]), 0..40)) {
+            calls(&parts.concat());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What hosts put under a person's name, around their words and behind answers: `data/wrappers.toml`.
+//!
+//! A text is judged by how it begins. Inside a person's own text only those parts are cut out that a row names. What stands
+//! in a wrapper is read by the importer that knows it.
+
+mod cut;
+mod table;
+
+use std::borrow::Cow;
+
+pub(crate) use table::Means;
+use table::{Row, rows};
+
+/// What the host made a text to be; `None` for words of a person.
+pub(crate) fn means(agent: &str, text: &str) -> Option<Means> {
+    let text = text.trim_start();
+    rows(agent).find(|row| row.means.is_whole() && row.fits(text)).map(|row| row.means)
+}
+
+/// A person's own words without what the host put around and into them; empty where nothing of it is theirs.
+pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
+    let mut words = Cow::Borrowed(text);
+    for row in rows(agent) {
+        let new = match row.means {
+            Means::Words => cut::words(row, &words),
+            Means::Before => cut::before(row, &words),
+            Means::Inserted => cut::inserted(row, &words),
+            Means::After => cut::after(row, &words),
+            Means::Behind => cut::behind(row, &words),
+            Means::LastLine => cut::last_line(row, &words),
+            _ => None,
+        };
+        if let Some(new) = new {
+            words = Cow::Owned(new);
+        }
+    }
+    words
+}
+
+/// Whether a text among the prompts that wait is the host's.
+pub(crate) fn is_queued_by_host(agent: &str, text: &str) -> bool {
+    rows(agent).any(|row| row.means == Means::Queued && row.fits(text.trim_start()))
+}
+
+/// A tool's answer without what the host put at its end; `of_agent`: it is a sub-agent's.
+pub(crate) fn answer<'t>(agent: &str, text: &'t str, of_agent: bool) -> &'t str {
+    let is_meant = |row: &&Row| row.means == Means::Answer || (of_agent && row.means == Means::AgentAnswer);
+    let mut text = text;
+    while let Some(shorter) = rows(agent).filter(is_meant).find_map(|row| cut::end(row, text)) {
+        text = shorter;
+    }
+    text
+}
+
+/// An agent's words without what the host has it put at their beginning.
+pub(crate) fn reply<'t>(agent: &str, text: &'t str) -> &'t str {
+    let head = rows(agent).filter(|row| row.means == Means::Reply).flat_map(|row| &row.head);
+    let behind = head.into_iter().find_map(|head| {
+        let rest = text.trim_start().strip_prefix(head.as_str())?;
+        let rest = if head.ends_with("]]") { rest } else { rest.split_once("]]")?.1 };
+        Some(rest.trim_start())
+    });
+    behind.unwrap_or(text)
+}
+
+impl Row {
+    /// Whether a text begins so.
+    fn fits(&self, text: &str) -> bool {
+        let head = self.head.iter().any(|head| text.starts_with(head.as_str()));
+        let element = || self.element.iter().find(|name| begins_with(text, name));
+        let closes = |name: &String| !self.closed || cut::closes(text, name);
+        (head || element().is_some_and(closes)) && self.ends.iter().all(|part| text.contains(part.as_str()))
+    }
+}
+
+/// Whether a text begins with the tag `<name>` or `<name …>`.
+fn begins_with(text: &str, name: &str) -> bool {
+    let rest = text.strip_prefix('<').and_then(|rest| rest.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| matches!(c, '>' | '/') || c.is_whitespace()))
+}
+
+#[cfg(test)]
+mod tests;
