@@ -47,6 +47,7 @@ const PER_SESSION: usize = 3;
 /// Fields restrict: is:failed, tool:bash, tokens>100000, model~opus. is: takes a kind (is:decision), a mark (is:failed,
 /// is:correction, is:open) or a status (is:active).
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
 pub struct Args {
     /// What to look for; quote it for the shell
