@@ -105,7 +105,7 @@ fn tokens_that_come_late_are_no_conflict() {
             "model": "flash", "tokens": tokens })
     };
     let head = json!({ "sessionId": "s-1", "projectHash": "p", "startTime": "2026-01-10T07:00:00.000Z" });
-    let file = |lines: &[&Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes();
+    let file = |lines: &[&Value]| lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect::<Vec<u8>>();
     let (u1, u2) = (user("u1", "put the port into a file"), user("u2", "now the host, please"));
     let states = [
         file(&[&head, &u1, &agent("g1", None)]),

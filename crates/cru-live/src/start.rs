@@ -91,7 +91,7 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
 /// Notes where a session's note is, so that entries find the session while its note is away for a moment.
 fn remember(state: &State, target: &Target) {
     // Where that cannot be noted, the first write notes it.
-    let _ = files::put(&state.known(&target.key()), target.path.text().as_bytes());
+    let _ = files::put_private(&state.known(&target.key()), target.path.text().as_bytes());
 }
 
 /// Makes the note of a sub-agent that `parent` starts.

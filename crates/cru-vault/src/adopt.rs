@@ -34,7 +34,7 @@ pub(super) fn note_place(vault: &Vault, dir: &Path) {
     let noted = std::fs::read(&path).unwrap_or_default();
     if noted != place.as_os_str().as_encoded_bytes() {
         // Without it the vault is not found again after a move; nothing else is lost.
-        let _ = files::put(&path, place.as_os_str().as_encoded_bytes());
+        let _ = files::put_private(&path, place.as_os_str().as_encoded_bytes());
     }
 }
 

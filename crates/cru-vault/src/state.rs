@@ -131,7 +131,7 @@ impl State {
             }
             let name = hash.finalize().to_hex()[..SHOWN].to_owned();
             // Where it cannot be noted it is most likely the same the next time.
-            let _ = files::put(&path, name.as_bytes());
+            let _ = files::put_private(&path, name.as_bytes());
             name
         })
     }
