@@ -17,3 +17,4 @@ pub mod read;
 mod tests;
 
 pub use plan::choice::{Choice, Project};
+pub use plan::imported::forget;

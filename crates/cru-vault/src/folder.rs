@@ -18,6 +18,7 @@ pub struct Vault {
     config: Config,
     warnings: Vec<Finding>,
     overlay: BTreeMap<VaultPath, Vec<u8>>,
+    templates: Option<VaultPath>,
 }
 
 impl Vault {
@@ -65,7 +66,8 @@ impl Vault {
         };
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
-        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new() })
+        let templates = super::obsidian::template_folder(root);
+        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new(), templates })
     }
 
     /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.
@@ -98,6 +100,11 @@ impl Vault {
     /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The folder of templates that Obsidian's settings name: no note in it is read.
+    pub fn template_folder(&self) -> Option<&VaultPath> {
+        self.templates.as_ref()
     }
 
     /// What is odd in its configuration.

@@ -7,12 +7,14 @@
 pub mod catalog;
 pub mod change;
 pub mod config;
+pub mod copies;
 pub mod finding;
 pub mod folder;
 pub mod journal;
 pub mod link;
 pub mod load;
 pub mod naming;
+pub mod obsidian;
 pub mod operations;
 pub mod outline;
 pub mod path;
