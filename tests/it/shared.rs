@@ -353,16 +353,17 @@ fn status_and_flush_agree_on_what_waits() {
     let one = world.machine("one", "vault");
     let (name, ..) = one.cru(&["session", "start", "Count the buoys"]);
     let name = name.trim();
-    one.cru(&["log", "note", "Six are green", "--session", name]);
+    one.cru(&["log", "decision", "Paint six green", "--session", name]);
     let note = world.path(&format!("vault/sessions/{name}.md"));
     assert_eq!(one.json(&["status"])["waiting"], json!([]));
     assert_eq!(one.cru(&["flush", "--all"]).0, "nothing waits\n");
     // An entry of a session whose note is gone.
     let journal = fs::read_dir(world.path("one/.local/state/cru")).unwrap().next().unwrap().unwrap().path();
     fs::create_dir_all(journal.join("journal")).unwrap();
-    let entry = json!({ "id": "e-1", "time": "2026-11-20T09:00:00Z", "kind": "note", "text": "Seven are red" });
+    let entry = json!({ "id": "e-1", "time": "2026-11-20T09:00:00Z", "event": { "kind": "note" } });
     fs::write(journal.join("journal/gone-session.jsonl"), format!("{entry}\n")).unwrap();
     let waiting = one.json(&["status"])["waiting"].clone();
+    assert_eq!(waiting, json!([{ "session": "gone-session", "entries": 1, "note": false }]));
     for args in [&["flush", "--all"][..], &["flush", name]] {
         let (said, ..) = one.cru(args);
         let agree = !said.contains("nothing waits") && said.contains("gone-session");
@@ -370,4 +371,108 @@ fn status_and_flush_agree_on_what_waits() {
         assert_eq!(one.json(args)["waiting"], waiting, "{args:?}");
     }
     assert!(note.exists());
+}
+
+/// How often each word stands in a text.
+fn counts(text: &str, words: &[&str]) -> Vec<usize> {
+    words.iter().map(|word| text.matches(word).count()).collect()
+}
+
+/// A world with a note and a copy of it, whose base is not known.
+fn with_copy(world: &World) -> (Machine<'_>, PathBuf, PathBuf) {
+    let one = world.machine("one", "vault");
+    one.import(&[]);
+    let note = one.note(SESSION);
+    let copy = note.with_file_name("2026-11-20-count-the-lighthouses (conflicted copy 2026-11-21).md");
+    fs::copy(&note, &copy).unwrap();
+    (one, note, copy)
+}
+
+fn edit(path: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(old), "{old}: {text}");
+    fs::write(path, text.replace(old, new)).unwrap();
+}
+
+#[test]
+fn a_copy_is_merged_and_moved_to_the_trash() {
+    let world = World::new();
+    let (one, note, copy) = with_copy(&world);
+    edit(&note, "Eleven stand.", "Eleven stand.\n\nMine: the oldest is of 1812.");
+    edit(&copy, "Nine are lit.", "Nine are lit.\n\nTheirs: two are private.");
+    edit(&copy, " ^n-002\n", " ^n-002\n- `Bash ls 9` → file 9 ^n-003\n");
+    let (note_path, copy_path) = (note.to_str().unwrap(), copy.to_str().unwrap());
+    let (before, theirs) = (fs::read_to_string(&note).unwrap(), fs::read_to_string(&copy).unwrap());
+    let (said, _, code) = one.cru(&["merge", note_path, copy_path, "--dry-run"]);
+    assert!(code == Some(0) && said.contains("would merge") && said.contains("+Theirs: two are private."), "{said}");
+    assert_eq!(fs::read_to_string(&note).unwrap(), before);
+    let (said, err, code) = one.cru(&["merge", note_path, copy_path]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let merged = fs::read_to_string(&note).unwrap();
+    let words = ["Mine: the oldest", "Theirs: two are", "^n-001", "^n-002", "^n-003", "Eleven stand.", "[!conflict]"];
+    assert_eq!(counts(&merged, &words), [1, 1, 1, 1, 1, 1, 0], "{merged}");
+    assert!(!copy.exists());
+    let kept = world.path("vault/.trash/2026-11-20-count-the-lighthouses (conflicted copy 2026-11-21).md");
+    assert_eq!(fs::read_to_string(kept).unwrap(), theirs, "its bytes as they were");
+    assert_eq!(one.cru(&["check"]).0, "2 notes: nothing wrong\n");
+    assert_eq!(one.json(&["status"])["copies"], Value::Null);
+    assert_eq!(one.import(&[]), json!({ "unchanged": 2 }));
+    let name = note.file_stem().unwrap().to_str().unwrap();
+    let (said, err, code) = one.cru(&["undo", "--session", name]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let body = |text: &str| text.split_once("\n# ").unwrap().1.to_owned();
+    assert_eq!(body(&fs::read_to_string(&note).unwrap()), body(&before));
+}
+
+#[test]
+fn steps_of_one_id_are_two_where_they_are_of_two_calls() {
+    let world = World::new();
+    let (one, note, copy) = with_copy(&world);
+    edit(&note, " ^n-002\n", " ^n-002\n- `Bash ls mine` → mine ^n-003\n");
+    edit(&copy, " ^n-002\n", " ^n-002\n- `Bash ls theirs` → theirs ^n-003\n");
+    edit(&copy, "`Bash ls 0` → file 0", "`Bash ls 0` → file zero");
+    one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
+    let merged = fs::read_to_string(&note).unwrap();
+    let words = ["ls mine", "ls theirs", "^n-003", "^n-004", "file 0 ", "file zero", "[!conflict] n-001"];
+    assert_eq!(counts(&merged, &words), [1, 1, 1, 1, 1, 1, 1], "{merged}");
+    assert!(merged.contains("`Bash ls theirs` → theirs ^n-004"), "{merged}");
+}
+
+#[test]
+fn with_a_base_changes_and_deletions_of_one_side_are_made() {
+    let world = World::new();
+    let one = world.machine("one", "vault");
+    one.import(&[]);
+    // A note that grew has a base in the machine state.
+    one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green."]);
+    assert_eq!(one.import(&[])["updated"], 1);
+    let note = one.note(SESSION);
+    let copy = note.with_file_name("2026-11-20-count-the-lighthouses 2.md");
+    fs::copy(&note, &copy).unwrap();
+    edit(&note, "Nine are lit.", "Nine are lit, by hand.");
+    edit(&copy, "Eleven stand.\n\n", "");
+    edit(&copy, "Two burn green.", "Two burn green, one red.");
+    edit(&copy, "status: completed\n", "status: completed\nmood: calm\n");
+    let (said, err, code) = one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
+    assert!(code == Some(0) && said.contains("three versions"), "{said}{err}");
+    let merged = fs::read_to_string(&note).unwrap();
+    let words = ["Nine are lit, by hand.", "Nine are lit.", "Eleven stand.", "green, one red", "green.", "mood: calm"];
+    assert_eq!(counts(&merged, &words), [1, 0, 0, 1, 0, 1], "{merged}");
+    assert_eq!(counts(&merged, &["^n-001", "^n-002", "^n-003", "[!conflict]"]), [1, 1, 1, 0], "{merged}");
+    one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green.", "Done."]);
+    assert_eq!(one.import(&[])["updated"], 1);
+    let grown = fs::read_to_string(&note).unwrap();
+    assert_eq!(counts(&grown, &["Eleven stand.", "by hand", "one red", "Done.", "^n-004"]), [0, 1, 1, 1, 1], "{grown}");
+}
+
+#[test]
+fn only_a_copy_of_the_same_session_is_merged() {
+    let world = World::new();
+    let one = world.machine("one", "vault");
+    one.import(&[]);
+    let (note, other) = (one.note(SESSION), one.note(OTHER));
+    let (_, said, code) = one.cru(&["merge", note.to_str().unwrap(), other.to_str().unwrap()]);
+    assert!(code == Some(2) && said.contains("another session") && other.exists(), "{said}");
+    let (_, said, code) = one.cru(&["merge", note.to_str().unwrap(), note.to_str().unwrap()]);
+    assert!(code == Some(2) && said.contains("one file") && note.exists(), "{said}");
 }

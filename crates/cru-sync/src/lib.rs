@@ -11,6 +11,7 @@ pub mod flush;
 mod grow;
 pub mod hooked;
 pub mod import;
+pub mod merge;
 mod plan;
 pub mod read;
 #[cfg(test)]
