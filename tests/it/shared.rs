@@ -69,7 +69,8 @@ impl Machine<'_> {
         let mut lines = vec![message(0, "user", prompt.into())];
         for (at, reply) in replies.iter().enumerate() {
             let (number, id) = (at * 3 + 1, format!("toolu_{at}"));
-            let call = json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": format!("ls {at}") } }]);
+            let call =
+                json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": format!("ls {at}") } }]);
             lines.push(message(number, "assistant", call));
             let answer = json!([{ "type": "tool_result", "tool_use_id": id, "content": format!("file {at}") }]);
             lines.push(message(number + 1, "user", answer));
@@ -231,7 +232,8 @@ fn both_sides_make_the_same_note() {
     let names = |machine: &Machine<'_>| -> Vec<_> {
         let text = |path: &PathBuf| fs::read_to_string(path).unwrap();
         // Where the transcript is belongs to a machine; below a home it is `~/…` on both.
-        let shared = |path| text(path).lines().filter(|line| !line.starts_with("transcript:")).collect::<Vec<_>>().join("\n");
+        let shared =
+            |path| text(path).lines().filter(|line| !line.starts_with("transcript:")).collect::<Vec<_>>().join("\n");
         machine.notes().iter().map(|path| (path.file_name().unwrap().to_owned(), shared(path))).collect()
     };
     assert_eq!(names(&one), names(&two), "git has nothing to merge");

@@ -33,14 +33,7 @@ pub struct Merged {
 ///
 /// Errors: a file that cannot be read or written. The copy stays until the note is written and its own bytes stand in the
 /// trash.
-pub fn merge(
-    vault: &Vault,
-    state: &State,
-    now: Timestamp,
-    head: &Head,
-    copy: &VaultPath,
-    dry: bool,
-) -> Result<Merged> {
+pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &VaultPath, dry: bool) -> Result<Merged> {
     let session = key(&head.id());
     let writer = Writer::new(vault, state, now);
     let bytes = vault.read(copy)?.into_owned();

@@ -51,11 +51,7 @@ const ASSETS: &[Asset] = &[
         merge: Merge::Json,
     },
     Asset { path: ".obsidian/templates.json", content: "{\n  \"folder\": \"templates\"\n}\n", merge: Merge::Json },
-    Asset {
-        path: TEMPLATE,
-        content: include_str!("../../../templates/obsidian/New session.md"),
-        merge: Merge::Keep,
-    },
+    Asset { path: TEMPLATE, content: include_str!("../../../templates/obsidian/New session.md"), merge: Merge::Keep },
     Asset {
         path: "Sessions.base",
         content: include_str!("../../../templates/obsidian/Sessions.base"),

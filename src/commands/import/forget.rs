@@ -44,7 +44,8 @@ fn find(name: &str, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Resul
 }
 
 fn is_host_id(name: &str) -> bool {
-    let is_date = name.len() > 10 && name.bytes().zip(*b"0000-00-00-").all(|(a, b)| b == b'-' && a == b || b == b'0' && a.is_ascii_digit());
+    let is_date = name.len() > 10
+        && name.bytes().zip(*b"0000-00-00-").all(|(a, b)| b == b'-' && a == b || b == b'0' && a.is_ascii_digit());
     !is_date && name.len() >= 8 && !name.contains(char::is_whitespace) && name.bytes().any(|byte| byte.is_ascii_digit())
 }
 

@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use self::evidence::{Deletes, Evidence};
 use self::waiting::Waiting;
+use super::check::quoted;
 use super::history::{line, status_look};
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
-use super::check::quoted;
 use super::{Context, Output, View, current, reading};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
@@ -199,7 +199,8 @@ impl Report {
                     };
                     let sessions = plural(self.waiting.len() as u64, "session");
                     // What has no note is not written by a flush.
-                    let what = if self.waiting.iter().any(|it| it.note) { "; `cru flush --all` writes them" } else { "" };
+                    let what =
+                        if self.waiting.iter().any(|it| it.note) { "; `cru flush --all` writes them" } else { "" };
                     paint(style::WARN, format_args!("{entries} of {sessions}{what}"))
                 }
             },

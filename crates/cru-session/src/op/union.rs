@@ -98,21 +98,23 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
     let mut ops = properties(base, note, copy);
     let phases: HashSet<&str> = theirs.iter().filter_map(|piece| piece.phase.as_deref()).collect();
     let mut free = FreeIds::of(theirs.iter().chain(&ours));
+    let ends: HashMap<Option<&str>, &str> =
+        theirs.iter().map(|piece| (piece.phase.as_deref(), piece.text.as_str())).collect();
     let mut added = Added::default();
     for piece in &ours {
         if there.take(&piece.text) {
-            added.anchor(piece.id, piece.phase.as_deref(), &mut ops);
+            added.anchor(piece, &ends, &mut ops);
             continue;
         }
         let found = there.by_id(piece);
         let old = before.by_id(piece);
         match (found, old) {
             // The copy is as it was; the note was changed, or the block was deleted there.
-            (_, Some(old)) if old.text == piece.text => added.anchor(piece.id, piece.phase.as_deref(), &mut ops),
+            (_, Some(old)) if old.text == piece.text => added.anchor(piece, &ends, &mut ops),
             // Deleted there, and changed here: what a person wrote comes back.
             (None, Some(_)) => added.add(piece, piece.text.clone(), piece.id.map(str::to_owned), &phases, &mut ops),
             (Some(found), Some(old)) => {
-                added.anchor(piece.id, piece.phase.as_deref(), &mut ops);
+                added.anchor(piece, &ends, &mut ops);
                 let (old, new) = (old.text.clone(), piece.text.clone());
                 ops.push(Op::Replace { phase: found.phase.clone(), old, new });
             }
@@ -122,7 +124,7 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
                 added.add(piece, text, Some(id), &phases, &mut ops);
             }
             (Some(_), None) => {
-                added.anchor(piece.id, piece.phase.as_deref(), &mut ops);
+                added.anchor(piece, &ends, &mut ops);
                 let id = piece.id.unwrap_or_default();
                 let text = conflict(id, &piece.text);
                 ops.push(Op::InsertAfter { block: id.to_owned(), phase: piece.phase.clone(), text });
@@ -194,6 +196,8 @@ fn heading(piece: &Piece<'_>, theirs: &[Piece<'_>], base: &[Piece<'_>], ops: &mu
 struct Added {
     /// The last block with an id that both have or that was added, and its phase.
     after: Option<(String, Option<String>)>,
+    /// The phase whose last block both have.
+    ended: Option<String>,
     text: String,
     phase: Option<String>,
     /// Whether the phase itself is new.
@@ -204,21 +208,16 @@ struct Added {
 
 impl Added {
     /// A block that both have: what comes stands behind it.
-    fn anchor(&mut self, id: Option<&str>, phase: Option<&str>, ops: &mut Vec<Op>) {
+    fn anchor(&mut self, piece: &Piece<'_>, ends: &HashMap<Option<&str>, &str>, ops: &mut Vec<Op>) {
         self.flush(ops);
-        if let Some(id) = id {
-            self.after = Some((id.to_owned(), phase.map(str::to_owned)));
+        let is_last = ends.get(&piece.phase.as_deref()) == Some(&piece.text.as_str());
+        self.ended = piece.phase.clone().filter(|_| is_last);
+        if let Some(id) = piece.id {
+            self.after = Some((id.to_owned(), piece.phase.clone()));
         }
     }
 
-    fn add(
-        &mut self,
-        piece: &Piece<'_>,
-        text: String,
-        id: Option<String>,
-        phases: &HashSet<&str>,
-        ops: &mut Vec<Op>,
-    ) {
+    fn add(&mut self, piece: &Piece<'_>, text: String, id: Option<String>, phases: &HashSet<&str>, ops: &mut Vec<Op>) {
         // Steps go into the list they stand in; what follows them is another insertion behind the last.
         let turns = self.ends_with_item != piece.is_item && self.last.is_some();
         if !self.text.is_empty() && (self.phase != piece.phase || (turns && !self.is_new)) {
@@ -245,6 +244,7 @@ impl Added {
         let behind = self.after.as_ref().filter(|(_, of)| *of == phase).map(|(id, _)| id.clone());
         ops.push(match (behind, &phase) {
             _ if std::mem::take(&mut self.is_new) => Op::Phase { text },
+            _ if phase.is_some() && self.ended == phase => Op::Append { phase: phase.clone(), text },
             (Some(block), _) => Op::InsertAfter { block, phase: phase.clone(), text },
             (None, Some(_)) => Op::Append { phase: phase.clone(), text },
             (None, None) => Op::Preface { text },
@@ -326,4 +326,76 @@ fn properties(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
         }
     });
     ops
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::op::{Mode, apply};
+
+    fn merged(base: Option<&str>, note: &str, copy: &str) -> String {
+        let base = base.map(Note::parse);
+        let ops = union(base.as_ref(), &Note::parse(note), &Note::parse(copy));
+        String::from_utf8(apply(note.as_bytes(), &ops, Mode::First).unwrap().bytes).unwrap()
+    }
+
+    const HEAD: &str = "---\ntype: session\nsession_id: a\n---\n# A\n\n## Look\n\n*2026-11-20T09:00:00Z* ^p-01\n\n";
+
+    /// A note of steps and prose: the numbers of its steps, and its paragraphs.
+    fn note(steps: &[u8], prose: &[u8]) -> String {
+        let mut text = HEAD.to_owned();
+        for step in steps {
+            text += &format!("- `Bash ls {step}` → file {step} ^n-{step:03}\n");
+        }
+        for words in prose {
+            text += &format!("\nRemark {words}.\n");
+        }
+        text
+    }
+
+    fn numbers() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::btree_set(1..9_u8, 0..6).prop_map(|set| set.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_of_both_sides_stands_once(
+            steps in numbers(), others in numbers(), prose in numbers(), more in numbers(),
+        ) {
+            let (one, other) = (note(&steps, &prose), note(&others, &more));
+            let result = merged(None, &one, &other);
+            for step in steps.iter().chain(&others) {
+                prop_assert_eq!(result.matches(&format!("^n-{step:03}")).count(), 1, "{}", result);
+            }
+            for words in prose.iter().chain(&more) {
+                prop_assert_eq!(result.matches(&format!("Remark {words}.")).count(), 1, "{}", result);
+            }
+            prop_assert!(missing_lines(None, &Note::parse(result.as_str()), &Note::parse(other.as_str())).is_empty());
+            prop_assert_eq!(merged(None, &result, &other), result.clone(), "a second time changes nothing");
+        }
+
+        #[test]
+        fn a_base_takes_away_what_one_side_deleted(base in numbers(), gone in numbers(), here in numbers()) {
+            let without = |gone: &[u8]| base.iter().copied().filter(|it| !gone.contains(it)).collect::<Vec<_>>();
+            let old = note(&base, &[]);
+            let result = merged(Some(&old), &note(&without(&here), &[]), &note(&without(&gone), &[]));
+            for step in &base {
+                let wanted = usize::from(!gone.contains(step) && !here.contains(step));
+                prop_assert_eq!(result.matches(&format!("^n-{step:03}")).count(), wanted, "{}", result);
+            }
+        }
+
+        #[test]
+        fn total_on_any_text(
+            base in "([-#>` ^n01a]{0,8}\n){0,8}", one in "([-#>` ^n01a]{0,8}\n){0,8}", other in "([-#>` ^n01a]{0,8}\n){0,8}",
+        ) {
+            let (base, one, other) = (Note::parse(base), Note::parse(one), Note::parse(other));
+            for base in [None, Some(&base)] {
+                let ops = union(base, &one, &other);
+                let _ = apply(one.bytes(), &ops, Mode::First);
+            }
+        }
+    }
 }

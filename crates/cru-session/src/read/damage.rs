@@ -85,9 +85,7 @@ fn swallowing_fences(note: &Note) -> Vec<Diagnostic> {
             continue;
         }
         let span = Span::new(block.content.start, block.content.start + opening.len());
-        let count = |count: usize, what: &str| {
-            (count > 0).then(|| cru_base::text::plural(count as u64, what))
-        };
+        let count = |count: usize, what: &str| (count > 0).then(|| cru_base::text::plural(count as u64, what));
         let what: Vec<String> = [count(steps, "step"), count(phases, "phase")].into_iter().flatten().collect();
         let how = if closed { "closes only with a later one" } else { "is never closed" };
         let message = format!("this fence {how}, so {} in it are not read", what.join(" and "));

@@ -333,8 +333,7 @@ fn list_missing<'a>(
         }
         _ => false,
     };
-    let missing: HashSet<&str> =
-        rows.into_iter().filter(is_missing).map(|row| row.host_session.as_str()).collect();
+    let missing: HashSet<&str> = rows.into_iter().filter(is_missing).map(|row| row.host_session.as_str()).collect();
     let mut missing: Vec<&str> = missing.into_iter().collect();
     missing.sort_unstable();
     let _ = imported::enter(vault, &machine.state, machine.now, importer.host(), missing);

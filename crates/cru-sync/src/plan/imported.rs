@@ -105,7 +105,8 @@ fn append<'a>(
     let mut lines = String::new();
     for session in sessions.into_iter().filter(|session| !session.is_empty()) {
         let line = ImportedLine { host: host.to_owned(), host_session: session.to_owned(), at, forgotten };
-        let line = serde_json::to_string(&line).map_err(|error| Error::internal("encode an imported session", error))?;
+        let line =
+            serde_json::to_string(&line).map_err(|error| Error::internal("encode an imported session", error))?;
         lines.push_str(&line);
         lines.push('\n');
     }
