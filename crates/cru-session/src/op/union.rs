@@ -112,7 +112,7 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
             // The copy is as it was; the note was changed, or the block was deleted there.
             (_, Some(old)) if old.text == piece.text => added.anchor(piece, &ends, &mut ops),
             // Deleted there, and changed here: what a person wrote comes back.
-            (None, Some(_)) => added.add(piece, piece.text.clone(), piece.id.map(str::to_owned), &phases, &mut ops),
+            (None, Some(_)) => added.add(piece, &piece.text, piece.id.map(str::to_owned), &phases, &mut ops),
             (Some(found), Some(old)) => {
                 added.anchor(piece, &ends, &mut ops);
                 let (old, new) = (old.text.clone(), piece.text.clone());
@@ -121,7 +121,7 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
             // Two steps that were given one id.
             (Some(found), None) if piece.is_item && found.call() != piece.call() => {
                 let (text, id) = free.rename(piece);
-                added.add(piece, text, Some(id), &phases, &mut ops);
+                added.add(piece, &text, Some(id), &phases, &mut ops);
             }
             (Some(_), None) => {
                 added.anchor(piece, &ends, &mut ops);
@@ -135,7 +135,7 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
             (None, None) if piece.is_heading && is_known(piece, &phases, &theirs) => {
                 heading(piece, &theirs, &base_pieces, &mut ops);
             }
-            (None, None) => added.add(piece, piece.text.clone(), piece.id.map(str::to_owned), &phases, &mut ops),
+            (None, None) => added.add(piece, &piece.text, piece.id.map(str::to_owned), &phases, &mut ops),
         }
     }
     added.flush(&mut ops);
@@ -217,7 +217,7 @@ impl Added {
         }
     }
 
-    fn add(&mut self, piece: &Piece<'_>, text: String, id: Option<String>, phases: &HashSet<&str>, ops: &mut Vec<Op>) {
+    fn add(&mut self, piece: &Piece<'_>, text: &str, id: Option<String>, phases: &HashSet<&str>, ops: &mut Vec<Op>) {
         // Steps go into the list they stand in; what follows them is another insertion behind the last.
         let turns = self.ends_with_item != piece.is_item && self.last.is_some();
         if !self.text.is_empty() && (self.phase != piece.phase || (turns && !self.is_new)) {
@@ -229,7 +229,7 @@ impl Added {
         } else {
             self.text.push_str(if self.ends_with_item && piece.is_item { "\n" } else { "\n\n" });
         }
-        self.text.push_str(&text);
+        self.text.push_str(text);
         self.ends_with_item = piece.is_item;
         if id.is_some() {
             self.last = id;
