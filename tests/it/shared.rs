@@ -403,6 +403,9 @@ fn a_copy_is_merged_and_moved_to_the_trash() {
     edit(&note, "Eleven stand.", "Eleven stand.\n\nMine: the oldest is of 1812.");
     edit(&copy, "Nine are lit.", "Nine are lit.\n\nTheirs: two are private.");
     edit(&copy, " ^n-002\n", " ^n-002\n- `Bash ls 9` → file 9 ^n-003\n");
+    // A short line just above the revision, which every write changes.
+    edit(&note, "cru_cursor:", "tags:\n  - a\ncru_cursor:");
+    edit(&copy, "cru_cursor:", "tags:\n  - a\n  - b\ncru_cursor:");
     let (note_path, copy_path) = (note.to_str().unwrap(), copy.to_str().unwrap());
     let (before, theirs) = (fs::read_to_string(&note).unwrap(), fs::read_to_string(&copy).unwrap());
     let (said, _, code) = one.cru(&["merge", note_path, copy_path, "--dry-run"]);
