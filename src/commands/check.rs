@@ -19,13 +19,14 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 
 /// Look for what is wrong in notes
 ///
-/// Without PATH the whole vault. Each remark shows its place, the line and what to do; with `-f json` all of them as
+/// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
+/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each remark shows its place, the line and what to do; with `-f json` all of them as
 /// data. Exit code 1 when there are errors; warnings alone are no error.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
     paths: Vec<PathBuf>,
-    /// Mend what is safe: quote broken frontmatter values, add missing ids, rename repeated ones
+    /// Mend what is safe: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,
     /// With `--fix`: show the changes and write nothing
@@ -36,7 +37,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let targets = targets(&args.paths, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
-    let checked: Vec<Result<Checked>> = targets
+    let checked: Vec<Result<Option<Checked>>> = targets
         .par_iter()
         .map(|target| {
             let checked = check(target, args);
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     drop(progress);
     let mut notes = Vec::new();
     for checked in checked {
-        notes.push(checked?);
+        notes.extend(checked?);
     }
     // A missing block of the same note is told by the note itself; the graph would say it again.
     let told: HashSet<(String, Span)> = notes
@@ -73,11 +74,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 pub(super) struct Target {
     pub(super) shown: String,
     pub(super) path: PathBuf,
+    /// Whether it was named alone: then it is checked whatever it is.
+    pub(super) named: bool,
 }
 
 /// The notes that `paths` name: files anywhere, folders and patterns of the vault; all of it where none is named.
 pub(super) fn targets(paths: &[PathBuf], cx: &Context<'_>) -> Result<Vec<Target>> {
-    let plain = |path: &Path| Target { shown: path.display().to_string(), path: cx.absolute(path) };
+    let plain = |path: &Path| Target { shown: path.display().to_string(), path: cx.absolute(path), named: true };
     // Single notes may be checked anywhere; only folders and patterns need a vault.
     if !paths.is_empty() && paths.iter().all(|path| cx.absolute(path).is_file()) {
         return Ok(paths.iter().map(|path| plain(path)).collect());
@@ -88,7 +91,7 @@ pub(super) fn targets(paths: &[PathBuf], cx: &Context<'_>) -> Result<Vec<Target>
         cx.ui.warn(&format!("{}: {}", finding.path.text(), finding.diagnostic.message));
     }
     let all = || walk.notes.iter();
-    let of = |path: &VaultPath| Target { shown: path.text().into_owned(), path: vault.file(path) };
+    let of = |path: &VaultPath| Target { shown: path.text().into_owned(), path: vault.file(path), named: false };
     if paths.is_empty() {
         return Ok(all().map(of).collect());
     }
@@ -129,15 +132,33 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
     // A session that cannot be read stops the command where it is checked itself.
     let (sessions, _) = vault.load_sessions(&catalog);
     let graph = Graph::of(&catalog, &sessions);
+    let copies = catalog.conflict_copies().filter_map(|(copy, of)| {
+        let shown = *shown.get(&copy.path)?;
+        let message = format!("this is a copy of {} that a sync service left; it is in no list", of.path);
+        let help = format!("`cru merge {} {}` brings what it has into the note", quoted(&of.path), quoted(&copy.path));
+        Some((shown.to_owned(), Diagnostic::warning("conflict-copy", Span::default(), message).help(help)))
+    });
     let of = |finding: &Finding| Some(((*shown.get(&finding.path)?).to_owned(), finding.diagnostic.clone()));
-    graph.findings().iter().filter_map(of).collect()
+    graph.findings().iter().filter_map(of).chain(copies).collect()
 }
 
-fn check(target: &Target, args: &Args) -> Result<Checked> {
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &VaultPath) -> String {
+    let text = path.to_string();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// What is wrong in a note; `None` where it is not ours.
+fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
     let mut bytes = files::read(&target.path)?;
+    let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
+    if !is_ours && !target.named {
+        return Ok(None);
+    }
     let mut fixes = Vec::new();
     let mut diff = String::new();
-    if args.fix {
+    if args.fix && is_ours {
         let stem = target.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let (mended, done) = session::fix::fix(&bytes, &stem);
         if mended != bytes {
@@ -153,9 +174,32 @@ fn check(target: &Target, args: &Args) -> Result<Checked> {
     let note = Note::parse(bytes);
     let (_, mut diagnostics) = session::read::session(&note);
     diagnostics.extend_from_slice(note.diagnostics());
+    diagnostics.extend(session::read::damage(&note));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     diagnostics.dedup();
-    Ok(Checked { path: target.shown.clone(), text: note.text().to_owned(), diagnostics, fixes, diff })
+    Ok(Some(Checked { path: target.shown.clone(), text: note.text().to_owned(), diagnostics, fixes, diff }))
+}
+
+/// Whether a note is of a kind that cru writes and reads. Where a conflict stands in or before the frontmatter, its lines
+/// are looked at one by one.
+fn is_ours(text: &str) -> bool {
+    const KINDS: [&str; 4] = ["session", "workflow", "case", "lesson"];
+    /// Lines of a frontmatter that are looked at.
+    const MOST: usize = 2_000;
+    let is_kind = |kind: &str| KINDS.contains(&kind.trim().trim_matches(['"', '\'']).to_ascii_lowercase().as_str());
+    let (meta, _) = session::read::meta(text);
+    if meta.kind.as_deref().is_some_and(is_kind) {
+        return true;
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let head = text.lines().take(MOST).take_while(|line| !line.starts_with("# "));
+    let mut is_conflicted = false;
+    let mut says_kind = false;
+    for line in head {
+        is_conflicted |= line.starts_with("<<<<<<<");
+        says_kind |= line.strip_prefix("type:").is_some_and(is_kind);
+    }
+    is_conflicted && says_kind
 }
 
 struct Checked {

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::status::waiting::{self, Waiting};
 use super::{Context, Output, View, reading};
-use crate::base::text::plural;
+use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::log::{Log, Target};
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::import::report::Outcome;
-use crate::vault::{Catalog, State, Vault};
+use crate::vault::{Catalog, Head, State, Vault};
 
 /// Write what waits in journals into the notes
 ///
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let mut report = Report { schema: 1, sessions: Vec::new(), failed: 0 };
+    let mut report = Report { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
     let heard = Transcripts::of(&vault, cx.env).listen();
     // What a host did comes first: what was logged stands in the phase that it began.
     let (targets, hooked) = if args.all {
@@ -75,6 +76,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let count = plural(report.failed, "session");
         return Err(Error::usage(format!("{count} could not be written")).with_hint("run `cru flush --all` again"));
     }
+    // Notes may have been made just now.
+    let catalog = Catalog::read(&vault);
+    let ids: Vec<String> = catalog.sessions().map(Head::id).collect();
+    report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
     Ok(Box::new(report))
 }
 
@@ -82,6 +87,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 struct Report {
     schema: u32,
     sessions: Vec<Row>,
+    /// What still waits afterwards, as `cru status` says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Waiting>,
     #[serde(skip)]
     failed: u64,
 }
@@ -126,7 +134,7 @@ impl Report {
 
 impl Output for Report {
     fn text(&self, _: &View) -> String {
-        if self.sessions.is_empty() {
+        if self.sessions.is_empty() && self.waiting.is_empty() {
             return "nothing waits\n".to_owned();
         }
         let mut out = String::new();
@@ -147,6 +155,11 @@ impl Output for Report {
                 what.push(if row.changed { "new" } else { "nothing" }.to_owned());
             }
             let _ = writeln!(out, "{}  {}", row.session, what.join(", "));
+        }
+        for it in &self.waiting {
+            let entries = if it.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", it.entries) };
+            let why = if it.note { "`cru flush --all` writes them" } else { "it has no note here" };
+            let _ = writeln!(out, "{}  {entries} still waiting: {why}", sanitise(&it.session));
         }
         out
     }

@@ -22,6 +22,7 @@ mod init;
 mod language;
 mod log;
 mod man;
+mod merge;
 pub mod output;
 mod query;
 mod reading;
@@ -124,6 +125,7 @@ pub enum Command {
     #[command(subcommand)]
     Hooks(hooks::Command),
     Undo(undo::Args),
+    Merge(merge::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -172,6 +174,7 @@ impl Command {
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
             Self::Undo(args) => undo::run(&args, cx),
+            Self::Merge(args) => merge::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -50,6 +50,7 @@ mod rewritten;
 mod search;
 mod secrets;
 mod seeds;
+mod shared;
 mod toon;
 mod transcript_set;
 mod transcripts;

@@ -25,6 +25,7 @@ use super::update::{Read, Sources};
 use cru_base::{Diagnostic, Error, Lines, Result, Span};
 use cru_note::Note;
 use cru_session::read;
+use cru_vault::copies::conflict_copies;
 use cru_vault::{Finding, Vault, VaultPath, path};
 
 /// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
@@ -184,7 +185,7 @@ impl Snapshot {
             }
             listed.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
         }
-        Ok(Self {
+        let mut snapshot = Self {
             fields,
             parts,
             listed,
@@ -196,7 +197,28 @@ impl Snapshot {
             root: vault.clone(),
             refreshed,
             findings,
-        })
+        };
+        snapshot.leave_out_copies();
+        Ok(snapshot)
+    }
+
+    /// A session of which a sync service left a copy is listed and found once.
+    fn leave_out_copies(&mut self) {
+        let stem = |listed: &Listed| {
+            let name = listed.path.rsplit('/').next().unwrap_or_default();
+            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+        };
+        let stems: Vec<String> = self.listed.iter().map(stem).collect();
+        let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
+        let id = |at: usize| self.listed.get(at).map(|listed| self.row(listed).id);
+        let copies: HashSet<usize> = conflict_copies(&stems, id).into_iter().map(|(copy, _)| copy).collect();
+        if !copies.is_empty() {
+            let mut at = 0;
+            self.listed.retain(|_| {
+                at += 1;
+                !copies.contains(&(at - 1))
+            });
+        }
     }
 
     /// How many sessions there are.

@@ -11,9 +11,11 @@ pub mod flush;
 mod grow;
 pub mod hooked;
 pub mod import;
+pub mod merge;
 mod plan;
 pub mod read;
 #[cfg(test)]
 mod tests;
 
 pub use plan::choice::{Choice, Project};
+pub use plan::imported::forget;

@@ -61,6 +61,8 @@ pub struct Catalog {
     pub findings: Vec<Finding>,
     /// Resolves links.
     pub links: LinkTable,
+    /// Copies that a sync service left, and what they are copies of: indices of [`Catalog::heads`], sorted.
+    copies: Vec<(usize, usize)>,
 }
 
 impl Catalog {
@@ -78,12 +80,20 @@ impl Catalog {
     /// From heads that were read elsewhere. Both lists are sorted by path.
     pub fn new(heads: Vec<Head>, others: Vec<VaultPath>, findings: Vec<Finding>) -> Self {
         let links = LinkTable::of(&heads, &others);
-        Self { heads, others, findings, links }
+        let copies = conflict_copies(&heads);
+        Self { heads, others, findings, links, copies }
     }
 
-    /// The sessions, sorted by path.
+    /// The sessions, sorted by path; one of which a sync service left a copy counts once.
     pub fn sessions(&self) -> impl Iterator<Item = &Head> {
-        self.heads.iter().filter(|head| head.is_session())
+        let is_copy = |at: usize| self.copies.binary_search_by_key(&at, |(copy, _)| *copy).is_ok();
+        let heads = self.heads.iter().enumerate().filter(move |(at, head)| head.is_session() && !is_copy(*at));
+        heads.map(|(_, head)| head)
+    }
+
+    /// The copies of sessions that a sync service left, each with the note that it is a copy of.
+    pub fn conflict_copies(&self) -> impl Iterator<Item = (&Head, &Head)> {
+        self.copies.iter().filter_map(|(copy, of)| Some((self.heads.get(*copy)?, self.heads.get(*of)?)))
     }
 
     /// The note that a link in the note at `from` means.
@@ -108,6 +118,14 @@ impl Catalog {
     pub fn position(&self, path: &VaultPath) -> Option<u32> {
         self.heads.binary_search_by(|head| head.path.cmp(path)).ok().map(number)
     }
+}
+
+/// The copies among notes, as [`super::copies::conflict_copies`] finds them.
+pub fn conflict_copies(heads: &[Head]) -> Vec<(usize, usize)> {
+    let stems: Vec<_> = heads.iter().map(|head| head.path.stem()).collect();
+    let stems: Vec<&str> = stems.iter().map(|stem| &**stem).collect();
+    let id = |at: usize| heads.get(at).filter(|head| head.is_session())?.meta.session_id.clone();
+    super::copies::conflict_copies(&stems, id)
 }
 
 /// A note that cannot be read is still there: links to it are whole.

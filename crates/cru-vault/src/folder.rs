@@ -19,6 +19,7 @@ pub struct Vault {
     warnings: Vec<Finding>,
     overlay: BTreeMap<VaultPath, Vec<u8>>,
     broken: bool,
+    templates: Option<VaultPath>,
 }
 
 impl Vault {
@@ -37,7 +38,9 @@ impl Vault {
             Err(error) => {
                 let text = std::fs::read(root.join(MARK).join("config.toml")).unwrap_or_default();
                 let config = Config::salvage(&String::from_utf8_lossy(&text));
-                let vault = Self { root, config, warnings: Vec::new(), overlay: BTreeMap::new(), broken: true };
+                let templates = super::obsidian::template_folder(&root);
+                let overlay = BTreeMap::new();
+                let vault = Self { root, config, warnings: Vec::new(), overlay, broken: true, templates };
                 Ok((vault, Some(error)))
             }
         }
@@ -90,7 +93,8 @@ impl Vault {
         };
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
-        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new(), broken: false })
+        let templates = super::obsidian::template_folder(root);
+        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new(), broken: false, templates })
     }
 
     /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.
@@ -123,6 +127,11 @@ impl Vault {
     /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The folder of templates that Obsidian's settings name: no note in it is read.
+    pub fn template_folder(&self) -> Option<&VaultPath> {
+        self.templates.as_ref()
     }
 
     /// What is odd in its configuration.

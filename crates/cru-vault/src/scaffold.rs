@@ -30,8 +30,11 @@ enum Merge {
     Lines,
 }
 
+/// The template of a session: in the folder that Obsidian takes templates from, where its settings name another.
+const TEMPLATE: &str = "templates/New session.md";
+
 const ASSETS: &[Asset] = &[
-    Asset { path: ".gitignore", content: ".cru/cache/\n.cru/local/\nevidence/\n", merge: Merge::Lines },
+    Asset { path: ".gitignore", content: "/.cru/cache/\n/.cru/local/\n/evidence/\n", merge: Merge::Lines },
     Asset {
         path: ".obsidian/snippets/cru.css",
         content: include_str!("../../../templates/obsidian/cru.css"),
@@ -48,11 +51,7 @@ const ASSETS: &[Asset] = &[
         merge: Merge::Json,
     },
     Asset { path: ".obsidian/templates.json", content: "{\n  \"folder\": \"templates\"\n}\n", merge: Merge::Json },
-    Asset {
-        path: "templates/New session.md",
-        content: include_str!("../../../templates/obsidian/New session.md"),
-        merge: Merge::Keep,
-    },
+    Asset { path: TEMPLATE, content: include_str!("../../../templates/obsidian/New session.md"), merge: Merge::Keep },
     Asset {
         path: "Sessions.base",
         content: include_str!("../../../templates/obsidian/Sessions.base"),
@@ -93,8 +92,11 @@ pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     );
     let mut changes = vec![put(root, ".cru/config.toml", &config, Merge::Keep)?];
     let mut problems = Vec::new();
+    let templates = super::obsidian::template_folder(root);
     for asset in ASSETS {
-        match put(root, asset.path, asset.content, asset.merge) {
+        let own = templates.as_ref().filter(|_| asset.path == TEMPLATE);
+        let path = own.map(|folder| format!("{folder}/New session.md"));
+        match put(root, path.as_deref().unwrap_or(asset.path), asset.content, asset.merge) {
             Ok(change) => changes.push(change),
             Err(problem @ Error::Usage { .. }) => problems.push(problem),
             Err(error) => return Err(error),
@@ -124,7 +126,9 @@ fn put(root: &Path, path: &str, content: &str, merge: Merge) -> Result<Change> {
 /// `old` with the lines of `wanted` that it lacks; `None` when it has all.
 fn merge_lines(old: &[u8], wanted: &str) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(old);
-    let missing: Vec<&str> = wanted.lines().filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
+    // A line that ignores the same in every folder does so here too.
+    let same = |own: &str, line: &str| own.trim().trim_start_matches('/') == line.trim_start_matches('/');
+    let missing: Vec<&str> = wanted.lines().filter(|line| !text.lines().any(|own| same(own, line))).collect();
     if missing.is_empty() {
         return None;
     }
@@ -217,7 +221,8 @@ mod tests {
         assert_eq!(types["types"]["mood"], "text");
         assert_eq!(types["types"]["ended"], "text");
         assert_eq!(read(".obsidian/templates.json"), "{\"folder\":\"My templates\"}");
-        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n.cru/local/\nevidence/\n");
+        assert!(dir.path().join("My templates/New session.md").is_file() && !dir.path().join("templates").exists());
+        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n/.cru/local/\n/evidence/\n");
     }
 
     #[test]

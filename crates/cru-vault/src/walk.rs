@@ -115,7 +115,9 @@ fn look<T: Send>(
         if kind.is_file() {
             files.push((path, entry));
         } else if name != "node_modules" && !vault.config().exclude.matches(path.as_path()) {
-            let templates = folder.templates || name.eq_ignore_ascii_case("templates");
+            let templates = folder.templates
+                || name.eq_ignore_ascii_case("templates")
+                || vault.template_folder().is_some_and(|templates| *templates == path);
             inside.folders.push(Folder { path: Some(path), templates });
         }
     }

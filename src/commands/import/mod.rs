@@ -3,6 +3,7 @@
 mod account;
 mod filter;
 mod follow;
+mod forget;
 mod overview;
 mod what;
 
@@ -54,9 +55,12 @@ pub struct Args {
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
     no_redact: bool,
-    /// Make notes again that you deleted
+    /// Make notes again that you deleted, and import sessions again that you forgot
     #[arg(long)]
     restore: bool,
+    /// Never import this session, on no machine that shares the vault: a note, or the host's id of a session
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["what", "all", "restore", "reattach", "watch", "dry_run"])]
+    forget: Vec<String>,
     /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
     #[arg(long)]
     reattach: bool,
@@ -71,6 +75,9 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if !args.forget.is_empty() {
+        return forget::run(&args.forget, cx);
+    }
     let what = What::of(args, cx)?;
     let preview = matches!(what, What::Overview);
     let vault = match Vault::find(cx.vault_arg(), cx.env) {

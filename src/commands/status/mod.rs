@@ -5,7 +5,7 @@ mod evidence;
 mod retention;
 #[cfg(test)]
 mod tests;
-mod waiting;
+pub(super) mod waiting;
 
 use std::fmt::Write as _;
 
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use self::evidence::{Deletes, Evidence};
 use self::waiting::Waiting;
+use super::check::quoted;
 use super::history::{line, status_look};
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
@@ -21,7 +22,7 @@ use super::{Context, Output, View, current, reading};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
 use crate::index::{SessionRow, Snapshot};
-use crate::vault::Walk;
+use crate::vault::{Catalog, Head};
 
 /// Rows of a list that a glance takes in.
 const MOST: usize = 8;
@@ -43,16 +44,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
     let rows = snapshot.sessions();
+    let catalog = Catalog::read(&vault);
     let current = current::path(rows, &vault, cx.env);
     let current = current.and_then(|path| rows.iter().find(|row| row.path == path));
     Ok(Box::new(Report {
         schema: 1,
         vault: vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned()),
-        notes: Walk::of(&vault).notes.len() as u64,
+        notes: catalog.heads.len() as u64,
+        copies: catalog.conflict_copies().map(ConflictCopy::of).collect(),
         sessions: rows.len() as u64,
         statuses: statuses(rows),
         current: current.map(Current::of),
-        waiting: waiting::all(rows, &vault, cx.env)?,
+        waiting: waiting::all(rows.iter().map(|row| row.id.as_str()), &vault, cx.env)?,
         index: Index::of(&snapshot),
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
@@ -71,12 +74,31 @@ struct Report {
     statuses: Vec<Count>,
     current: Option<Current>,
     waiting: Vec<Waiting>,
+    /// Copies of sessions that a sync service left.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies: Vec<ConflictCopy>,
     index: Index,
     evidence: Evidence,
     #[serde(skip)]
     now: Timestamp,
     #[serde(skip)]
     most: usize,
+}
+
+/// A copy of a session's note.
+#[derive(Debug, Serialize)]
+struct ConflictCopy {
+    note: String,
+    copy: String,
+    /// What brings them together.
+    command: String,
+}
+
+impl ConflictCopy {
+    fn of((copy, note): (&Head, &Head)) -> Self {
+        let command = format!("cru merge {} {}", quoted(&note.path), quoted(&copy.path));
+        Self { note: note.path.to_string(), copy: copy.path.to_string(), command }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -176,7 +198,10 @@ impl Report {
                         _ => format!("{} entries", thousands(entries as u64)),
                     };
                     let sessions = plural(self.waiting.len() as u64, "session");
-                    paint(style::WARN, format_args!("{entries} of {sessions}; `cru flush --all` writes them"))
+                    // What has no note is not written by a flush.
+                    let what =
+                        if self.waiting.iter().any(|it| it.note) { "; `cru flush --all` writes them" } else { "" };
+                    paint(style::WARN, format_args!("{entries} of {sessions}{what}"))
                 }
             },
         );
@@ -272,6 +297,17 @@ impl Report {
         self.more(self.waiting.len(), out);
     }
 
+    fn copies(&self, out: &mut String) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "\n{}", paint(style::WARN, "Copies that a sync service left"));
+        for it in self.copies.iter().take(self.most) {
+            let _ = writeln!(out, "`{}`", line(&it.command));
+        }
+        self.more(self.copies.len(), out);
+    }
+
     fn more(&self, rows: usize, out: &mut String) {
         let more = rows.saturating_sub(self.most);
         if more > 0 {
@@ -310,6 +346,7 @@ impl Output for Report {
         let mut out = String::new();
         self.head(&mut out);
         self.waiting(view, &mut out);
+        self.copies(&mut out);
         self.at_risk(view, &mut out);
         self.gone(view, &mut out);
         out

@@ -16,6 +16,7 @@ fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
         statuses: Vec::new(),
         current: None,
         waiting: Vec::new(),
+        copies: Vec::new(),
         index: Index { entries: 0, bytes: 0 },
         evidence: Evidence { hosts, at_risk, ..Evidence::default() },
         now: "2026-11-20T12:00:00Z".parse().unwrap(),

@@ -5,26 +5,29 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::base::{Env, Result};
-use crate::index::SessionRow;
 use crate::sync::hooked;
 use crate::vault::state::key;
 use crate::vault::{Journal, State, Vault, Writer};
 
 /// Entries of one session that its note does not have yet.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Waiting {
+pub(in crate::commands) struct Waiting {
     /// Its id; the host's where it has no note yet.
-    pub(super) session: String,
-    pub(super) entries: usize,
+    pub(in crate::commands) session: String,
+    pub(in crate::commands) entries: usize,
     /// Whether it has a note that they belong to.
-    pub(super) note: bool,
+    pub(in crate::commands) note: bool,
 }
 
-/// All that waits, by session.
-pub(super) fn all(rows: &[SessionRow], vault: &Vault, env: &Env) -> Result<Vec<Waiting>> {
+/// All that waits, by session; `ids` are those of the sessions with a note.
+pub(in crate::commands) fn all<'a>(
+    ids: impl IntoIterator<Item = &'a str>,
+    vault: &Vault,
+    env: &Env,
+) -> Result<Vec<Waiting>> {
     // Also what the next command brings over from the time before a move.
     let states = State::existing(vault, env).into_iter().chain(State::others(vault, env));
-    let known: HashMap<String, &str> = rows.iter().map(|row| (key(&row.id), row.id.as_str())).collect();
+    let known: HashMap<String, &str> = ids.into_iter().map(|id| (key(id), id)).collect();
     let mut found: HashMap<String, Waiting> = HashMap::new();
     let mut add = |session: String, entries: usize| {
         let note = known.contains_key(&key(&session));

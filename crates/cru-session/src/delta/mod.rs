@@ -8,7 +8,7 @@
 mod align;
 mod part;
 mod phase;
-mod property;
+pub(crate) mod property;
 #[cfg(test)]
 mod tests;
 

@@ -11,7 +11,7 @@ use cru_note::frontmatter::{self, Value, Values};
 const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
 
 /// An operation for each key that changed.
-pub(super) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
+pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     let values =
         |note: &Note| note.frontmatter().map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
     let (old, new, note) = (values(old), values(new), note.map(values));

@@ -23,6 +23,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod union;
 mod unit;
 mod value;
 
@@ -34,6 +35,7 @@ use super::model::Task;
 pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
 pub use change::Change;
 pub use undo::{UndoError, undo};
+pub use union::{missing_lines, union};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.
 ///

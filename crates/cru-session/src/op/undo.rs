@@ -118,8 +118,10 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
         (inserted.clone(), 0),
     ];
     for (index, (text, lead)) in wanted.iter().enumerate() {
-        let blank = inserted.trim_ascii().len() < TELLING;
-        if text.is_empty() || index > 0 && blank {
+        // A short text is known by what stood before or after it, as `  - tag` above a property that has changed since.
+        let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty();
+        let telling = if is_alone { inserted.trim_ascii().len() } else { text.trim_ascii().len() };
+        if text.is_empty() || index > 0 && telling < TELLING {
             break;
         }
         if let Some(first) = memmem::find(bytes, text) {

@@ -5,6 +5,7 @@
 
 mod callout;
 mod check;
+mod damage;
 mod link;
 mod list;
 mod meta;
@@ -17,6 +18,7 @@ use cru_note::Note;
 
 use super::model::{Link, Meta, Phase, Session};
 
+pub use damage::damage;
 pub use section::is_header;
 
 /// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].

@@ -21,6 +21,7 @@ use crate::import::book::Book;
 use crate::import::report::{Outcome, SessionReport};
 use crate::import::{Machine, Unwatched, write};
 use crate::plan::existing::Existing;
+use crate::plan::imported::ImportedSessions;
 use crate::plan::made::MadeNotes;
 use crate::plan::{Ground, Plan, Rules};
 use crate::read::hook_facts::HookFacts;
@@ -283,6 +284,7 @@ fn once(
     heard: Option<&Heard>,
 ) -> Result<(Synced, Next)> {
     let made = MadeNotes::read(state, importer.host())?;
+    let imported = ImportedSessions::read(vault, importer.host())?;
     let known = known_heads(vault, &made, hooked);
     let catalog = known.is_none().then(|| Catalog::read(vault));
     let heads = known.as_deref().or(catalog.as_ref().map(|catalog| catalog.heads.as_slice())).unwrap_or_default();
@@ -306,6 +308,7 @@ fn once(
         vault,
         existing: &existing,
         made: &made,
+        imported: &imported,
         rules: &rules,
         left: &left,
         restore: false,

@@ -23,6 +23,7 @@ use crate::import::book::{Book, Standing};
 use crate::import::report::{Outcome, Report, SessionReport};
 use crate::plan::choice::Choice;
 use crate::plan::existing::Existing;
+use crate::plan::imported::{self, ImportedSessions};
 use crate::plan::made::{self, Made, MadeNotes};
 use crate::plan::{Ground, Old, Plan, Rules};
 use crate::read::bundle::Bundled;
@@ -114,6 +115,10 @@ pub fn ingest(
         let mut report = Report::new(importer, options.dry_run, unread.sessions, Vec::new(), unread.strangers);
         report.known_files = unread.files;
         report.other_files = others;
+        if let Some(machine) = options.machine.as_ref().filter(|_| !options.dry_run) {
+            let imported = ImportedSessions::read(vault, importer.host())?;
+            list_missing(vault, machine, importer, &imported, &report.sessions, options.restore);
+        }
         return Ok(report);
     }
     let mut found = cru_agents::recognised(importer, files)?;
@@ -164,6 +169,7 @@ fn ingest_with(
     let existing = Existing::of(&catalog.heads, importer.host());
     let machine = options.machine.as_ref();
     let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host())).transpose()?.unwrap_or_default();
+    let imported = machine.map(|_| ImportedSessions::read(vault, importer.host())).transpose()?.unwrap_or_default();
     let reading = Reading {
         importer,
         fold: options.fold,
@@ -240,6 +246,7 @@ fn ingest_with(
         vault,
         existing: &existing,
         made: &made,
+        imported: &imported,
         rules: &rules,
         left: &left,
         restore: options.restore,
@@ -284,6 +291,10 @@ fn ingest_with(
         let is_grown = |old: &&Old| sessions.get(old.row).is_some_and(|row| row.outcome == Outcome::Updated);
         grown = olds.iter().filter(is_grown).map(|old| old.records).sum();
     }
+    if let Some(machine) = machine.filter(|_| !options.dry_run) {
+        let known = known.iter().flat_map(|(_, rows)| rows);
+        list_missing(vault, machine, importer, &imported, sessions.iter().chain(known), options.restore);
+    }
     let store = options.keep.as_ref().filter(|_| !options.dry_run).map(|env| Store::of(vault, env));
     let kept = store.map(|store| keep::all(&store, importer, &existing, &bundles, &accounts, &sessions)).transpose()?;
     if let Some(mut book) = book.take().filter(|_| !options.dry_run) {
@@ -307,6 +318,30 @@ fn ingest_with(
     report.earlier_files = earlier;
     report.other_files = others;
     Ok(report)
+}
+
+/// Lists the sessions whose notes were made before there was a list, or by a killed process, or in another vault, and
+/// with `restore` those that were forgotten. The notes are what matters: where the vault cannot be written, the next
+/// import tries again.
+fn list_missing<'a>(
+    vault: &Vault,
+    machine: &Machine,
+    importer: &Importer,
+    imported: &ImportedSessions,
+    rows: impl IntoIterator<Item = &'a SessionReport>,
+    restore: bool,
+) {
+    let is_missing = |row: &&SessionReport| match row.outcome {
+        Outcome::Updated | Outcome::Unchanged | Outcome::Grown | Outcome::Deleted => {
+            !imported.has(&row.host_session) && !imported.is_forgotten(&row.host_session)
+                || (restore && imported.is_forgotten(&row.host_session))
+        }
+        _ => false,
+    };
+    let missing: HashSet<&str> = rows.into_iter().filter(is_missing).map(|row| row.host_session.as_str()).collect();
+    let mut missing: Vec<&str> = missing.into_iter().collect();
+    missing.sort_unstable();
+    let _ = imported::enter(vault, &machine.state, machine.now, importer.host(), missing);
 }
 
 /// Brings one note up to its draft and says in the report what became of it; how many records that were.
@@ -398,8 +433,9 @@ pub(crate) fn write(
         }
     }
     bulk.finish()?;
-    if let Some(machine) = machine {
-        Writer::new(vault, &machine.state, machine.now).sweep(&vault.sessions_dir());
-    }
-    machine.map_or(Ok(()), |machine| made::remember(&machine.state, &made))
+    let Some(machine) = machine else { return Ok(()) };
+    Writer::new(vault, &machine.state, machine.now).sweep(&vault.sessions_dir());
+    made::remember(&machine.state, &made)?;
+    let sessions = made.iter().map(|made| made.host_session.as_str());
+    imported::enter(vault, &machine.state, machine.now, importer.host(), sessions)
 }

@@ -1,6 +1,6 @@
 //! The notes that are there, by the host session they tell of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 
@@ -9,6 +9,7 @@ use cru_session::event::StreamKey;
 use cru_session::fold::Linked;
 use cru_session::source::Bounds;
 use cru_vault::Head;
+use cru_vault::catalog::conflict_copies;
 
 /// The notes of one host.
 pub(crate) struct Existing<'a> {
@@ -20,7 +21,10 @@ impl<'a> Existing<'a> {
     pub(crate) fn of(heads: &'a [Head], host: &str) -> Self {
         let mut by_host: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
         let of_host = |head: &&Head| head.meta.host.as_deref().is_none_or(|name| name == host);
-        for head in heads.iter().filter(of_host) {
+        // A copy that a sync service left is no other note of its session.
+        let copies: HashSet<usize> = conflict_copies(heads).into_iter().map(|(copy, _)| copy).collect();
+        let heads = heads.iter().enumerate().filter(|(at, _)| !copies.contains(at)).map(|(_, head)| head);
+        for head in heads.filter(of_host) {
             if let Some(host) = head.meta.host_session.as_deref() {
                 by_host.entry(host).or_default().push(head);
             }

@@ -2,12 +2,14 @@
 
 pub(crate) mod choice;
 pub(crate) mod existing;
+pub(crate) mod imported;
 pub(crate) mod made;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::import::report::{Outcome, SessionReport};
 use crate::plan::existing::Existing;
+use crate::plan::imported::ImportedSessions;
 use crate::plan::made::MadeNotes;
 use cru_session::cursor::Cursor;
 use cru_session::event::StreamKey;
@@ -70,7 +72,10 @@ impl Rewritten {
 pub(crate) struct Ground<'a> {
     pub(crate) vault: &'a Vault,
     pub(crate) existing: &'a Existing<'a>,
+    /// Notes that this machine made.
     pub(crate) made: &'a MadeNotes,
+    /// Sessions that had a note in this vault, made on any machine.
+    pub(crate) imported: &'a ImportedSessions,
     pub(crate) rules: &'a Rules<'a>,
     /// Streams that filters leave out.
     pub(crate) left: &'a HashMap<StreamKey, Outcome>,
@@ -101,6 +106,11 @@ impl Plan {
                 report.outcome = Outcome::Excluded;
             } else if let Some(outcome) = ground.left.get(&draft.key) {
                 report.outcome = *outcome;
+            } else if ground.imported.is_forgotten(&host) && !ground.restore {
+                let head = existing.find(&host, draft.session.meta.cursor.as_deref());
+                report.outcome = if head.is_some() { Outcome::Grown } else { Outcome::Deleted };
+                report.note = head.map(|head| head.path.to_string());
+                report.detail = Some("`cru import --forget` named it".to_owned());
             } else if let Some(head) = existing.find(&host, draft.session.meta.cursor.as_deref()) {
                 report.note = Some(head.path.to_string());
                 let mut rewritten = None;
@@ -120,9 +130,10 @@ impl Plan {
                 }
             } else if draft.empty {
                 report.outcome = Outcome::Empty;
-            } else if let Some(made) = ground.made.of(&host).filter(|_| !ground.restore) {
+            } else if !ground.restore && (ground.made.of(&host).is_some() || ground.imported.has(&host)) {
+                let made = ground.made.of(&host).map_or("a note", |made| made.note.as_str());
                 report.outcome = Outcome::Deleted;
-                report.detail = Some(format!("{} was made before", made.note));
+                report.detail = Some(format!("{made} was made before"));
             } else {
                 rules.apply(&mut draft);
                 new.push((row, draft));
