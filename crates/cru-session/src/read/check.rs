@@ -90,14 +90,6 @@ fn has_id(blocks: &[Block], note: &Note, id: &str) -> bool {
     blocks.iter().any(|block| note.id(block) == Some(id) || has_id(&block.children, note, id))
 }
 
-/// What a merge left for somebody to choose from.
-pub(super) fn conflict(note: &Note) -> Option<Diagnostic> {
-    let place = crate::conflict::marker(note.text().as_bytes())?;
-    let message = "a merge left conflict markers here".to_owned();
-    let diagnostic = Diagnostic::error("conflict-markers", Span::from(place), message);
-    Some(diagnostic.help("keep what is right of both sides; nothing is written to the note until then"))
-}
-
 /// An id that two blocks carry: links to it are ambiguous.
 pub(super) fn duplicate_ids(note: &Note) -> Vec<Diagnostic> {
     fn collect(blocks: &[Block], found: &mut Vec<Span>) {

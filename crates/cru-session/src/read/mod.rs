@@ -30,7 +30,6 @@ pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
     session.meta = meta;
     diagnostics.extend(odd);
     diagnostics.extend(doubled);
-    diagnostics.extend(check::conflict(note));
     diagnostics.extend(check::check(note, &values, &session));
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     (session, diagnostics)
