@@ -134,7 +134,7 @@ fn machine(state: &State) -> Result<String> {
     }
     let seed = std::hash::RandomState::new().hash_one((std::process::id(), state.dir()));
     let name = format!("{seed:016x}");
-    if files::create(&path, name.as_bytes())? {
+    if files::create_private(&path, name.as_bytes())? {
         return Ok(name);
     }
     // Another process was faster, or the file is damaged: then this write has a file of its own.
