@@ -76,7 +76,7 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
     let search = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(known.iter().map(|(keyword, _)| keyword))
         .ok();
     Keywords { search, roles: known.into_iter().map(|(_, role)| role).collect(), words }
