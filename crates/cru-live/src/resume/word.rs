@@ -1,11 +1,14 @@
 //! What the user said: corrections of the whole session, what was asked at first, and the words of recent phases that
 //! the pack does not show in full.
 
+use std::collections::HashSet;
+
 use super::pack::Entry;
 use super::phase::Place;
 use super::point::Point;
 use super::text;
-use cru_session::{Item, Session, User, correction};
+use cru_graph::turns;
+use cru_session::{Item, Session, User};
 
 /// Tokens of one person's remark; what is longer is cut and says so.
 const LONGEST: u64 = 400;
@@ -31,6 +34,11 @@ fn all<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
     let phases = point.before().iter().enumerate();
     let phases = phases
         .flat_map(|(index, phase)| phase.items.iter().enumerate().map(move |(at, item)| ((Some(index), at), item)));
+    // A person's title decides; untitled words are judged once, for whoever asks.
+    let turns = turns(session);
+    let corrections: HashSet<*const User> =
+        turns.iter().filter_map(|turn| turn.correction).map(|it| std::ptr::from_ref(it.user)).collect();
+    let corrects = |user: &User| user.correction || corrections.contains(&std::ptr::from_ref(user));
     let mut said = Vec::new();
     for (place, item) in preface.chain(phases) {
         let Item::User(user) = item else { continue };
@@ -39,17 +47,12 @@ fn all<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
         }
         let kind = match said.is_empty() {
             true => Kind::First,
-            false if is_correction(user) => Kind::Correction,
+            false if corrects(user) => Kind::Correction,
             false => Kind::Other,
         };
         said.push(Said { place, user, kind });
     }
     said
-}
-
-/// A person's title decides; untitled words are judged by the rule that the importer has.
-fn is_correction(user: &User) -> bool {
-    user.correction || (user.callout.title.trim().is_empty() && correction::opens_correction(&user.words))
 }
 
 /// What was asked first and every correction, in order.
