@@ -76,10 +76,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let count = plural(report.failed, "session");
         return Err(Error::usage(format!("{count} could not be written")).with_hint("run `cru flush --all` again"));
     }
-    // Notes may have been made just now.
-    let catalog = Catalog::read(&vault);
-    let ids: Vec<String> = catalog.sessions().map(Head::id).collect();
-    report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
+    // The notes are read only where something waits: hooks flush after every turn.
+    if !waiting::all(std::iter::empty(), &vault, cx.env)?.is_empty() {
+        let catalog = Catalog::read(&vault);
+        let ids: Vec<String> = catalog.sessions().map(Head::id).collect();
+        report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
+    }
     Ok(Box::new(report))
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::check::quoted;
 use super::output::style::{self, paint};
 use super::{Context, Output, View};
 use crate::base::text::{plural, sanitise};
@@ -36,6 +37,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let copy = catalog.session(&args.copy.to_string_lossy(), &vault, cx.env)?;
     if head.path == copy.path {
         return Err(Error::usage("the note and the copy are one file"));
+    }
+    if catalog.conflict_copies().any(|(it, of)| it.path == head.path && of.path == copy.path) {
+        return Err(Error::usage(format!("{} is the copy of {}", head.path, copy.path)).with_hint(format!(
+            "cru merge {} {}",
+            quoted(&copy.path),
+            quoted(&head.path)
+        )));
     }
     if !is_same_session(head, copy) {
         return Err(Error::usage(format!("{} is another session than {}", copy.path, head.path))

@@ -106,3 +106,19 @@ fn a_question_finds_its_session() {
     assert_eq!(asked("which valves were tightened for the lamp")[0], "pump");
     assert_eq!(asked("the of and zebra"), Vec::<String>::new());
 }
+
+/// What a query restricts holds for any of its words too, in brackets or joined by `or`.
+#[test]
+fn any_word_keeps_restrictions() {
+    let world = World::new();
+    let text = "---\ntype: session\nsession_id: pump\ntags: [cellar]\n---\n# Pump\n\n## Work\n\nThe pump leaks.\n";
+    files::create(&world.vault.sessions_dir().join("pump.md"), text.as_bytes()).unwrap();
+    let snapshot = Snapshot::open(&Vault::open(world.vault.root()).unwrap()).unwrap();
+    let found = |text: &str| {
+        let query = Query::parse(text, world.env.now()).unwrap();
+        any_word(&snapshot, &query, &SearchOptions::default()).unwrap().hits.len()
+    };
+    assert_eq!((found("pump zebra"), found("(pump zebra) valve"), found("tag:cellar pump zebra")), (1, 1, 1));
+    assert_eq!((found("(tag:nope or tag:nada) pump zebra"), found("tag:nope pump zebra")), (0, 0));
+    assert_eq!(found("pump zebra -tag:cellar"), 0);
+}

@@ -14,7 +14,7 @@ use crate::sync::import::report::{Outcome, Report};
 use crate::sync::import::{Machine, Options};
 use crate::vault::Vault;
 
-/// How often it is looked for sessions that have gone silent.
+/// Interval between checks for idle sessions.
 const LOOK: Duration = Duration::from_mins(1);
 
 /// Follows the transcripts in `sources` until the program is stopped.

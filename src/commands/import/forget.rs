@@ -77,7 +77,11 @@ impl Output for Report {
                     sanitise(&row.host_session),
                     sanitise(note)
                 ),
-                None => writeln!(text, "{} is not imported", sanitise(&row.host_session)),
+                None => writeln!(
+                    text,
+                    "no note has the id {}; a host's session with this id will not be imported",
+                    sanitise(&row.host_session)
+                ),
             };
         }
         text.push_str("`cru import AGENT --restore` imports it again\n");

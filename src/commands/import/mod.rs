@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         vault => vault?,
     };
     let dry_run = args.dry_run || preview;
-    // Who only looks leaves no folder behind.
+    // Read-only commands create no folder.
     let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let options = Options {
         dry_run,

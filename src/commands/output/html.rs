@@ -43,7 +43,7 @@ impl Templates {
 }
 
 fn refused(name: &str, error: &minijinja::Error) -> Error {
-    Error::usage(format!("could not use the built-in template {name}: {error:#}"))
+    Error::internal("use a built-in template", format!("{name}: {error:#}"))
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub struct Args {
     /// Lines around each hit
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
-    /// Order
+    /// Order; sessions that hold any of the words come by relevance
     #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
     sort: Sort,
     /// Every word may be misspelt

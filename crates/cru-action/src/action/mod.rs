@@ -79,16 +79,7 @@ impl<'a> Action<'a> {
     /// Reads a call.
     pub fn of(tool: &str, args: &'a str) -> Self {
         let (kind, class) = tool::class(tool);
-        let mut action = Self {
-            kind,
-            args,
-            commands: Vec::new(),
-            complete: true,
-            status: None,
-            class,
-            writes: Vec::new(),
-            reads: Vec::new(),
-        };
+        let mut action = Self { class, ..Self::unread(kind, args) };
         if kind != ToolKind::Shell {
             return action;
         }
@@ -190,16 +181,7 @@ impl<'a> Action<'a> {
 
     /// Reads a text that is not part of the arguments as they stand.
     fn add_foreign(&mut self, text: &str, whole: Range<usize>, dialect: Dialect) {
-        let mut inner = Action {
-            kind: self.kind,
-            args: text,
-            commands: Vec::new(),
-            complete: true,
-            status: None,
-            class: Class::Unknown,
-            writes: Vec::new(),
-            reads: Vec::new(),
-        };
+        let mut inner = Action::unread(self.kind, text);
         let script = Script::read_as(text, dialect);
         inner.add(&script, &Place::default(), 0);
         self.complete &= inner.complete;
@@ -318,18 +300,23 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// A text that is read once, without the texts within it.
-    fn of_text(text: &'a str, dialect: Dialect) -> Self {
-        let mut action = Self {
-            kind: ToolKind::Shell,
-            args: text,
+    /// Of a text that is still to be read.
+    const fn unread(kind: ToolKind, args: &'a str) -> Self {
+        Self {
+            kind,
+            args,
             commands: Vec::new(),
             complete: true,
             status: None,
             class: Class::Unknown,
             writes: Vec::new(),
             reads: Vec::new(),
-        };
+        }
+    }
+
+    /// A text that is read once, without the texts within it.
+    fn of_text(text: &'a str, dialect: Dialect) -> Self {
+        let mut action = Self::unread(ToolKind::Shell, text);
         let script = Script::read_as(text, dialect);
         action.add(&script, &Place { is_foreign: true, ..Place::default() }, MAX_TEXTS);
         action

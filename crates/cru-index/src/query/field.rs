@@ -94,8 +94,10 @@ impl Field {
                 Operator::Contains | Operator::Lacks => false,
                 op => !(op.is_order() && column.of == column::ColumnType::Bool),
             },
-            Self::File | Self::After | Self::Before | Self::Session | Self::Tag => op == Operator::Has,
-            Self::Agent | Self::Channel | Self::Tool | Self::Kind | Self::Is => {
+            Self::File | Self::After | Self::Before | Self::Session | Self::Tag | Self::Agent | Self::Channel => {
+                op == Operator::Has
+            }
+            Self::Tool | Self::Kind | Self::Is => {
                 matches!(op, Operator::Has | Operator::Equal | Operator::Unequal)
             }
         }

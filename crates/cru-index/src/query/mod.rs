@@ -102,6 +102,13 @@ impl Query {
 }
 
 impl QueryNode {
+    /// Whether it has words that a hit may hold.
+    pub(crate) fn has_words(&self) -> bool {
+        let mut found = Vec::new();
+        self.words(&mut found);
+        !found.is_empty()
+    }
+
     fn words<'a>(&'a self, found: &mut Vec<&'a QueryWords>) {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.words(found)),

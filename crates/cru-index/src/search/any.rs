@@ -52,8 +52,9 @@ pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> 
     if queries.is_empty() {
         return Ok(AnyWord::default());
     }
-    let rest = query.parts().iter().filter(|part| !matches!(part, QueryNode::Words(_) | QueryNode::Any(_)));
-    let rest = Query { text: query.text.clone(), root: QueryNode::All(rest.cloned().collect()) };
+    let mut rest = Vec::new();
+    restrictions(&query.root, &mut rest);
+    let rest = Query { text: query.text.clone(), root: QueryNode::All(rest) };
     let base = Search::new(snapshot, &rest, options);
     for of_transcripts in [false, true] {
         let found = ranked(&base, &queries, of_transcripts).map_err(failed)?;
@@ -127,6 +128,15 @@ fn restricted(base: &Search<'_>, words: &dyn TantivyQuery) -> Box<dyn TantivyQue
     match &base.query {
         Some(rest) => Box::new(BooleanQuery::intersection(vec![words.box_clone(), rest.box_clone()])),
         None => words.box_clone(),
+    }
+}
+
+/// The parts of a query that must hold whichever of its words do.
+fn restrictions(node: &QueryNode, found: &mut Vec<QueryNode>) {
+    match node {
+        QueryNode::All(parts) => parts.iter().for_each(|part| restrictions(part, found)),
+        node if !node.has_words() => found.push(node.clone()),
+        _ => {}
     }
 }
 

@@ -107,7 +107,13 @@ impl Compiler<'_> {
                 None => Box::new(AllQuery),
             },
             QueryNode::Test(test) => {
-                let found = constant(any(test.values.iter().map(|value| self.value(test, value)).collect()), 0.0);
+                let mut ways: Vec<Boxed> = test.values.iter().map(|value| self.value(test, value)).collect();
+                if matches!(test.field, Field::Agent | Field::Channel) {
+                    // The head of a session tells who took part in it.
+                    let positive = FieldTest { op: test.op.positive().0, ..test.clone() };
+                    ways.push(self.heads(|row| positive.holds(row, self.options.here.as_deref())));
+                }
+                let found = constant(any(ways), 0.0);
                 if !test.op.positive().1 {
                     return found;
                 }
@@ -141,9 +147,8 @@ impl Compiler<'_> {
         match test.field {
             Field::Kind => word(fields.kind, entry_kind(&value.folded), value.prefix),
             Field::Tool => word(fields.tool, &value.folded, value.prefix),
-            // The head of a session tells who took part in it.
-            Field::Agent => any(vec![word(fields.agent, &value.folded, value.prefix), self.heads(of_row)]),
-            Field::Channel => any(vec![word(fields.channel, &value.folded, value.prefix), self.heads(of_row)]),
+            Field::Agent => word(fields.agent, &value.folded, value.prefix),
+            Field::Channel => word(fields.channel, &value.folded, value.prefix),
             Field::File => match Pattern::phrase(&value.text) {
                 Some(path) => pattern(&Pattern { prefix: value.prefix, ..path }, fields.file),
                 None => Box::new(tantivy::query::EmptyQuery),
