@@ -17,6 +17,8 @@ pub(crate) struct Text<'a> {
     pub(crate) whole: &'a str,
     /// Where the last private key ends; no block can end behind it.
     pub(crate) last_end: OnceCell<Option<usize>>,
+    /// Where the first private key ends behind the one that was asked for last.
+    pub(crate) next_end: Cell<usize>,
     /// Up to where no token of three parts begins.
     pub(crate) no_jwt: Cell<usize>,
     /// Where what was found last ends: nothing begins before it.
@@ -92,6 +94,7 @@ pub fn find(text: &str) -> Vec<Found> {
         bytes: text.as_bytes(),
         whole: text,
         last_end: OnceCell::new(),
+        next_end: Cell::new(0),
         no_jwt: Cell::new(0),
         floor: Cell::new(0),
     };

@@ -26,10 +26,11 @@ pub(crate) fn private_key(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     }
     let from = at + BEGIN.len() + begun + END.len();
     let last = *text.last_end.get_or_init(|| memchr::memmem::rfind(text.bytes, b"-----END "));
-    if let Some(last) = last.filter(|&last| last >= from)
-        && let Some(end) = memchr::memmem::find(&text.bytes[from..last + 9], b"-----END ")
-    {
-        let end = from + end;
+    if last.is_some_and(|last| last >= from) {
+        if text.next_end.get() < from {
+            text.next_end.set(from + memchr::memmem::find(&text.bytes[from..], b"-----END ")?);
+        }
+        let end = text.next_end.get();
         let inner = &text.bytes[from..end];
         let line = &text.bytes[end + 9..text.bytes.len().min(end + 9 + LABEL)];
         if memchr::memmem::find(inner, BEGIN).is_none() {
@@ -78,9 +79,13 @@ pub(crate) fn jwt(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         text.no_jwt.set(header);
         return None;
     }
+    if allow::is_example(&text.bytes[header..payload]) {
+        // The body of one that was made unreadable: whatever begins in this head has the same body.
+        text.no_jwt.set(header);
+        return None;
+    }
     let end = Bytes::Dashed.run(text.bytes, payload + 1);
-    // The body of one that was made unreadable.
-    (!allow::is_example(&text.bytes[header..payload])).then_some(at..end)
+    Some(at..end)
 }
 
 /// What stands behind `Bearer`.

@@ -6,7 +6,7 @@ use std::ops::Range;
 const MARKERS: [&[u8]; 3] = [b"<<<<<<< ", b"=======", b">>>>>>> "];
 
 /// How the same marks begin in answers of agents that propose an edit.
-const PROPOSED: &[u8] = b"<<<<<<< SEARCH";
+pub(crate) const PROPOSED: &[u8] = b"<<<<<<< SEARCH";
 
 /// The first line of the first whole conflict of a text that is in no fence.
 pub fn marker(text: &[u8]) -> Option<Range<usize>> {

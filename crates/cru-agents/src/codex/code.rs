@@ -43,6 +43,9 @@ fn next_code(text: &str, mark: &str) -> Option<usize> {
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
                 at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
             }
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at += memchr::memmem::find(&bytes[at + 2..], b"*/").map_or(bytes.len() - at, |end| end + 4);
+            }
             quote @ (b'"' | b'\'' | b'`') => {
                 at += 1;
                 while at < bytes.len() && bytes[at] != quote {

@@ -48,7 +48,8 @@ pub(super) fn tell(words: &str) -> Said<'_> {
     if words.is_empty() {
         return Said::Nothing;
     }
-    if let Some(at) = words.find(SUMMARY) {
+    let is_summary = words.starts_with('<') && words.contains("</state_snapshot>");
+    if let Some(at) = words.find(SUMMARY).filter(|_| is_summary) {
         let inner = &words[at + SUMMARY.len()..];
         return Said::Summary(inner.split("</state_snapshot>").next().unwrap_or(inner).trim());
     }

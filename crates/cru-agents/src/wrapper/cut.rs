@@ -29,16 +29,15 @@ pub(super) fn words(row: &Row, text: &str) -> Option<String> {
 /// What stands behind the parts that a text begins with.
 pub(super) fn before(row: &Row, text: &str) -> Option<String> {
     let mut rest = text.trim();
-    let mut any = false;
-    while let Some(behind) =
-        behind_element(row, rest).or_else(|| behind_line(row, rest)).or_else(|| behind_block(row, rest))
-    {
+    let (mut any, mut stamped) = (false, false);
+    loop {
+        let part = behind_element(row, rest).or_else(|| behind_line(row, rest)).or_else(|| behind_block(row, rest));
+        // A host writes one stamp; behind it the block may follow that it is of.
+        let stamp = if row.stamp && !stamped && part.is_none() { behind_stamp(rest) } else { None };
+        stamped |= stamp.is_some();
+        let Some(behind) = part.or(stamp) else { break };
         rest = behind.trim_start();
         any = true;
-    }
-    if let Some(behind) = row.stamp.then(|| behind_stamp(rest)).flatten() {
-        // Behind the stamp the block may follow that it is of.
-        return Some(before(row, behind).unwrap_or_else(|| behind.to_owned()));
     }
     any.then(|| rest.to_owned())
 }
@@ -69,7 +68,7 @@ fn behind_block<'t>(row: &Row, text: &'t str) -> Option<&'t str> {
     Some(behind.split_once('\n').map_or("", |(_, behind)| behind))
 }
 
-/// What stands behind `[Fri 2026-11-20 09:31 UTC] `, perhaps with a place before the date.
+/// What stands behind `[Fri 2026-11-20 09:31 UTC] `, perhaps with a place before the date. A date alone begins a line of a log.
 fn behind_stamp(text: &str) -> Option<&str> {
     const LONGEST: usize = 200;
     let (inside, behind) = text.strip_prefix('[')?.split_once(']')?;
@@ -79,7 +78,7 @@ fn behind_stamp(text: &str) -> Option<&str> {
     let is_time = words.get(at + 1).is_some_and(|word| word.len() >= 5 && word.parse::<jiff::civil::Time>().is_ok());
     // Behind the time there is at most its zone.
     let fits = inside.len() <= LONGEST && !inside.contains('\n') && words.len() <= at + 3;
-    (is_time && fits).then(|| behind.trim_start())
+    (at > 0 && is_time && fits).then(|| behind.trim_start())
 }
 
 /// A text without the elements that stand in it. One that is not closed is none of the host's.

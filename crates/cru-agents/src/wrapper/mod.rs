@@ -20,10 +20,12 @@ pub(crate) fn means(agent: &str, text: &str) -> Option<Means> {
 /// A person's own words without what the host put around and into them; empty where nothing of it is theirs.
 pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
     let mut words = Cow::Borrowed(text);
+    // What stands within the wrapper is theirs, whatever it begins with.
+    let mut is_unwrapped = false;
     for row in rows(agent) {
         let new = match row.means {
-            Means::Words => cut::words(row, &words),
-            Means::Before => cut::before(row, &words),
+            Means::Words => cut::words(row, &words).inspect(|_| is_unwrapped = true),
+            Means::Before if !is_unwrapped => cut::before(row, &words),
             Means::Inserted => cut::inserted(row, &words),
             Means::After => cut::after(row, &words),
             Means::Behind => cut::behind(row, &words),
@@ -45,8 +47,11 @@ pub(crate) fn is_queued_by_host(agent: &str, text: &str) -> bool {
 /// A tool's answer without what the host put at its end; `of_agent`: it is a sub-agent's.
 pub(crate) fn answer<'t>(agent: &str, text: &'t str, of_agent: bool) -> &'t str {
     let is_meant = |row: &&Row| row.means == Means::Answer || (of_agent && row.means == Means::AgentAnswer);
+    /// Parts that hosts put at an end; each is looked for in the whole text.
+    const MOST: usize = 64;
     let mut text = text;
-    while let Some(shorter) = rows(agent).filter(is_meant).find_map(|row| cut::end(row, text)) {
+    for _ in 0..MOST {
+        let Some(shorter) = rows(agent).filter(is_meant).find_map(|row| cut::end(row, text)) else { break };
         text = shorter;
     }
     text

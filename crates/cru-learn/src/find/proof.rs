@@ -1,5 +1,7 @@
 //! What a check that passed proves: a formatter or a linter says nothing of what code does.
 
+use std::collections::HashSet;
+
 use crate::case::entry::Entry;
 use cru_action::CheckKind;
 use cru_session::Step;
@@ -15,8 +17,9 @@ pub(crate) fn is_weak<'a>(check: &Step, words: &str, mut done: impl Iterator<Ite
     let action = check.action();
     let style = |check: cru_action::action::Check<'_, '_>| matches!(check.kind(), CheckKind::Lint | CheckKind::Format);
     let asked = || {
-        let words = words.to_lowercase();
-        STYLE.is_in(&words) || action.checks().any(|check| words.contains(check.command().program.as_ref()))
+        let lower = words.to_lowercase();
+        let names: HashSet<&str> = lower.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))).collect();
+        STYLE.is_in(words) || action.checks().any(|check| names.contains(check.command().program.as_ref()))
     };
     action.is_check() && action.checks().all(style) && !asked() && done.any(|(step, entry)| changes_code(step, entry))
 }

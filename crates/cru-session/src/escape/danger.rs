@@ -29,12 +29,17 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
     let mut found = Vec::new();
     let mut before = None;
     let id = trailing_id(plain);
+    let images = std::cell::OnceCell::new();
     for (at, c) in plain.char_indices() {
         let after = &plain[at + c.len_utf8()..];
         let next = after.chars().next();
         let danger = match c {
             '`' => true,
-            '!' => next == Some('[') && !after[1..].starts_with('[') && loads(&after[1..]),
+            '!' => {
+                next == Some('[')
+                    && !after[1..].starts_with('[')
+                    && images.get_or_init(|| Images::of(plain)).loads(at + 2)
+            }
             '[' => next == Some('[') && !links && !kept(at),
             '%' => next == Some('%') || before == Some('%'),
             '$' => next == Some('$') || before == Some('$'),
@@ -148,19 +153,50 @@ fn trailing_id(plain: &str) -> Option<usize> {
     (is_name && text[..at].chars().next_back().is_none_or(char::is_whitespace)).then_some(at)
 }
 
-/// Behind `![`: an image that is loaded from elsewhere, or may be, as its address stands on another line. A file in the
-/// vault has no scheme, no host and no character reference in its address.
-fn loads(after: &str) -> bool {
-    let mut targets = after.match_indices("](").peekable();
-    if targets.peek().is_none() {
-        return !after.contains(']');
+/// What of images stands in a line, by its last place: found in one pass, since each `![` asks what is behind it.
+struct Images {
+    /// The last `]`.
+    bracket: Option<usize>,
+    /// The last `](`.
+    target: Option<usize>,
+    /// The last `](` whose address may be loaded from elsewhere.
+    loading: Option<usize>,
+}
+
+impl Images {
+    fn of(plain: &str) -> Self {
+        const ENDS: [char; 4] = [' ', '\t', ')', '>'];
+        // The first end of an address, and the first mark of one that is not in the vault, from the place that was last
+        // looked at on.
+        let (mut end, mut sign, mut seen) = (plain.len(), plain.len(), plain.len());
+        let mut loading = None;
+        for (at, mark) in plain.rmatch_indices("](") {
+            let rest = plain[at + mark.len()..].trim_start().trim_start_matches('<');
+            let from = plain.len() - rest.len();
+            let part = plain.get(from..seen.max(from)).unwrap_or_default();
+            end = part.find(ENDS).map_or(end.max(from), |found| from + found);
+            sign = part.find([':', '&', CODE]).map_or(sign.max(from), |found| from + found);
+            if from == end || rest.starts_with("//") || sign < end {
+                loading = Some(at);
+                break;
+            }
+            let before = &plain[at..from];
+            end = before.find(ENDS).map_or(end, |found| at + found);
+            sign = before.find([':', '&', CODE]).map_or(sign, |found| at + found);
+            seen = at;
+        }
+        Self { bracket: plain.rfind(']'), target: plain.rfind("]("), loading }
     }
-    targets.any(|(at, sign)| {
-        let target = after[at + sign.len()..].trim_start().trim_start_matches('<');
-        let end = target.find([' ', '\t', ')', '>']).unwrap_or(target.len());
-        let target = &target[..end];
-        target.is_empty() || target.starts_with("//") || target.contains([':', '&', CODE])
-    })
+
+    /// Whether the image whose text begins at `from`, behind `![`, is loaded from elsewhere, or may be, as its address stands
+    /// on another line. A file in the vault has no scheme, no host and no character reference in its address.
+    fn loads(&self, from: usize) -> bool {
+        if self.target.is_some_and(|at| at >= from) {
+            self.loading.is_some_and(|at| at >= from)
+        } else {
+            self.bracket.is_none_or(|at| at < from)
+        }
+    }
 }
 
 /// Behind `<`: an address in angle brackets, which is a link to the web and nothing else.
@@ -195,4 +231,34 @@ fn is_link_field(plain: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
         && value.split(',').all(is_link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`Images::loads`] says, told of one image alone.
+    fn loads_alone(after: &str) -> bool {
+        let mut targets = after.match_indices("](").peekable();
+        if targets.peek().is_none() {
+            return !after.contains(']');
+        }
+        targets.any(|(at, sign)| {
+            let target = after[at + sign.len()..].trim_start().trim_start_matches('<');
+            let end = target.find([' ', '\t', ')', '>']).unwrap_or(target.len());
+            let target = &target[..end];
+            target.is_empty() || target.starts_with("//") || target.contains([':', '&', CODE])
+        })
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn one_pass_says_what_each_image_says(line in "(!\\[|\\]\\(|\\]|\\)|<|>| |//|:|&|a|é){0,16}") {
+            let images = Images::of(&line);
+            for (at, mark) in line.match_indices("![") {
+                let from = at + mark.len();
+                proptest::prop_assert_eq!(images.loads(from), loads_alone(&line[from..]), "{} at {}", line, at);
+            }
+        }
+    }
 }

@@ -117,6 +117,16 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
         ([inserted.as_slice(), after].concat(), 0),
         (inserted.clone(), 0),
     ];
+    // Where a short text is found by one side, the other has to be the edge of a line: else somebody has written on there.
+    let short = inserted.trim_ascii().len() < TELLING;
+    let is_bounded = |index: usize, from: usize| {
+        let end = from + inserted.len();
+        match index {
+            1 => inserted.ends_with(b"\n") || bytes.get(end).is_none_or(|byte| matches!(byte, b'\n' | b'\r')),
+            2 => inserted.starts_with(b"\n") || from == 0 || bytes.get(from - 1) == Some(&b'\n'),
+            _ => true,
+        }
+    };
     for (index, (text, lead)) in wanted.iter().enumerate() {
         // A short text is known by what stood before or after it, as `  - tag` above a property that has changed since.
         let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty();
@@ -125,6 +135,9 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
             break;
         }
         if let Some(first) = memmem::find(bytes, text) {
+            if short && !is_bounded(index, first + lead) {
+                continue;
+            }
             return match memmem::find(&bytes[first + 1..], text) {
                 None => Ok((first + lead, false)),
                 Some(_) => Err(UndoError::Ambiguous(shown(inserted))),

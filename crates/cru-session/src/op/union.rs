@@ -140,8 +140,9 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
     }
     added.flush(&mut ops);
     // What the copy removed, and the note left as it was.
+    let standing: HashSet<&str> = theirs.iter().map(|piece| piece.text.as_str()).collect();
     for piece in base_pieces.iter().filter(|piece| !piece.is_heading && !own.has(piece)) {
-        if theirs.iter().any(|it| it.text == piece.text) {
+        if standing.contains(piece.text.as_str()) {
             ops.push(Op::Replace { phase: piece.phase.clone(), old: piece.text.clone(), new: String::new() });
         }
     }
@@ -277,9 +278,13 @@ impl FreeIds {
         let prefix = &id[..id.len() - digits];
         let number = self.0.entry(prefix.to_owned()).or_default();
         *number = number.saturating_add(1);
-        let new = format!("{prefix}{number:0digits$}");
+        // A number has no more digits than this; zeros before it are a person's.
+        let width = digits.min(20);
+        let new = format!("{prefix}{number:0width$}");
         let mark = format!("^{id}");
-        let text = match piece.text.rfind(&mark) {
+        // The id ends its line; what else says the same is a link, or the beginning of another id.
+        let ends = |at: &usize| piece.text[at + mark.len()..].chars().next().is_none_or(|c| matches!(c, '\n' | '\r'));
+        let text = match piece.text.match_indices(&mark).map(|(at, _)| at).find(ends) {
             Some(at) => format!("{}^{new}{}", &piece.text[..at], &piece.text[at + mark.len()..]),
             None => piece.text.clone(),
         };

@@ -64,6 +64,10 @@ fn conflict_markers(note: &Note) -> Vec<Diagnostic> {
 /// Which mark a line is.
 fn mark(line: &str) -> Option<usize> {
     let line = line.trim_end_matches(['\r', '\n']);
+    // Agents propose edits between the same marks.
+    if line.as_bytes().starts_with(crate::conflict::PROPOSED) || line == ">>>>>>> REPLACE" {
+        return None;
+    }
     let at = MARKS.iter().position(|mark| line.starts_with(mark))?;
     let rest = &line[MARKS[at].len()..];
     (rest.is_empty() || (at != 2 && rest.starts_with(' '))).then_some(at)

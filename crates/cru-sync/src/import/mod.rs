@@ -197,21 +197,22 @@ fn ingest_with(
         let fresh = &bundles[standings.len()..];
         before.extend(fresh.iter().map(|bundle| Arc::new(Book::fingerprints(bundle))));
         watch.begin("Reading", fresh.len() as u64);
-        let bundled: Vec<Bundled> = fresh
-            .par_iter()
-            .map(|bundle| {
-                let read = reading.read(bundle, &runs);
+        let files = &before[standings.len()..];
+        let bundled: Vec<Bundled> = (fresh.par_iter().zip(files))
+            .map(|(bundle, files)| {
+                let mut read = reading.read(bundle, &runs);
+                // What is beyond the bound of memory is let go at once.
+                if let Some(heard) = &options.heard {
+                    for (key, words) in std::mem::take(&mut read.words) {
+                        heard.keep(&key, files, words);
+                    }
+                }
                 watch.step();
                 read
             })
             .collect();
         for bundle in bundled {
             let index = standings.len();
-            if let (Some(heard), Some(files)) = (&options.heard, before.get(index)) {
-                for (key, words) in bundle.words {
-                    heard.keep(&key, files, words);
-                }
-            }
             for draft in &bundle.drafts {
                 bundle_of.entry(draft.key.clone()).or_insert(index);
             }
@@ -331,12 +332,16 @@ fn list_missing<'a>(
     rows: impl IntoIterator<Item = &'a SessionReport>,
     restore: bool,
 ) {
-    let is_missing = |row: &&SessionReport| match row.outcome {
-        Outcome::Updated | Outcome::Unchanged | Outcome::Grown | Outcome::Deleted => {
-            !imported.has(&row.host_session) && !imported.is_forgotten(&row.host_session)
-                || (restore && imported.is_forgotten(&row.host_session))
-        }
+    let had_note = |row: &&SessionReport| match row.outcome {
+        Outcome::Updated | Outcome::Unchanged | Outcome::Deleted => true,
+        // Without a name somebody else's note is in its place, and its own is still to be made.
+        Outcome::Grown => row.note.is_some(),
         _ => false,
+    };
+    let is_missing = |row: &&SessionReport| {
+        had_note(row)
+            && (!imported.has(&row.host_session) && !imported.is_forgotten(&row.host_session)
+                || (restore && imported.is_forgotten(&row.host_session)))
     };
     let missing: HashSet<&str> = rows.into_iter().filter(is_missing).map(|row| row.host_session.as_str()).collect();
     let mut missing: Vec<&str> = missing.into_iter().collect();
@@ -423,7 +428,8 @@ pub(crate) fn write(
             // The name was free when the vault was walked; whoever took it since keeps it.
             if !path.as_deref().map_or(Ok(false), |path| bulk.create(path, note.as_bytes()))? {
                 session.outcome = Outcome::Grown;
-                session.detail = Some("somebody else made a note of this name; run it again".to_owned());
+                let name = session.note.take().unwrap_or_default();
+                session.detail = Some(format!("{name} was made by another process meanwhile; run it again"));
             } else if let Some(note) = session.note.clone() {
                 let id = draft.session.meta.session_id.clone().unwrap_or_default();
                 let host_session = draft.session.meta.host_session.clone().unwrap_or_default();
