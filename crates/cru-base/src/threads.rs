@@ -13,10 +13,12 @@ pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: imp
     if bytes > LONG { rayon::join(a, b) } else { (a(), b()) }
 }
 
-/// Starts the threads that work is spread over: `wanted`, else one for each processor, fewer where the system gives no more.
+/// Starts the threads that work is spread over: `wanted`, else one for each processor up to 16, fewer where the system gives no more.
 /// Without any, all is done by the thread that asks. Called once, before any of it is used; a second call does nothing.
 pub fn start(wanted: Option<usize>) {
-    let available = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // They are started before it is known how much there is to do, and more are hardly quicker.
+    const MOST: usize = 16;
+    let available = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST));
     let waiting = spawn(wanted.filter(|&count| count > 0).unwrap_or_else(available));
     let count = waiting.len();
     let mut waiting = waiting.into_iter();

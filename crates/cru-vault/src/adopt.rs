@@ -2,7 +2,8 @@
 //! configuration could not be read.
 //!
 //! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. Entries that
-//! wait in the old one are brought over at the next contact. The state of a copy stays with the vault that was copied.
+//! wait in the old one are brought over at the next contact. The state of a copy stays with the vault that was copied, as long
+//! as that one is at its place; where it is not (its disk is away too), the copy is taken for the vault that moved.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,10 @@ use super::folder::MARK;
 use super::journal::{Journal, Mark};
 use super::operations::Operations;
 use super::{State, Vault};
-use cru_base::{Result, files};
+use cru_base::{Error, Result, files};
+
+/// How far the journals of a state were brought over to another.
+const BROUGHT: &str = "brought";
 
 /// The file in a state folder that says where its vault was.
 const PLACE: &str = "vault";
@@ -75,7 +79,8 @@ pub(super) fn of_path(dir: &Path) -> Option<PathBuf> {
 fn is_moved(dir: &Path) -> bool {
     let Ok(noted) = std::fs::read(dir.join(PLACE)) else { return false };
     let Ok(noted) = String::from_utf8(noted) else { return false };
-    !noted.is_empty() && !Path::new(&noted).join(MARK).exists()
+    // A folder that cannot be asked, on a disk or share that is away, is not moved.
+    !noted.is_empty() && matches!(Path::new(&noted).join(MARK).try_exists(), Ok(false))
 }
 
 /// Whether a session that a state folder knows has its note in the vault.
@@ -98,7 +103,9 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
         return Ok(());
     }
     let _lock = files::lock(&to.lock("adopt"))?;
-    let consumed = consumed(from);
+    let mut consumed = consumed(from);
+    let mut brought = brought(from);
+    consumed.extend(brought.clone());
     for key in names.iter().filter_map(|name| name.strip_suffix(".jsonl")) {
         let old = Journal::at(from.journal(key));
         let read = old.read(consumed.get(key))?;
@@ -107,10 +114,21 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
         for entry in read.entries.iter().filter(|entry| !there.contains(&entry.id)) {
             new.append_again(entry)?;
         }
-        // Who appends to it in this moment has it stay, and then it is looked at again.
-        old.remove_if_at(&read.mark)?;
+        // Who appends to it in this moment has it stay, and what cannot be read stays: how far it was brought over is noted.
+        if read.odd > 0 || !old.remove_if_at(&read.mark)? {
+            brought.insert(key.to_owned(), read.mark);
+            let text =
+                serde_json::to_vec(&brought).map_err(|error| Error::internal("encode a state's marks", error))?;
+            files::put_private(&from.dir().join(BROUGHT), &text)?;
+        }
     }
     Ok(())
+}
+
+/// How far a state's journals were brought over.
+fn brought(state: &State) -> BTreeMap<String, Mark> {
+    let bytes = files::read(&state.dir().join(BROUGHT)).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
 /// How far a state's journals are consumed.
@@ -123,4 +141,25 @@ fn consumed(state: &State) -> BTreeMap<String, Mark> {
 /// The vault's path as it is noted.
 fn place(vault: &Vault) -> PathBuf {
     vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_with_a_torn_line_is_brought_over_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let (from, to) = (State::at(&temp.path().join("from")), State::at(&temp.path().join("to")));
+        let line = "\n{\"id\":\"x\",\"time\":\"2026-11-20T00:00:00Z\",\"event\":{}}\n\n{\"id\":\"torn";
+        files::put(&from.journal("s"), line.as_bytes()).unwrap();
+        let count = || Journal::at(to.journal("s")).read(None).unwrap().entries.len();
+        bring_over(&from, &to).unwrap();
+        assert_eq!(count(), 1);
+        // What was consumed is compacted away in the new state; the old journal still stands.
+        files::remove(&to.journal("s")).unwrap();
+        bring_over(&from, &to).unwrap();
+        assert_eq!(count(), 0, "it was brought over before");
+        assert!(from.journal("s").exists(), "what cannot be read stays where it is");
+    }
 }

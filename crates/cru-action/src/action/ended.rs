@@ -106,7 +106,9 @@ fn part<'c>(stage: &'c Command<'_>) -> Shown<'c> {
             let turns = |word: &str| {
                 word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'c', 'l', 'q', 'L', 'o'])
             };
-            if stage.words.iter().skip(1).any(|word| turns(word) || word.starts_with("--")) {
+            // Of an option alone nobody knows here whether the next word is its value.
+            let alone = |word: &str| matches!(word.as_bytes(), [b'-', letter] if !matches!(letter, b'i' | b'n' | b'E' | b'F' | b'w' | b'x' | b'e'));
+            if stage.words.iter().skip(1).any(|word| turns(word) || alone(word) || word.starts_with("--")) {
                 return Shown::Filtered("");
             }
             Shown::Filtered(words.find(|word| !word.starts_with('-')).unwrap_or(""))

@@ -269,6 +269,7 @@ impl<'a> Action<'a> {
         let hidden = simple.hidden.or(place.hidden);
         let nesting = simple.nesting.max(place.nesting);
         let before = self.commands.len();
+        let written = self.writes.len();
         // The text as it stands in the source, where quotes hide nothing in it.
         let raw = script.text.get(whole.clone()).unwrap_or("");
         let several = joined && word.range != last.range;
@@ -286,7 +287,9 @@ impl<'a> Action<'a> {
         } else {
             let mut inner = Action::of_text(&word.text, dialect);
             self.complete &= inner.complete;
-            self.writes.append(&mut inner.writes);
+            let first = self.commands.len();
+            self.writes
+                .extend(inner.writes.drain(..).map(|write| FileWrite { command: write.command + first, ..write }));
             let whole = place.range(&whole);
             self.commands.extend(inner.commands.into_iter().map(|command| {
                 let mut command = command.into_owned(&whole);
@@ -294,6 +297,10 @@ impl<'a> Action<'a> {
                 command.nesting = command.nesting.max(nesting);
                 command
             }));
+        }
+        // A text within others does not know when it runs, nor in which folder.
+        if script.commands.len() > 1 || nesting != Nesting::Top {
+            self.writes.iter_mut().skip(written).for_each(|write| write.certain = false);
         }
         if let Some(first) = self.commands.get_mut(before) {
             first.operator = simple.operator;

@@ -98,6 +98,9 @@ fn files_that_are_written() {
         ("test -f a && ls | tee b; echo done", &[]),
         ("test -f a || ls | tee b", &[]),
         ("set -e; test -f a && echo x > b; echo done", &[]),
+        ("test -f a || bash -c 'echo x > b.txt'", &[]),
+        ("cd sub && bash -c 'echo x > c.txt'", &[]),
+        ("bash -c 'echo x > d.txt'", &["d.txt"]),
         ("make > a 2>&1 || true; echo x | sort && echo y > b", &["a", "b"]),
     ] {
         assert_eq!(told(command), files, "{command}");

@@ -8,7 +8,8 @@ pub(super) fn read(text: &str) -> Vec<FilePatch<'_>> {
     let marked = text.contains(BEGIN);
     let mut inside = !marked;
     for line in text.lines() {
-        if marked && (line.contains(BEGIN) || line.starts_with(END)) {
+        let is_of_file = inside && line.starts_with(['+', '-', ' ']);
+        if marked && ((line.contains(BEGIN) && !is_of_file) || line.starts_with(END)) {
             inside = !line.starts_with(END);
             continue;
         }

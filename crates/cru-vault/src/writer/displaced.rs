@@ -156,14 +156,19 @@ impl Kept {
 
     /// What it holds, where that is not what it held when it was last looked at. A file that is still written to is left
     /// for a later look.
-    fn gained(&self, thorough: bool) -> Option<Gained> {
+    fn gained(&self) -> Option<Gained> {
         let Fingerprint { size, mtime, .. } = files::fingerprint(&self.path).ok()?;
-        if !thorough && (size, mtime) == (self.len, self.mtime) {
+        if (size, mtime) == (self.len, self.mtime) {
             return None;
         }
         let stable = files::read_stable(&self.path).ok()?;
         let gained = Gained { kept: self.clone(), mtime: stable.fingerprint.mtime, bytes: stable.bytes };
         (short(&gained.bytes) != self.hash).then_some(gained)
+    }
+
+    /// Whether it could be read whole, and holds what it held when it was last looked at.
+    fn is_unchanged(&self) -> bool {
+        files::read_stable(&self.path).is_ok_and(|it| short(&it.bytes) == self.hash)
     }
 
     pub(super) fn is_old(&self, now: Timestamp) -> bool {
@@ -236,14 +241,15 @@ pub(super) fn gained(all: &[Kept], revision: Option<u64>) -> Option<Gained> {
     all.iter().find_map(|kept| {
         let lost = kept.merged > 0 && revision.is_none_or(|revision| revision < kept.merged);
         if !lost {
-            return kept.gained(false);
+            return kept.gained();
         }
         let stable = files::read_stable(&kept.path).ok()?;
         Some(Gained { kept: kept.clone(), mtime: stable.fingerprint.mtime, bytes: stable.bytes })
     })
 }
 
-/// Removes the files that are old or too many and have gained nothing since they were last looked at.
+/// Removes the files that are old or too many and are known to have gained nothing since they were last looked at. One that
+/// cannot be read, or is written to in this moment, stays.
 pub(super) fn tidy(all: &[Kept], now: Timestamp) {
     let (mut count, mut bytes) = (0, 0);
     // Those that gained something have a writer: they stay before all others.
@@ -253,7 +259,7 @@ pub(super) fn tidy(all: &[Kept], now: Timestamp) {
         count += 1;
         bytes += kept.len;
         let surplus = count > MOST || (bytes > BYTES && count > 1);
-        if (surplus || kept.is_old(now)) && kept.gained(true).is_none() {
+        if (surplus || kept.is_old(now)) && kept.is_unchanged() {
             let _ = files::remove(&kept.path);
         }
     }

@@ -71,6 +71,9 @@ pub(super) fn leftover(
     match &newest.temp {
         Some(name) if is_ours(name, key) => {
             let path = dir.join(name);
+            if !path.is_file() {
+                return Ok(None);
+            }
             let Ok(Fingerprint { mtime, .. }) = files::fingerprint(&path) else { return Ok(None) };
             let bytes = files::read(&path)?;
             // The exchange was made, and somebody may still write into what it displaced.
