@@ -426,3 +426,19 @@ fn a_running_session_is_told_up_to_the_first_open_call() {
     let text = world.text("2026-11-20-one.md");
     assert!(text.contains("`Bash ls` → late") && !text.contains("no result"), "{text}");
 }
+
+/// A name that something takes between the plan and the write leaves its session to be made by the next import.
+#[cfg(unix)]
+#[test]
+fn a_session_whose_name_was_taken_is_made_by_the_next_import() {
+    let world = World::new("");
+    world.transcript("a.jsonl", "session aaa\nP one\nR two\n");
+    // A link that leads nowhere is no note, and takes the name.
+    let taken = world.note("2026-11-20-one.md");
+    files::create_dir(taken.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", &taken).unwrap();
+    let first = world.grow();
+    assert!(!outcomes(&first).contains("Created sessions/2026-11-20-one.md"), "{}", outcomes(&first));
+    assert!(files::remove(&taken).unwrap());
+    assert_eq!(outcomes(&world.grow()), "aaa Created sessions/2026-11-20-one.md");
+}

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_journal_with_a_torn_line_is_brought_over_once() {
         let temp = tempfile::tempdir().unwrap();
-        let (from, to) = (State::at(&temp.path().join("from")), State::at(&temp.path().join("to")));
+        let (from, to) = (State::at(temp.path().join("from")), State::at(temp.path().join("to")));
         let line = "\n{\"id\":\"x\",\"time\":\"2026-11-20T00:00:00Z\",\"event\":{}}\n\n{\"id\":\"torn";
         files::put(&from.journal("s"), line.as_bytes()).unwrap();
         let count = || Journal::at(to.journal("s")).read(None).unwrap().entries.len();

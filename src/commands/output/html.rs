@@ -59,7 +59,7 @@ mod tests {
         let values = BTreeMap::from([("it", "<a href='x'>&/\"\u{1b}[31m\u{7}")]);
         let page = templates.render("a.html", &values).unwrap();
         assert_eq!(page, format!("&lt;a href=&#39;x&#39;&gt;&amp;/&quot; {} 1\n", values["it"]));
-        assert!(templates.render("b.html", &values).unwrap_err().to_string().contains("b.html"));
+        assert!(templates.render("b.html", &values).unwrap_err().with_causes().contains("b.html"));
         assert!(Templates::new(&[("c.html", "{% if %}")]).is_err());
     }
 }

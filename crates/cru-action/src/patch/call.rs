@@ -11,16 +11,18 @@ use crate::tool;
 pub fn of_call<'v>(tool: &str, input: &'v Map<String, Value>) -> Vec<FilePatch<'v>> {
     let path = tool::argument(tool, input, tool::Role::Path).and_then(|(_, value)| value.as_str()).unwrap_or("");
     let mut files = Vec::new();
-    add(input, path, &mut files);
+    // What is written into a file is its text, also where it shows a patch.
+    let is_text = matches!(tool::ToolKind::of(tool), tool::ToolKind::Edit | tool::ToolKind::Write);
+    add(input, path, is_text, &mut files);
     files
 }
 
 /// Arguments are as deep as a reader of JSON lets them be (128).
-fn add<'v>(input: &'v Map<String, Value>, path: &'v str, files: &mut Vec<FilePatch<'v>>) {
+fn add<'v>(input: &'v Map<String, Value>, path: &'v str, is_text: bool, files: &mut Vec<FilePatch<'v>>) {
     let (mut lines, mut added) = (Vec::new(), Vec::new());
     for (name, value) in input {
         let Some(text) = value.as_str() else { continue };
-        let Some(is_new) = tool::is_new_text(name).filter(|_| !is_patch(text)) else { continue };
+        let Some(is_new) = tool::is_new_text(name).filter(|_| is_text || !is_patch(text)) else { continue };
         if is_new {
             added.extend(text.lines().map(PatchLine::Added));
         } else {
@@ -33,15 +35,15 @@ fn add<'v>(input: &'v Map<String, Value>, path: &'v str, files: &mut Vec<FilePat
         files.push(FilePatch { old_path: Some(path), new_path: Some(path), hunks });
     }
     for value in input.values() {
-        add_value(value, path, files);
+        add_value(value, path, is_text, files);
     }
 }
 
-fn add_value<'v>(value: &'v Value, path: &'v str, files: &mut Vec<FilePatch<'v>>) {
+fn add_value<'v>(value: &'v Value, path: &'v str, is_text: bool, files: &mut Vec<FilePatch<'v>>) {
     match value {
-        Value::String(text) if is_patch(text) => files.extend(read(text)),
-        Value::Array(items) => items.iter().for_each(|item| add_value(item, path, files)),
-        Value::Object(map) => add(map, tool::shared_path(map).unwrap_or(path), files),
+        Value::String(text) if !is_text && is_patch(text) => files.extend(read(text)),
+        Value::Array(items) => items.iter().for_each(|item| add_value(item, path, is_text, files)),
+        Value::Object(map) => add(map, tool::shared_path(map).unwrap_or(path), is_text, files),
         _ => {}
     }
 }

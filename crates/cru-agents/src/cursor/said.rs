@@ -28,6 +28,8 @@ mod tests {
             ("<user_query>\nrun it\n</user_query>", Some("run it")),
             ("<user_info>x</user_info>\n<user_query>a</user_query>\n<user_query>b</user_query>", Some("a\n\nb")),
             ("<user_query>never closed", Some("never closed")),
+            // What stands within is theirs, also where it begins like something of the host's.
+            ("<user_query><timestamp> in the header is wrong</user_query>", Some("<timestamp> in the header is wrong")),
             ("plain <b>words</b>", Some("plain <b>words</b>")),
             ("<timestamp>now</timestamp>\nplain", Some("plain")),
             ("<git_status>x</git_status>", None),
