@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
         }
     };
     let env = Env::real();
-    start_threads(&env);
+    crate::base::threads::start(&env);
     let choice = match cli.global.color {
         clap::ColorChoice::Auto => ColorChoice::Auto,
         clap::ColorChoice::Always => ColorChoice::Always,
@@ -60,11 +60,6 @@ pub fn main() -> ExitCode {
         }
         Err(error) => fail(&ui, &error),
     }
-}
-
-/// Starts the threads that work is spread over, as many as the variable of the library that does so names.
-fn start_threads(env: &Env) {
-    crate::base::threads::start(env.var("RAYON_NUM_THREADS").and_then(|count| count.parse().ok()));
 }
 
 fn fail(ui: &Terminal, error: &Error) -> ExitCode {

@@ -112,7 +112,7 @@ impl Call<'_> {
             self.tell_shell(host, &session);
             self.look_over(&vault);
             if vault.config().hooks.resume {
-                threads::start(None);
+                threads::start(self.cx.env);
                 printed = pack(&vault, &session, self.cx.env);
             }
         }
@@ -181,7 +181,7 @@ impl Call<'_> {
             Flush::Background if Turn::is_awaited(state, key) => return,
             Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
             Flush::Inline => {
-                threads::start(None);
+                threads::start(self.cx.env);
                 crate::sync::flush::inline(vault, state, session, self.cx.env).map_err(|error| words(&error))
             }
         };

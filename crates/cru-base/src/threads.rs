@@ -5,6 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use rayon::ThreadBuilder;
 
+use crate::Env;
+
 /// Texts of more bytes than this are worth several threads.
 pub const LONG: usize = 256 << 10;
 
@@ -13,9 +15,10 @@ pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: imp
     if bytes > LONG { rayon::join(a, b) } else { (a(), b()) }
 }
 
-/// Starts the threads that work is spread over: `wanted`, else one for each processor up to 16, fewer where the system gives no more.
+/// Starts the threads that work is spread over: as many as `RAYON_NUM_THREADS` says, else one for each processor up to 16, fewer where the system gives no more.
 /// Without any, all is done by the thread that asks. Called once, before any of it is used; a second call does nothing.
-pub fn start(wanted: Option<usize>) {
+pub fn start(env: &Env) {
+    let wanted = env.var("RAYON_NUM_THREADS").and_then(|count| count.parse().ok());
     // They are started before it is known how much there is to do, and more are hardly quicker.
     const MOST: usize = 16;
     let available = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST));
@@ -52,8 +55,9 @@ mod tests {
 
     #[test]
     fn as_many_as_are_wanted_and_twice_is_once() {
-        start(Some(3));
-        start(Some(5));
+        let env = |count| Env::fixed(jiff::Timestamp::UNIX_EPOCH, "/", &[("RAYON_NUM_THREADS", count)]);
+        start(&env("3"));
+        start(&env("5"));
         assert_eq!(rayon::current_num_threads(), 3);
         assert_eq!(join(LONG + 1, || 1, || 2), (1, 2));
     }

@@ -1,8 +1,9 @@
 //! Machine state that belongs to a vault and lies under another name: of the time before the vault was moved, or while its
 //! configuration could not be read.
 //!
-//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. Entries that
-//! wait in the old one are brought over at the next contact. The state of a copy stays with the vault that was copied, as long
+//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. What lies in the
+//! old one is brought over at the next contact: entries that wait, displaced files, recovery copies, and the log of
+//! operations where the new one has written nothing yet. The state of a copy stays with the vault that was copied, as long
 //! as that one is at its place; where it is not (its disk is away too), the copy is taken for the vault that moved.
 
 use std::collections::{BTreeMap, HashSet};
@@ -24,10 +25,14 @@ const PLACE: &str = "vault";
 /// becomes it. What cannot be brought over stays where it is.
 pub(super) fn adopt(vault: &Vault, dir: &Path) {
     for other in others(vault, dir) {
-        if !dir.exists() && files::rename(&other, dir).is_ok() {
-            continue;
+        let (from, to) = (State::at(&other), State::at(dir));
+        let is_renamed = !dir.exists() && files::rename(&other, dir).is_ok();
+        if !is_renamed {
+            let _ = bring_over(&from, &to);
+            move_files(&from, &to);
         }
-        let _ = bring_over(&State::at(&other), &State::at(dir));
+        // Displaced files lie in the vault where the state is on another file system.
+        move_all(&from.displaced_inside(vault.root()), &to.displaced_inside(vault.root()));
     }
 }
 
@@ -125,6 +130,38 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
     Ok(())
 }
 
+/// Moves what a state holds beside its journals: displaced files and recovery copies; all that its writes left where
+/// the other state has written nothing.
+fn move_files(from: &State, to: &State) {
+    let _lock = files::lock(&to.lock("adopt"));
+    if !to.dir().join("operations").exists() && !to.dir().join("writer").exists() {
+        for name in ["writer", "operations", "base", "known"] {
+            // What cannot be moved stays where it is.
+            let _ = files::rename(&from.dir().join(name), &to.dir().join(name));
+        }
+    }
+    for name in ["displaced", "recovery"] {
+        move_all(&from.dir().join(name), &to.dir().join(name));
+    }
+}
+
+/// Moves the files of the folders in `from` to those of the same name in `to`. A file whose name is taken stays.
+fn move_all(from: &Path, to: &Path) {
+    let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for folder in entries(from) {
+        let target = to.join(folder.file_name());
+        if !folder.path().is_dir() || files::create_private_dir(&target).is_err() {
+            continue;
+        }
+        for file in entries(&folder.path()) {
+            let place = target.join(file.file_name());
+            if place.symlink_metadata().is_err() {
+                let _ = files::rename(&file.path(), &place);
+            }
+        }
+    }
+}
+
 /// How far a state's journals were brought over.
 fn brought(state: &State) -> BTreeMap<String, Mark> {
     let bytes = files::read(&state.dir().join(BROUGHT)).unwrap_or_default();
@@ -161,5 +198,25 @@ mod tests {
         bring_over(&from, &to).unwrap();
         assert_eq!(count(), 0, "it was brought over before");
         assert!(from.journal("s").exists(), "what cannot be read stays where it is");
+    }
+
+    #[test]
+    fn displaced_files_and_the_log_come_along() {
+        let temp = tempfile::tempdir().unwrap();
+        let (from, to) = (State::at(temp.path().join("from")), State::at(temp.path().join("to")));
+        files::create_private_dir(&to.dir().join("locks")).unwrap();
+        for path in [from.displaced("s").join("r1_x"), from.recovery("s").join("r1.md"), from.operations("s")] {
+            files::put(&path, b"old").unwrap();
+        }
+        files::put(&to.recovery("s").join("r2.md"), b"new").unwrap();
+        move_files(&from, &to);
+        assert!(to.displaced("s").join("r1_x").exists() && to.recovery("s").join("r1.md").exists());
+        assert!(to.recovery("s").join("r2.md").exists() && to.operations("s").exists());
+
+        // A state that has written keeps its own log.
+        files::put(&from.operations("s"), b"other").unwrap();
+        move_files(&from, &to);
+        assert_eq!(std::fs::read(to.operations("s")).unwrap(), b"old");
+        assert!(from.operations("s").exists());
     }
 }

@@ -146,6 +146,13 @@ impl State {
         self.dir.join("displaced").join(key)
     }
 
+    /// Where such files lie where the state is on another file system than the vault at `root`: a folder for each state,
+    /// as two machines, or two users of one, may have one vault.
+    pub(crate) fn displaced_inside(&self, root: &Path) -> PathBuf {
+        let own = &blake3::hash(self.dir.as_os_str().as_encoded_bytes()).to_hex()[..8];
+        root.join(".cru/local/displaced").join(own)
+    }
+
     /// What hooks could not do.
     pub fn hook_log(&self) -> PathBuf {
         self.dir.join("hook.log")

@@ -178,14 +178,14 @@ const SUFFIX: &str = ".tmp";
 const ABANDONED: std::time::Duration = std::time::Duration::from_hours(1);
 
 /// Takes temporary files of creations away that killed processes left in `dir`: those with a name of chance, an hour old
-/// and more at `now` (nanoseconds since 1970). `keep` is given the bytes of each and says whether it may go.
-pub fn sweep_created(dir: &Path, now: i128, keep: &dyn Fn(&[u8]) -> bool) {
+/// and more at `now` (nanoseconds since 1970). `may_go` is given the bytes of each.
+pub fn sweep_created(dir: &Path, now: i128, may_go: &dyn Fn(&[u8]) -> bool) {
     let names = fs::read_dir(dir).into_iter().flatten().flatten();
     for path in names.filter(|entry| is_created(&entry.file_name())).map(|entry| entry.path()) {
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         let age = now - i128::from(super::Fingerprint::of(&metadata).mtime);
         let is_old = age >= i128::try_from(ABANDONED.as_nanos()).unwrap_or(i128::MAX);
-        if metadata.is_file() && is_old && fs::read(&path).is_ok_and(|bytes| keep(&bytes)) {
+        if metadata.is_file() && is_old && fs::read(&path).is_ok_and(|bytes| may_go(&bytes)) {
             // One that cannot be removed is only in the way.
             let _ = remove(&path);
         }
@@ -260,7 +260,7 @@ mod tests {
         let left = filled(dir.path(), b"half", 0o600, false, None).unwrap().keep().unwrap().1;
         create(&dir.path().join(".cru-mine.tmp"), b"a person's").unwrap();
         let made = i128::from(crate::files::fingerprint(&left).unwrap().mtime);
-        let sweep = |now, keep| sweep_created(dir.path(), now, &move |bytes| keep && bytes == b"half");
+        let sweep = |now, may_go| sweep_created(dir.path(), now, &move |bytes| may_go && bytes == b"half");
         sweep(made + HOUR - 1, true);
         sweep(made + HOUR, false);
         assert!(left.exists());

@@ -30,8 +30,8 @@ const SETTLED: SignedDuration = SignedDuration::from_mins(10);
 const LOOKS: u32 = 4;
 
 /// How long a text of others must not change that looks as if its save went on, and how often that is looked at.
-const REST: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(40) };
-const RESTS: u32 = 25;
+const REST_BETWEEN_LOOKS: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(40) };
+const MOST_LOOKS_AT_REST: u32 = 25;
 
 /// What to write, given the note, what is known, and the log.
 pub(super) type Wish<'j> = &'j mut dyn FnMut(&Note, &Known, &Operations) -> Result<Job>;
@@ -99,9 +99,9 @@ pub(super) struct Attempt<'a> {
     recovered: Option<PathBuf>,
     label: String,
     /// The bytes that the last write made.
-    made: Vec<u8>,
+    written_bytes: Vec<u8>,
     /// What revisions of this state are marked with.
-    me: String,
+    writer_id: String,
 }
 
 impl<'a> Attempt<'a> {
@@ -118,8 +118,8 @@ impl<'a> Attempt<'a> {
             refused,
             recovered,
             label,
-            made: Vec::new(),
-            me: writer.state.writer(),
+            written_bytes: Vec::new(),
+            writer_id: writer.state.writer(),
         }
     }
 
@@ -131,8 +131,11 @@ impl<'a> Attempt<'a> {
             return Ok(Brought::Nothing);
         }
         displaced::tidy(&all, now);
+        if !displaced::may_gain(&all) {
+            return Ok(Brought::Nothing);
+        }
         let Some(disk) = settled(self.read())? else { return Ok(Brought::Nothing) };
-        let revision = disk.revision(&self.me);
+        let revision = disk.revision(&self.writer_id);
         let Some(gained) = displaced::gained(&all, revision) else { return Ok(Brought::Nothing) };
         let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
         match &merge {
@@ -147,7 +150,7 @@ impl<'a> Attempt<'a> {
                 let nothing = &mut |_: &Note, _: &Known, _: &Operations| Ok(Job::default());
                 match self.make_of(Some(&bringing), nothing) {
                     Ok(Step::Done(written)) => {
-                        let after = (merge == Merge::Instead && written.changed).then_some(self.made.as_slice());
+                        let after = (merge == Merge::Instead && written.changed).then_some(self.written_bytes.as_slice());
                         gained.done(written.revision, after, now);
                     }
                     Ok(Step::Refused) => {}
@@ -182,9 +185,9 @@ impl<'a> Attempt<'a> {
         let disk = match bringing.map(|it| it.merge) {
             Some(Merge::Tail(tail)) => found.with(&with_tail(&found.bytes, tail)),
             Some(Merge::Instead) => found.with(&bringing.map(|it| it.gained.bytes.clone()).unwrap_or_default()),
-            _ => found.with(&found.bytes),
+            _ => found.clone(),
         };
-        let revision = disk.revision(&self.me);
+        let revision = disk.revision(&self.writer_id);
         if bringing.is_some() {
             records = self.log.all()?;
         }
@@ -211,7 +214,7 @@ impl<'a> Attempt<'a> {
         }
         let total = disk.cursor.as_ref().map_or(0, |cursor| cursor.revision);
         let known = self.known(&records, total > logged);
-        let mut place = place_of(&disk, records.last(), seen, &self.me);
+        let mut place = place_of(&disk, records.last(), seen, &self.writer_id);
 
         // The plan sees the note with all that belongs in it, its revision too.
         let healed = if seen { text.bytes.clone() } else { self.stamp(&text.bytes, &place)? };
@@ -265,13 +268,13 @@ impl<'a> Attempt<'a> {
         let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
         if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
             place.revision = newest.revision;
-            place.set_writer(&self.me, newest.revision);
+            place.set_writer(&self.writer_id, newest.revision);
             let after = self.stamp(&text.bytes, &place)?;
             let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
             return self.replace(prepared, &found, &after, &text, written, newest, &records);
         }
         place.revision = next;
-        place.set_writer(&self.me, next);
+        place.set_writer(&self.writer_id, next);
         let after = self.stamp(&text.bytes, &place)?;
         let today = |record: &Record| record.time.to_zoned(TimeZone::UTC).date();
         let newest = records.iter().rev().find(|record| record.writes());
@@ -321,7 +324,7 @@ impl<'a> Attempt<'a> {
             return Ok(Step::Refused);
         }
         let revision = record.revision;
-        self.made = after.to_vec();
+        self.written_bytes = after.to_vec();
         Ok(Step::Done(Written { revision, changed: true, done: self.done(text), ..written }))
     }
 
@@ -345,13 +348,13 @@ impl<'a> Attempt<'a> {
     fn at_rest(&self) -> Result<Option<(Disk, Vec<Record>)>> {
         let Some(mut disk) = settled(self.read())? else { return Ok(None) };
         let mut quiet = 0;
-        for _ in 0..RESTS {
-            let revision = disk.revision(&self.me);
+        for _ in 0..MOST_LOOKS_AT_REST {
+            let revision = disk.revision(&self.writer_id);
             let records = self.log.tail(|record| revision.is_some_and(|revision| record.revision <= revision))?;
-            if quiet >= disk.looks_wanted(records.last()) {
+            if quiet >= disk.looks_wanted(records.iter().rev().find(|record| record.writes())) {
                 return Ok(Some((disk, records)));
             }
-            std::thread::sleep(REST);
+            std::thread::sleep(REST_BETWEEN_LOOKS);
             let Some(again) = settled(self.read())? else { return Ok(None) };
             let same = (again.fingerprint, &again.hash) == (disk.fingerprint, &disk.hash);
             quiet = if same { quiet + 1 } else { 0 };
@@ -375,7 +378,7 @@ impl<'a> Attempt<'a> {
 
     /// What the text on disk lacks. Reads more of the log where that is needed.
     fn todo(&self, records: &mut Vec<Record>, disk: &Disk) -> Result<Vec<Todo>> {
-        let revision = disk.revision(&self.me);
+        let revision = disk.revision(&self.writer_id);
         let Some(newest) = records.last() else { return Ok(Vec::new()) };
         let undone = newest.before == disk.hash || (self.refused && heal::is_base(records, newest, revision));
         if newest.writes() && undone {
@@ -386,7 +389,7 @@ impl<'a> Attempt<'a> {
         }
         let revision = revision.unwrap_or_else(|| heal::guess(records, &disk.bytes));
         let mut todo = heal::missing(records, revision);
-        if disk.is_foreign(records.last(), &self.me) {
+        if disk.is_foreign(records.last(), &self.writer_id) {
             foreign::renumber(&mut todo, &String::from_utf8_lossy(&disk.bytes));
         }
         Ok(todo)

@@ -7,9 +7,10 @@ use cru_base::files::Fingerprint;
 use cru_session::cursor::Cursor;
 
 /// How many looks must find a text unchanged that lacks its end.
-const QUIET: u32 = 4;
+const LOOKS_UNCHANGED: u32 = 4;
 
 /// What stands on disk.
+#[derive(Clone)]
 pub(super) struct Disk {
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
@@ -51,8 +52,8 @@ impl Disk {
         let lacks_end = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
         match (is_shorter, lacks_end) {
             _ if is_ours => 0,
-            (true, true) => QUIET,
-            (true, false) => QUIET / 2,
+            (true, true) => LOOKS_UNCHANGED,
+            (true, false) => LOOKS_UNCHANGED / 2,
             (false, true) => 1,
             (false, false) => 0,
         }

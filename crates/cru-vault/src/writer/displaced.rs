@@ -5,7 +5,7 @@
 //! its place, so that the next contact finds out what it gained and brings that into the note.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -236,6 +236,11 @@ pub(super) fn all(vault: &Vault, state: &State, key: &str) -> Vec<Kept> {
     all
 }
 
+/// Whether one of them has, or may have, something the note does not: for who has not read the note yet.
+pub(super) fn may_gain(all: &[Kept]) -> bool {
+    all.iter().any(|kept| kept.merged > 0 || kept.gained().is_some())
+}
+
 /// The first of them that has something the note may not have. `revision` is that of the note.
 pub(super) fn gained(all: &[Kept], revision: Option<u64>) -> Option<Gained> {
     all.iter().find_map(|kept| {
@@ -300,10 +305,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn folders(vault: &Vault, state: &State, key: &str) -> [PathBuf; 2] {
-    // Two machines, or two users of one, may have one vault.
-    let own = &blake3::hash(state.dir().as_os_str().as_encoded_bytes()).to_hex()[..8];
-    let inside: &Path = Path::new(".cru/local/displaced");
-    [state.displaced(key), vault.root().join(inside).join(own).join(key)]
+    [state.displaced(key), state.displaced_inside(vault.root()).join(key)]
 }
 
 fn short(bytes: &[u8]) -> String {
