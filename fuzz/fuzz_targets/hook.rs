@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cru::live::hook::{Entry, HOSTS, Input};
+use cru::live::hook::{HookEntry, HOSTS, Input};
 use cru::vault::state::key;
 use libfuzzer_sys::fuzz_target;
 
@@ -27,11 +27,11 @@ fuzz_target!(|input: (&[u8], u8)| {
         assert!(input.cwd(host).is_none_or(|cwd| cwd.is_absolute()));
         let row = &host.rows[usize::from(which) % host.rows.len()];
         let event = input.event(host).unwrap_or(row.event);
-        let entry = Entry::new(host, event, input);
+        let entry = HookEntry::new(host, event, input);
         assert_eq!(entry.event(), Some(event));
         let line = serde_json::to_string(&entry).expect("JSON");
         assert!(!line.contains(['\n', '\r']));
-        let back: Entry = serde_json::from_str(&line).expect("what was written");
+        let back: HookEntry = serde_json::from_str(&line).expect("what was written");
         assert_eq!(serde_json::to_string(&back).expect("JSON"), line);
     }
 });

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, Output, View};
 use crate::base::{Env, Error, files, threads};
-use crate::live::hook::{Entry, Event, HOSTS, Host, Input, input, shell, trouble};
+use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble};
 use crate::live::log::Target;
 use crate::live::policy::Save;
 use crate::live::resume;
@@ -101,7 +101,7 @@ impl Call<'_> {
         let key = key(&format!("{}--{session}", host.id));
         let now = self.cx.env.now();
         let journal = Journal::at(state.journal(&key));
-        let mut entry = Entry::new(host, event, input);
+        let mut entry = HookEntry::new(host, event, input);
         if event == Event::SessionStart {
             entry.continues = self.continues(&session);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use cru::base::files;
-use cru::live::hook::{Entry, Event};
+use cru::live::hook::{Event, HookEntry};
 use cru::vault::Journal;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ impl World {
         folders.into_iter().find(|path| path.is_dir()).unwrap()
     }
 
-    fn entries(&self, session: &str) -> Vec<Entry> {
+    fn entries(&self, session: &str) -> Vec<HookEntry> {
         let journal = self.state().join(format!("journal/claude-code--{session}.jsonl"));
         let read = Journal::at(journal).read(None).unwrap();
         assert_eq!(read.odd, 0);

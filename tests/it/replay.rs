@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cru::base::files;
-use cru::live::hook::Entry;
+use cru::live::hook::HookEntry;
 use cru::session::{Item, Session, Status};
 use cru::sync::hooked::{Hooked, Synced, sync_one};
 use cru::sync::import::report::Outcome;
@@ -221,7 +221,7 @@ fn flush(world: &World, session: &str) -> Option<Synced> {
 fn tell(world: &World, session: &str, event: &Event) {
     let journal = Journal::at(world.state.journal(&Hooked::key("claude-code", session)));
     let (host, files) = ("claude-code".to_owned(), Vec::new());
-    let entry = Entry { host, event: event.name.to_owned(), input: event.input.clone(), files, continues: None };
+    let entry = HookEntry { host, event: event.name.to_owned(), input: event.input.clone(), files, continues: None };
     journal.append(&entry, event.time).unwrap();
 }
 

@@ -22,11 +22,11 @@ pub struct Open {
 #[derive(Default, Serialize, Deserialize)]
 struct Content {
     given: u64,
-    open: Vec<Row>,
+    open: Vec<OpenSession>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct OpenSession {
     handle: String,
     entry: Box<RawValue>,
 }
@@ -47,7 +47,7 @@ impl Open {
         let text = serde_json::to_string(entry).and_then(RawValue::from_string);
         let entry = text.map_err(|error| Error::internal("encode an entry", error))?;
         content.open.retain(|row| row.handle != handle);
-        content.open.push(Row { handle: handle.clone(), entry });
+        content.open.push(OpenSession { handle: handle.clone(), entry });
         self.write(&content)?;
         Ok(handle)
     }

@@ -64,7 +64,7 @@ pub struct Journal {
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct JournalHead {
     journal: u32,
     generation: String,
 }
@@ -92,7 +92,7 @@ impl Journal {
         let line = serde_json::to_string(&Line { id: &id, time: now, event });
         let line = line.map_err(|error| Error::internal("encode an event", error))?;
         files::append_line(&self.path, line.as_bytes(), &|| {
-            let head = Head { journal: 1, generation: unique(now) };
+            let head = JournalHead { journal: 1, generation: unique(now) };
             serde_json::to_string(&head).unwrap_or_default()
         })?;
         Ok(id)
@@ -102,7 +102,7 @@ impl Journal {
     pub fn append_again(&self, entry: &Entry) -> Result<()> {
         let line = serde_json::to_string(entry).map_err(|error| Error::internal("encode an event", error))?;
         files::append_line(&self.path, line.as_bytes(), &|| {
-            let head = Head { journal: 1, generation: unique(entry.time) };
+            let head = JournalHead { journal: 1, generation: unique(entry.time) };
             serde_json::to_string(&head).unwrap_or_default()
         })
     }
@@ -157,7 +157,7 @@ impl Journal {
 fn generation(file: &mut File) -> io::Result<(String, u64)> {
     let start = files::read_at(file, 0, HEAD)?;
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    match serde_json::from_slice::<Head>(line) {
+    match serde_json::from_slice::<JournalHead>(line) {
         Ok(head) => Ok((head.generation, line.len() as u64)),
         Err(_) => Ok((blake3::hash(line).to_hex()[..16].to_owned(), 0)),
     }

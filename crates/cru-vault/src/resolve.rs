@@ -19,7 +19,7 @@ const LISTED: usize = 8;
 const HOST_VARS: &[&str] = &["CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
 /// The readings of a name, strictest first: whether session `head` answers to `name` (both in lower case).
-const READINGS: &[fn(&Names, &str) -> bool] = &[
+const READINGS: &[fn(&ResolvedNames, &str) -> bool] = &[
     |it, name| it.stem == name || it.id == name,
     |it, name| it.host == name,
     |it, name| it.stem.starts_with(name) || it.id.starts_with(name),
@@ -28,13 +28,13 @@ const READINGS: &[fn(&Names, &str) -> bool] = &[
     |it, name| has_words(&it.stem, name) || has_words(&it.id, name),
 ];
 
-struct Names {
+struct ResolvedNames {
     stem: String,
     id: String,
     host: String,
 }
 
-impl Names {
+impl ResolvedNames {
     fn of(head: &Head) -> Self {
         Self {
             stem: head.path.stem().to_lowercase(),
@@ -59,7 +59,7 @@ impl Catalog {
         }
         let wanted = name.to_lowercase();
         let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
-        let names: Vec<(&Head, Names)> = self.sessions().map(|head| (head, Names::of(head))).collect();
+        let names: Vec<(&Head, ResolvedNames)> = self.sessions().map(|head| (head, ResolvedNames::of(head))).collect();
         for reading in READINGS {
             let found: Vec<&Head> =
                 names.iter().filter(|(_, names)| reading(names, wanted)).map(|(head, _)| *head).collect();
@@ -193,8 +193,8 @@ fn ambiguous(what: &str, found: &[&Head]) -> Error {
     Error::usage(format!("{what} could be any of {}", text::plural(found.len() as u64, "session"))).with_hint(hint)
 }
 
-fn unknown(name: &str, wanted: &str, names: &[(&Head, Names)]) -> Error {
-    let near = |names: &Names| {
+fn unknown(name: &str, wanted: &str, names: &[(&Head, ResolvedNames)]) -> Error {
+    let near = |names: &ResolvedNames| {
         [names.stem.as_str(), slug(&names.stem), names.id.as_str(), slug(&names.id)]
             .into_iter()
             .map(|known| strsim::normalized_damerau_levenshtein(known, wanted))

@@ -17,11 +17,11 @@ struct Asset {
     /// What to write where there is nothing.
     content: &'static str,
     /// What to do where something is.
-    merge: Merge,
+    merge: ScaffoldMerge,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Merge {
+enum ScaffoldMerge {
     /// Leave it.
     Keep,
     /// Add keys that are missing, at any depth; append missing items to lists.
@@ -34,28 +34,36 @@ enum Merge {
 const TEMPLATE: &str = "templates/New session.md";
 
 const ASSETS: &[Asset] = &[
-    Asset { path: ".gitignore", content: "/.cru/cache/\n/.cru/local/\n/evidence/\n", merge: Merge::Lines },
+    Asset { path: ".gitignore", content: "/.cru/cache/\n/.cru/local/\n/evidence/\n", merge: ScaffoldMerge::Lines },
     Asset {
         path: ".obsidian/snippets/cru.css",
         content: include_str!("../../../templates/obsidian/cru.css"),
-        merge: Merge::Keep,
+        merge: ScaffoldMerge::Keep,
     },
     Asset {
         path: ".obsidian/appearance.json",
         content: "{\n  \"enabledCssSnippets\": [\n    \"cru\"\n  ]\n}\n",
-        merge: Merge::Json,
+        merge: ScaffoldMerge::Json,
     },
     Asset {
         path: ".obsidian/types.json",
         content: include_str!("../../../templates/obsidian/types.json"),
-        merge: Merge::Json,
+        merge: ScaffoldMerge::Json,
     },
-    Asset { path: ".obsidian/templates.json", content: "{\n  \"folder\": \"templates\"\n}\n", merge: Merge::Json },
-    Asset { path: TEMPLATE, content: include_str!("../../../templates/obsidian/New session.md"), merge: Merge::Keep },
+    Asset {
+        path: ".obsidian/templates.json",
+        content: "{\n  \"folder\": \"templates\"\n}\n",
+        merge: ScaffoldMerge::Json,
+    },
+    Asset {
+        path: TEMPLATE,
+        content: include_str!("../../../templates/obsidian/New session.md"),
+        merge: ScaffoldMerge::Keep,
+    },
     Asset {
         path: "Sessions.base",
         content: include_str!("../../../templates/obsidian/Sessions.base"),
-        merge: Merge::Keep,
+        merge: ScaffoldMerge::Keep,
     },
 ];
 
@@ -90,7 +98,7 @@ pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
          sessions = \"sessions\"\n# Which notes are looked at: globs on paths in the vault.\n# include = [\"**/*.md\"]\n\
          # exclude = [\"drafts/**\"]\n"
     );
-    let mut changes = vec![put(root, ".cru/config.toml", &config, Merge::Keep)?];
+    let mut changes = vec![put(root, ".cru/config.toml", &config, ScaffoldMerge::Keep)?];
     let mut problems = Vec::new();
     let templates = super::obsidian::template_folder(root);
     for asset in ASSETS {
@@ -106,7 +114,7 @@ pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     Ok((changes, problems))
 }
 
-fn put(root: &Path, path: &str, content: &str, merge: Merge) -> Result<Change> {
+fn put(root: &Path, path: &str, content: &str, merge: ScaffoldMerge) -> Result<Change> {
     let done = |action| Change { path: path.to_owned(), action };
     let target = root.join(path);
     if files::create(&target, content.as_bytes())? {
@@ -114,9 +122,9 @@ fn put(root: &Path, path: &str, content: &str, merge: Merge) -> Result<Change> {
     }
     let old = files::read(&target)?;
     let new = match merge {
-        Merge::Keep => return Ok(done(Action::Kept)),
-        Merge::Lines => merge_lines(&old, content),
-        Merge::Json => merge_json(&target, &old, content)?,
+        ScaffoldMerge::Keep => return Ok(done(Action::Kept)),
+        ScaffoldMerge::Lines => merge_lines(&old, content),
+        ScaffoldMerge::Json => merge_json(&target, &old, content)?,
     };
     let Some(new) = new else { return Ok(done(Action::Kept)) };
     files::replace(&target, &old, &new)?;

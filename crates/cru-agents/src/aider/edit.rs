@@ -9,7 +9,7 @@ const REPLACE: &str = ">>>>>>> REPLACE";
 
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum AiderPiece {
     /// Words.
     Prose(String),
     /// One block.
@@ -34,7 +34,7 @@ pub(super) fn ends(line: &str) -> bool {
 }
 
 /// The pieces of a reply, in order. An edit that is not closed stays words.
-pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
+pub(super) fn pieces(lines: &[&str]) -> Vec<AiderPiece> {
     let mut pieces = Vec::new();
     let mut words: Vec<&str> = Vec::new();
     let mut path = String::new();
@@ -51,7 +51,7 @@ pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
             path = named;
         }
         flush(&mut words, &mut pieces);
-        pieces.push(Piece::Edit { path: path.clone(), search: search.join("\n"), replace: replace.join("\n") });
+        pieces.push(AiderPiece::Edit { path: path.clone(), search: search.join("\n"), replace: replace.join("\n") });
         // The end of the fence that the edit stood in.
         if lines.get(at).is_some_and(|line| is_bare_fence(line)) {
             at += 1;
@@ -113,11 +113,11 @@ fn is_bare_fence(line: &str) -> bool {
     line == "</source>" || (line.len() >= 3 && (line.bytes().all(|b| b == b'`') || line.bytes().all(|b| b == b'~')))
 }
 
-fn flush(words: &mut Vec<&str>, pieces: &mut Vec<Piece>) {
+fn flush(words: &mut Vec<&str>, pieces: &mut Vec<AiderPiece>) {
     let text = words.join("\n");
     words.clear();
     if !text.trim().is_empty() {
-        pieces.push(Piece::Prose(text.trim_matches('\n').to_owned()));
+        pieces.push(AiderPiece::Prose(text.trim_matches('\n').to_owned()));
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
     fn told(text: &str) -> Vec<String> {
         let lines: Vec<&str> = text.lines().collect();
         let tell = |piece| match piece {
-            Piece::Prose(text) => format!("prose {text}"),
-            Piece::Edit { path, search, replace } => format!("edit {path}: {search} -> {replace}"),
+            AiderPiece::Prose(text) => format!("prose {text}"),
+            AiderPiece::Edit { path, search, replace } => format!("edit {path}: {search} -> {replace}"),
         };
         pieces(&lines).into_iter().map(tell).collect()
     }

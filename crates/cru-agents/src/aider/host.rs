@@ -4,7 +4,7 @@ use cru_session::event::Usage;
 
 /// What a line of the program tells.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Told<'l> {
+pub(super) enum AiderTold<'l> {
     /// Its version.
     Version(&'l str),
     /// The model that is used.
@@ -35,50 +35,54 @@ pub(super) fn is_question(said: &str) -> bool {
 /// Whether a line of a reply that looks like one of the program's is one.
 pub(super) fn is_known(said: &str) -> bool {
     const KNOWN: &[&str] = &["Creating empty file ", "Added ", "Retrying in ", "Committing "];
-    !matches!(tell(said), Told::Nothing(_) | Told::Failure(_)) || KNOWN.iter().any(|start| said.starts_with(start))
+    !matches!(tell(said), AiderTold::Nothing(_) | AiderTold::Failure(_))
+        || KNOWN.iter().any(|start| said.starts_with(start))
 }
 
 /// Whether a line ends a reply wherever it stands.
 pub(super) fn ends_reply(said: &str) -> bool {
-    matches!(tell(said), Told::Tokens(..)) || said.starts_with("^C")
+    matches!(tell(said), AiderTold::Tokens(..)) || said.starts_with("^C")
 }
 
 /// What a line tells.
-pub(super) fn tell(said: &str) -> Told<'_> {
+pub(super) fn tell(said: &str) -> AiderTold<'_> {
     let behind = |head: &str| said.strip_prefix(head).map(str::trim).filter(|rest| !rest.is_empty());
     if let Some(version) = behind("Aider v") {
-        return Told::Version(version);
+        return AiderTold::Version(version);
     }
     if let Some(model) = behind("Main model: ").or_else(|| behind("Model: ")) {
-        return Told::Model(model.split(" with ").next().unwrap_or(model));
+        return AiderTold::Model(model.split(" with ").next().unwrap_or(model));
     }
     if let Some(folder) = behind("Git working dir: ") {
-        return Told::Folder(folder);
+        return AiderTold::Folder(folder);
     }
     if let Some(path) = behind("Applied edit to ") {
-        return Told::Applied(path);
+        return AiderTold::Applied(path);
     }
     if let Some(path) = behind("Skipping edits to ") {
-        return Told::NotApplied(path, "skipped");
+        return AiderTold::NotApplied(path, "skipped");
     }
     if let Some(path) = behind("Did not apply edit to ") {
-        return Told::NotApplied(path.strip_suffix("(--dry-run)").map_or(path, str::trim), "not applied (--dry-run)");
+        return AiderTold::NotApplied(
+            path.strip_suffix("(--dry-run)").map_or(path, str::trim),
+            "not applied (--dry-run)",
+        );
     }
     let is_sha = |sha: &str| (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
     let commit = behind("Commit ").and_then(|rest| rest.split_once(' '));
     if let Some((sha, words)) = commit.filter(|(sha, _)| is_sha(sha)) {
-        return Told::Commit(sha, words.trim());
+        return AiderTold::Commit(sha, words.trim());
     }
     if said.starts_with("# ") && said.ends_with("failed to match!") {
-        return Told::Report;
+        return AiderTold::Report;
     }
     if let Some((usage, cost)) = tokens(said) {
-        return Told::Tokens(usage, cost);
+        return AiderTold::Tokens(usage, cost);
     }
     if said.starts_with("litellm.") {
-        return Told::Failure(said);
+        return AiderTold::Failure(said);
     }
-    Told::Nothing(match said {
+    AiderTold::Nothing(match said {
         "" => "empty line of the program",
         _ if is_question(said) => "question of the program",
         _ if said.contains("/aider ") || said.ends_with("/aider") || said.ends_with("\\aider") => "command line",
@@ -128,16 +132,16 @@ mod tests {
     #[test]
     fn table_of_lines() {
         let rows = [
-            ("Aider v0.84.0", Told::Version("0.84.0")),
-            ("Main model: a/b with diff edit format, 32k think tokens", Told::Model("a/b")),
-            ("Git working dir: C:\\x", Told::Folder("C:\\x")),
-            ("Applied edit to src/a b.py", Told::Applied("src/a b.py")),
-            ("Did not apply edit to a.py (--dry-run)", Told::NotApplied("a.py", "not applied (--dry-run)")),
-            ("Commit 4ab3df9 chore: words", Told::Commit("4ab3df9", "chore: words")),
-            ("Commit to this", Told::Nothing("notice of the program")),
-            ("# 1 SEARCH/REPLACE block failed to match!", Told::Report),
-            ("/home/mia/bin/aider --openai-api-key x", Told::Nothing("command line")),
-            ("Add it? (Y)es/(N)o [Yes]: y", Told::Nothing("question of the program")),
+            ("Aider v0.84.0", AiderTold::Version("0.84.0")),
+            ("Main model: a/b with diff edit format, 32k think tokens", AiderTold::Model("a/b")),
+            ("Git working dir: C:\\x", AiderTold::Folder("C:\\x")),
+            ("Applied edit to src/a b.py", AiderTold::Applied("src/a b.py")),
+            ("Did not apply edit to a.py (--dry-run)", AiderTold::NotApplied("a.py", "not applied (--dry-run)")),
+            ("Commit 4ab3df9 chore: words", AiderTold::Commit("4ab3df9", "chore: words")),
+            ("Commit to this", AiderTold::Nothing("notice of the program")),
+            ("# 1 SEARCH/REPLACE block failed to match!", AiderTold::Report),
+            ("/home/mia/bin/aider --openai-api-key x", AiderTold::Nothing("command line")),
+            ("Add it? (Y)es/(N)o [Yes]: y", AiderTold::Nothing("question of the program")),
         ];
         for (said, wanted) in rows {
             assert_eq!(tell(said), wanted, "{said}");

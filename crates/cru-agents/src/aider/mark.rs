@@ -13,7 +13,7 @@ const START: &str = "# aider chat started at ";
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark<'l> {
+pub(super) enum AiderMark<'l> {
     /// A run begins.
     Start,
     /// Nothing.
@@ -53,19 +53,19 @@ pub(super) fn started(line: &str) -> Option<Timestamp> {
 }
 
 /// What a line is that stands there.
-pub(super) fn mark(line: &str, stand: Stand) -> Mark<'_> {
+pub(super) fn mark(line: &str, stand: Stand) -> AiderMark<'_> {
     if line.trim().is_empty() {
-        return Mark::Blank;
+        return AiderMark::Blank;
     }
     if line.starts_with('#') && started(line).is_some() {
-        return Mark::Start;
+        return AiderMark::Start;
     }
     let ends_so = line.ends_with("  ");
     let rest = line.strip_prefix("####").filter(|rest| rest.is_empty() || rest.starts_with(' '));
     if let Some(words) = rest.filter(|_| !stand.in_reply || (ends_so && stand.after_blank)) {
         let words = words.strip_prefix(' ').unwrap_or(words).trim_end();
         // An answer to a question of the program is logged like a prompt.
-        return if host::is_question(words) { Mark::Host(words) } else { Mark::Prompt(words) };
+        return if host::is_question(words) { AiderMark::Host(words) } else { AiderMark::Prompt(words) };
     }
     if let Some(said) = line.strip_prefix('>') {
         let said = said.trim();
@@ -75,10 +75,10 @@ pub(super) fn mark(line: &str, stand: Stand) -> Mark<'_> {
             (true, true) => ends_so && host::ends_reply(said),
         };
         if is_host {
-            return Mark::Host(said);
+            return AiderMark::Host(said);
         }
     }
-    Mark::Text
+    AiderMark::Text
 }
 
 #[cfg(test)]
@@ -91,24 +91,24 @@ mod tests {
     #[test]
     fn table_of_lines() {
         let rows = [
-            ("# aider chat started at 2026-01-02 03:04:05", FENCE, Mark::Start),
-            ("# aider chat started at noon", Stand::default(), Mark::Text),
-            ("  ", REPLY, Mark::Blank),
-            ("#### fix it  ", Stand::default(), Mark::Prompt("fix it")),
-            ("#### fix it", Stand::default(), Mark::Prompt("fix it")),
-            ("####  two", Stand::default(), Mark::Prompt(" two")),
-            ("#### fix it  ", REPLY, Mark::Prompt("fix it")),
-            ("#### Step 1", REPLY, Mark::Text),
-            ("#### Step 1  ", Stand { after_blank: false, ..REPLY }, Mark::Text),
-            ("#### Run it? (Y)es/(N)o [Yes]: y  ", REPLY, Mark::Host("Run it? (Y)es/(N)o [Yes]: y")),
-            ("#####", Stand::default(), Mark::Text),
-            ("> Aider v1  ", Stand::default(), Mark::Host("Aider v1")),
-            ("> quoted", REPLY, Mark::Text),
-            ("> Applied edit to a.py", REPLY, Mark::Host("Applied edit to a.py")),
-            ("> Some notice  ", REPLY, Mark::Host("Some notice")),
-            ("> Some notice  ", FENCE, Mark::Text),
-            ("> Tokens: 1k sent, 2 received.  ", FENCE, Mark::Host("Tokens: 1k sent, 2 received.")),
-            ("words", Stand::default(), Mark::Text),
+            ("# aider chat started at 2026-01-02 03:04:05", FENCE, AiderMark::Start),
+            ("# aider chat started at noon", Stand::default(), AiderMark::Text),
+            ("  ", REPLY, AiderMark::Blank),
+            ("#### fix it  ", Stand::default(), AiderMark::Prompt("fix it")),
+            ("#### fix it", Stand::default(), AiderMark::Prompt("fix it")),
+            ("####  two", Stand::default(), AiderMark::Prompt(" two")),
+            ("#### fix it  ", REPLY, AiderMark::Prompt("fix it")),
+            ("#### Step 1", REPLY, AiderMark::Text),
+            ("#### Step 1  ", Stand { after_blank: false, ..REPLY }, AiderMark::Text),
+            ("#### Run it? (Y)es/(N)o [Yes]: y  ", REPLY, AiderMark::Host("Run it? (Y)es/(N)o [Yes]: y")),
+            ("#####", Stand::default(), AiderMark::Text),
+            ("> Aider v1  ", Stand::default(), AiderMark::Host("Aider v1")),
+            ("> quoted", REPLY, AiderMark::Text),
+            ("> Applied edit to a.py", REPLY, AiderMark::Host("Applied edit to a.py")),
+            ("> Some notice  ", REPLY, AiderMark::Host("Some notice")),
+            ("> Some notice  ", FENCE, AiderMark::Text),
+            ("> Tokens: 1k sent, 2 received.  ", FENCE, AiderMark::Host("Tokens: 1k sent, 2 received.")),
+            ("words", Stand::default(), AiderMark::Text),
         ];
         for (line, stand, wanted) in rows {
             assert_eq!(mark(line, stand), wanted, "{line} {stand:?}");

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::mark::{Mark, Stand, mark, started};
+use super::mark::{AiderMark, Stand, mark, started};
 use super::run::Run;
 use crate::bundles;
 use crate::file::jsonl::DUPLICATE;
-use crate::file::markdown::{Text, counted, each_line};
+use crate::file::markdown::{HistoryLine, counted, each_line};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -24,7 +24,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         let mut begun = None;
         // The first run says whose history it is.
         each_line(&none, path, |number, text| {
-            let Text::Line(line) = text else { return };
+            let HistoryLine::Line(line) = text else { return };
             if started(&line).is_some() {
                 done |= begun.is_some();
                 begun = begun.or(started(&line));
@@ -42,7 +42,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut reader =
-        Reader { sink, seen: HashSet::new(), path: PathBuf::new(), run: None, account: Account::default() };
+        AiderReader { sink, seen: HashSet::new(), path: PathBuf::new(), run: None, account: Account::default() };
     for path in &bundle.files {
         path.clone_into(&mut reader.path);
         each_line(bundle, path, |number, text| reader.line(number, text))?;
@@ -57,14 +57,14 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 fn identity(lines: &[(u64, String)]) -> String {
     let time = lines.first().and_then(|(_, line)| started(line)).map(|time| time.strftime("%Y%m%d-%H%M%S").to_string());
     let prompt = lines.iter().find_map(|(_, line)| match mark(line, Stand::default()) {
-        Mark::Prompt(words) => Some(words),
+        AiderMark::Prompt(words) => Some(words),
         _ => None,
     });
     let hash = prompt.map(|words| format!("-{}", &blake3::hash(words.as_bytes()).to_hex()[..8]));
     format!("{}{}", time.unwrap_or_default(), hash.unwrap_or_default())
 }
 
-struct Reader<'s> {
+struct AiderReader<'s> {
     sink: &'s mut dyn Sink,
     /// Runs that were told.
     seen: HashSet<String>,
@@ -74,13 +74,13 @@ struct Reader<'s> {
     account: Account,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, number: u64, text: Text<'_>) {
+impl AiderReader<'_> {
+    fn line(&mut self, number: u64, text: HistoryLine<'_>) {
         match text {
-            Text::Oversized => self.account.skip("oversized line"),
-            Text::Partial(line) if counted(&line).is_some() => self.account.skip("partial last line"),
-            Text::Partial(_) => {}
-            Text::Line(line) => {
+            HistoryLine::Oversized => self.account.skip("oversized line"),
+            HistoryLine::Partial(line) if counted(&line).is_some() => self.account.skip("partial last line"),
+            HistoryLine::Partial(_) => {}
+            HistoryLine::Line(line) => {
                 if started(&line).is_some() {
                     self.flush();
                     self.run = Some(Vec::new());

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::edit::{self, Piece};
-use super::host::{self, Told};
-use super::mark::{Mark, Stand, mark};
+use super::edit::{self, AiderPiece};
+use super::host::{self, AiderTold};
+use super::mark::{AiderMark, Stand, mark};
 use crate::call::brief;
 use crate::file::markdown::{Fences, counted};
 use crate::stream::intake::{Intake, LATER};
@@ -27,8 +27,8 @@ const MOST: usize = 1000;
 
 /// Lines that belong together.
 #[derive(Debug)]
-struct Block {
-    kind: Kind,
+struct AiderBlock {
+    kind: RunKind,
     /// Number of its first line in the file.
     line: u64,
     /// Number of its first line among those that were taken in.
@@ -37,7 +37,7 @@ struct Block {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum RunKind {
     Prompt,
     Reply,
     /// What the program tells the model about edits that did not fit.
@@ -62,7 +62,7 @@ pub(super) struct Run<'s> {
     account: &'s mut Account,
     intake: Intake,
     place: Place,
-    block: Option<Block>,
+    block: Option<AiderBlock>,
     fences: Fences,
     in_edit: bool,
     after_blank: bool,
@@ -113,34 +113,34 @@ impl<'s> Run<'s> {
             self.intake.consume(bytes, "", false);
         }
         let record = self.intake.records();
-        if kind == Some(Kind::Report) {
+        if kind == Some(RunKind::Report) {
             return self.report_line(line);
         }
         let stand = Stand {
-            in_reply: kind == Some(Kind::Reply),
+            in_reply: kind == Some(RunKind::Reply),
             inside: self.fences.is_open() || self.in_edit,
             after_blank: self.after_blank,
         };
         self.after_blank = line.trim().is_empty();
         match mark(line, stand) {
-            Mark::Blank if kind == Some(Kind::Reply) => self.push(Kind::Reply, number, record, line),
-            Mark::Blank => self.finish(),
-            Mark::Start => self.account.represent_of(&self.key),
-            Mark::Prompt(words) => {
-                if kind != Some(Kind::Prompt) {
+            AiderMark::Blank if kind == Some(RunKind::Reply) => self.push(RunKind::Reply, number, record, line),
+            AiderMark::Blank => self.finish(),
+            AiderMark::Start => self.account.represent_of(&self.key),
+            AiderMark::Prompt(words) => {
+                if kind != Some(RunKind::Prompt) {
                     self.finish();
                 }
-                self.push(Kind::Prompt, number, record, words);
+                self.push(RunKind::Prompt, number, record, words);
             }
-            Mark::Host(said) => {
+            AiderMark::Host(said) => {
                 self.finish();
                 self.host(said, number, record);
             }
-            Mark::Text => {
-                if kind != Some(Kind::Reply) {
+            AiderMark::Text => {
+                if kind != Some(RunKind::Reply) {
                     self.finish();
                 }
-                self.push(Kind::Reply, number, record, line);
+                self.push(RunKind::Reply, number, record, line);
                 self.see(line);
             }
         }
@@ -163,15 +163,15 @@ impl<'s> Run<'s> {
         }
     }
 
-    fn push(&mut self, kind: Kind, line: u64, record: u64, text: &str) {
-        let block = self.block.get_or_insert_with(|| Block { kind, line, record, lines: Vec::new() });
+    fn push(&mut self, kind: RunKind, line: u64, record: u64, text: &str) {
+        let block = self.block.get_or_insert_with(|| AiderBlock { kind, line, record, lines: Vec::new() });
         block.lines.push(text.to_owned());
     }
 
     /// The program's report ends with the line that it put its two blanks behind.
     fn report_line(&mut self, line: &str) {
         const NAMES: &str = " to exactly match lines in ";
-        self.push(Kind::Report, 0, 0, "");
+        self.push(RunKind::Report, 0, 0, "");
         if let Some((_, path)) = line.split_once(NAMES).filter(|_| line.starts_with("## ")) {
             self.settle(path.trim(), Some("SEARCH block failed to exactly match"), true);
         }
@@ -184,14 +184,14 @@ impl<'s> Run<'s> {
     fn finish(&mut self) {
         let Some(block) = self.block.take() else { return };
         (self.fences, self.in_edit) = (Fences::default(), false);
-        if block.kind == Kind::Report {
+        if block.kind == RunKind::Report {
             // What it says of each edit stands at that.
             self.account.represent_of(&self.key);
             return;
         }
         self.sink.line(&self.path, block.line);
         let told = match block.kind {
-            Kind::Prompt => self.prompt(&block),
+            RunKind::Prompt => self.prompt(&block),
             _ => self.reply(&block),
         };
         if told {
@@ -205,7 +205,7 @@ impl<'s> Run<'s> {
         Out::new(&mut *self.sink, self.key.clone(), record, time)
     }
 
-    fn prompt(&mut self, block: &Block) -> bool {
+    fn prompt(&mut self, block: &AiderBlock) -> bool {
         let words = block.lines.join("\n");
         let words = words.trim();
         if words.is_empty() || words == "<blank>" {
@@ -224,12 +224,12 @@ impl<'s> Run<'s> {
         true
     }
 
-    fn reply(&mut self, block: &Block) -> bool {
+    fn reply(&mut self, block: &AiderBlock) -> bool {
         let lines: Vec<&str> = block.lines.iter().map(String::as_str).collect();
         for piece in edit::pieces(&lines) {
             match piece {
-                Piece::Prose(text) => self.out(block.record, None).emit(EventKind::Reply(text.into())),
-                Piece::Edit { path, search, replace } => {
+                AiderPiece::Prose(text) => self.out(block.record, None).emit(EventKind::Reply(text.into())),
+                AiderPiece::Edit { path, search, replace } => {
                     let size = brief::exchange(&search, &replace);
                     // Until the program says that it was made, nothing is known of it.
                     let brief = format!("{UNKNOWN} ({size})");
@@ -297,16 +297,16 @@ impl<'s> Run<'s> {
     fn host(&mut self, said: &str, line: u64, record: u64) {
         self.sink.line(&self.path, line);
         match host::tell(said) {
-            Told::Nothing(reason) => return self.account.skip(reason),
-            Told::Version(version) => self.meta(record, Meta::HostVersion(version.into())),
-            Told::Model(model) => model.clone_into(&mut self.model),
-            Told::Folder(folder) => {
+            AiderTold::Nothing(reason) => return self.account.skip(reason),
+            AiderTold::Version(version) => self.meta(record, Meta::HostVersion(version.into())),
+            AiderTold::Model(model) => model.clone_into(&mut self.model),
+            AiderTold::Folder(folder) => {
                 if self.place.see(folder) {
                     let cwd = self.place.tilde(folder).into_owned();
                     self.meta(record, Meta::Cwd(cwd.into()));
                 }
             }
-            Told::Tokens(usage, cost) => {
+            AiderTold::Tokens(usage, cost) => {
                 self.messages += 1;
                 let message = self.messages.to_string().into();
                 let model = if self.model.is_empty() { "unknown".to_owned() } else { self.model.clone() };
@@ -315,9 +315,9 @@ impl<'s> Run<'s> {
                     self.meta(record, Meta::Cost(cost));
                 }
             }
-            Told::Applied(path) => self.settle(path, None, false),
-            Told::NotApplied(path, why) => self.settle(path, Some(why), false),
-            Told::Commit(sha, words) => {
+            AiderTold::Applied(path) => self.settle(path, None, false),
+            AiderTold::NotApplied(path, why) => self.settle(path, Some(why), false),
+            AiderTold::Commit(sha, words) => {
                 self.calls += 1;
                 let call = format!("e{}", self.calls);
                 let args = format!("{sha} {words}");
@@ -329,9 +329,9 @@ impl<'s> Run<'s> {
                     CallResult { brief: Some("committed".into()), commits: vec![sha.into()], ..CallResult::default() },
                 );
             }
-            Told::Failure(text) => self.out(record, None).emit(EventKind::ApiError(text.into())),
+            AiderTold::Failure(text) => self.out(record, None).emit(EventKind::ApiError(text.into())),
             // Accounted for with the lines behind it.
-            Told::Report => return self.push(Kind::Report, line, record, said),
+            AiderTold::Report => return self.push(RunKind::Report, line, record, said),
         }
         self.account.represent_of(&self.key);
     }

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use super::agents::Agents;
-use super::record::{Block, Content, Message, Record, Tokens};
+use super::record::{ClaudeBlock, ClaudeContent, ClaudeMessage, ClaudeRecord, ClaudeTokens};
 use super::said::reason;
-use super::stream::Stream;
+use super::stream::ClaudeStream;
 use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
@@ -32,9 +32,9 @@ const FAILURES: &[&str] = &[
     "You've reached your",
 ];
 
-impl Stream {
+impl ClaudeStream {
     /// Reads an assistant line.
-    pub(super) fn assistant(&mut self, record: &mut Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
+    pub(super) fn assistant(&mut self, record: &mut ClaudeRecord<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
         let Some(message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
@@ -45,13 +45,13 @@ impl Stream {
         self.tokens(&message, record, out);
         let mut unknown = false;
         match message.content {
-            Content::None => {}
-            Content::Text(mut text) => {
+            ClaudeContent::None => {}
+            ClaudeContent::Text(mut text) => {
                 if let Some(text) = text.take() {
                     out.emit(EventKind::Reply(text));
                 }
             }
-            Content::Blocks(blocks) => {
+            ClaudeContent::Blocks(blocks) => {
                 for block in blocks {
                     unknown |= !self.block(block, record, out, agents);
                 }
@@ -65,7 +65,13 @@ impl Stream {
     }
 
     /// Reads one block; whether its kind is known.
-    fn block(&mut self, mut block: Block<'_>, record: &Record<'_>, out: &mut Out<'_>, agents: &mut Agents) -> bool {
+    fn block(
+        &mut self,
+        mut block: ClaudeBlock<'_>,
+        record: &ClaudeRecord<'_>,
+        out: &mut Out<'_>,
+        agents: &mut Agents,
+    ) -> bool {
         match block.kind.str() {
             "text" => {
                 if let Some(text) = block.text.take() {
@@ -87,7 +93,7 @@ impl Stream {
         true
     }
 
-    fn call(&mut self, block: Block<'_>, record: &Record<'_>, out: &mut Out<'_>) {
+    fn call(&mut self, block: ClaudeBlock<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
         let tool = block.name.filled().unwrap_or("tool").to_owned();
         let id = self.calls.name(block.id.str(), out.record);
         let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, record.uuid.str());
@@ -109,7 +115,7 @@ impl Stream {
         out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: block.input }));
     }
 
-    fn tokens(&mut self, message: &Message<'_>, record: &Record<'_>, out: &mut Out<'_>) {
+    fn tokens(&mut self, message: &ClaudeMessage<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
         let id = message.id.filled().filter(|id| *id != "REDACTED").unwrap_or(record.uuid.str());
         if let Some(cost) = record.cost.0.filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id) {
             id.clone_into(&mut self.cost_of);
@@ -132,7 +138,7 @@ impl Stream {
     }
 }
 
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &ClaudeTokens) -> Usage {
     Usage {
         input: tokens.input.or_zero(),
         output: tokens.output.or_zero(),
@@ -143,7 +149,7 @@ fn usage(tokens: &Tokens) -> Usage {
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
-fn synthetic(message: &Message<'_>, marked: bool, out: &mut Out<'_>) -> Fate {
+fn synthetic(message: &ClaudeMessage<'_>, marked: bool, out: &mut Out<'_>) -> Fate {
     let text = message.content.to_string();
     let text = text.trim();
     if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {

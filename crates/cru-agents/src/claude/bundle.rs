@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::head::Head;
+use super::head::ClaudeHead;
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -16,7 +16,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let none = Bundle::default();
     let mut heads = Vec::with_capacity(files.len());
     for path in files {
-        let head = Head::read(&none, &path)?;
+        let head = ClaudeHead::read(&none, &path)?;
         heads.push((path, head));
     }
     // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
@@ -37,7 +37,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             group_of.insert(head.key.session.clone(), group.clone());
         }
     }
-    let mut groups: BTreeMap<String, Vec<(PathBuf, Head)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<(PathBuf, ClaudeHead)>> = BTreeMap::new();
     for (path, head) in heads {
         let group = group_of.get(&head.key.session).unwrap_or(&head.key.session).clone();
         groups.entry(group).or_default().push((path, head));
@@ -48,9 +48,9 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 }
 
 /// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then by name.
-fn ordered(mut files: Vec<(PathBuf, Head)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
+fn ordered(mut files: Vec<(PathBuf, ClaudeHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
     files.sort_by(|(path, head), (other_path, other)| {
-        let rank = |head: &Head| (head.key.agent.is_some(), head.time);
+        let rank = |head: &ClaudeHead| (head.key.agent.is_some(), head.time);
         rank(head).cmp(&rank(other)).then_with(|| path.cmp(other_path))
     });
     let time = files.iter().filter_map(|(_, head)| head.time).min();

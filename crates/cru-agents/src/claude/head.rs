@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::record::with_record;
-use super::said::{Said, tell};
+use super::said::{ClaudeSaid, tell};
 use crate::file::lines::{Line, Lines};
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// Whose file it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ClaudeHead {
     /// The stream that its records belong to.
     pub(super) key: StreamKey,
     /// The first time in it.
@@ -32,7 +32,7 @@ pub(super) struct Head {
     pub(super) forked_from: Option<String>,
 }
 
-impl Head {
+impl ClaudeHead {
     /// Reads the beginning of a file.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);
@@ -72,7 +72,7 @@ impl Head {
             }
             if self.prompt.is_none() && record.kind.str() == "user" && !record.is_meta.0 {
                 let text = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();
-                if let Said::Words(words) = tell(&text) {
+                if let ClaudeSaid::Words(words) = tell(&text) {
                     self.prompt = Some(words.into_owned());
                 }
             }

@@ -16,7 +16,7 @@ use cru_session::source::Hook;
 /// The transcripts of a session and its sub-agents, by path; the session's own first.
 pub(super) fn transcripts(path: &Path, hooks: &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)> {
     let session = hooks.iter().find_map(|hook| text(hook.input, "session_id")).unwrap_or_default();
-    let mut told = Told { session: session.to_owned(), ..Told::default() };
+    let mut told = HookedSession { session: session.to_owned(), ..HookedSession::default() };
     let mut seen = HashSet::new();
     for hook in hooks.iter().filter(|hook| seen.insert(hook.id)) {
         told.take(hook);
@@ -43,7 +43,7 @@ struct Page {
 }
 
 #[derive(Default)]
-struct Told {
+struct HookedSession {
     session: String,
     main: Page,
     agents: BTreeMap<String, Page>,
@@ -54,7 +54,7 @@ struct Told {
     compacting: bool,
 }
 
-impl Told {
+impl HookedSession {
     fn take(&mut self, hook: &Hook<'_>) {
         let input = hook.input;
         let agent = text(input, "agent_id").map(str::to_owned);

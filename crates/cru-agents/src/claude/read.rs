@@ -8,12 +8,12 @@ use memchr::memmem::Finder;
 
 use super::agents::Agents;
 use super::describe;
-use super::head::Head;
-use super::record::{Envelope, Record, with_record};
+use super::head::ClaudeHead;
+use super::record::{ClaudeEnvelope, ClaudeRecord, with_record};
 use super::said::reason;
-use super::stream::Stream;
+use super::stream::ClaudeStream;
 use super::system::BOOKKEEPING_REASON;
-use super::tree::{self, Node, Tree};
+use super::tree::{self, ClaudeNode, Tree};
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
@@ -23,10 +23,10 @@ use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut reader = Reader::new(sink);
+    let mut reader = ClaudeReader::new(sink);
     let mut heads = Vec::with_capacity(bundle.files.len());
     for path in &bundle.files {
-        let head = Head::read(bundle, path)?;
+        let head = ClaudeHead::read(bundle, path)?;
         reader.agents.has_file(&head.key, head.prompt.as_deref());
         heads.push(head);
     }
@@ -37,9 +37,9 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'s> {
+struct ClaudeReader<'s> {
     sink: &'s mut dyn Sink,
-    streams: Vec<Stream>,
+    streams: Vec<ClaudeStream>,
     by_key: HashMap<StreamKey, usize>,
     tree: Tree,
     agents: Agents,
@@ -52,12 +52,12 @@ struct Reader<'s> {
     /// Summaries whose record may still come: stream, record, leaf, words.
     summaries: Vec<(usize, u64, String, String, PathBuf)>,
     progress: Finder<'static>,
-    file: File,
+    file: ClaudeFile,
 }
 
 /// The file that is read.
 #[derive(Default)]
-struct File {
+struct ClaudeFile {
     path: PathBuf,
     index: usize,
     key: StreamKey,
@@ -67,7 +67,7 @@ struct File {
     account: Account,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> ClaudeReader<'s> {
     fn new(sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -80,17 +80,17 @@ impl<'s> Reader<'s> {
             last: None,
             summaries: Vec::new(),
             progress: Finder::new(br#""type":"progress""#),
-            file: File::default(),
+            file: ClaudeFile::default(),
         }
     }
 
-    fn file(&mut self, bundle: &Bundle, path: &Path, head: Head) -> Result<()> {
+    fn file(&mut self, bundle: &Bundle, path: &Path, head: ClaudeHead) -> Result<()> {
         if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| describe::beside(path)) {
             self.agents.described(&head.key, agent, task);
         }
         let left_out = left_out(&head);
         self.last_sidechain = None;
-        self.file = File {
+        self.file = ClaudeFile {
             path: path.to_owned(),
             index: self.file.index + 1,
             key: head.key,
@@ -152,11 +152,11 @@ impl<'s> Reader<'s> {
     /// Lines of which only the place in the chain counts, without reading the rest of them.
     fn passed_over(&mut self, text: &str, line: &[u8]) -> Option<Fate> {
         self.progress.find(line)?;
-        let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+        let envelope: ClaudeEnvelope<'_> = serde_json::from_str(text).ok()?;
         (envelope.kind.str() == "progress").then(|| self.link(&envelope, line))
     }
 
-    fn link(&mut self, envelope: &Envelope<'_>, line: &[u8]) -> Fate {
+    fn link(&mut self, envelope: &ClaudeEnvelope<'_>, line: &[u8]) -> Fate {
         let uuid = envelope.uuid.str();
         let id = tree::id(uuid);
         let parent = self.tree.get(tree::id(envelope.parent_uuid.str()));
@@ -174,11 +174,11 @@ impl<'s> Reader<'s> {
         }
         let record = state.consume(line, uuid);
         let turn = parent.filter(|parent| parent.stream == stream).map_or(state.turn, |parent| parent.turn);
-        self.tree.insert(id, Node { stream, record, turn });
+        self.tree.insert(id, ClaudeNode { stream, record, turn });
         Fate::Skipped("progress line")
     }
 
-    fn record(&mut self, record: &mut Record<'_>, line: &[u8]) -> Fate {
+    fn record(&mut self, record: &mut ClaudeRecord<'_>, line: &[u8]) -> Fate {
         let uuid = record.uuid.0.clone().unwrap_or_default();
         let id = tree::id(&uuid);
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
@@ -220,7 +220,7 @@ impl<'s> Reader<'s> {
         let before = parent.map(|parent| parent.turn);
         // A prompt begins a turn of its own; everything else stands in the turn it hangs on.
         let turn = if out.began_turn { state.turn } else { before.unwrap_or(state.turn) };
-        self.tree.insert(id, Node { stream, record: number, turn });
+        self.tree.insert(id, ClaudeNode { stream, record: number, turn });
         fate
     }
 
@@ -242,7 +242,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The stream of a record: the file's own, or that of an inline sub-agent.
-    fn stream_of(&mut self, record: &Record<'_>, parent: Option<Node>) -> usize {
+    fn stream_of(&mut self, record: &ClaudeRecord<'_>, parent: Option<ClaudeNode>) -> usize {
         let main = self.main_stream();
         if !record.is_sidechain.0 || self.file.key.agent.is_some() {
             return main;
@@ -266,7 +266,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Begins the stream of an inline sub-agent and joins it to the call that asked for it.
-    fn sidechain(&mut self, record: &Record<'_>, main: usize) -> usize {
+    fn sidechain(&mut self, record: &ClaudeRecord<'_>, main: usize) -> usize {
         let session = self.file.key.session.clone();
         let agent = record.uuid.filled().unwrap_or("inline").to_owned();
         let key = StreamKey { session, agent: Some(agent.clone()) };
@@ -303,7 +303,7 @@ impl<'s> Reader<'s> {
         });
         let stream = self.streams.len();
         let bounds = self.sink.bounds(&key);
-        self.streams.push(Stream::new(key.clone(), bounds));
+        self.streams.push(ClaudeStream::new(key.clone(), bounds));
         self.by_key.insert(key, stream);
         stream
     }
@@ -346,7 +346,7 @@ impl<'s> Reader<'s> {
 }
 
 /// Why a whole file is left out.
-fn left_out(head: &Head) -> Option<&'static str> {
+fn left_out(head: &ClaudeHead) -> Option<&'static str> {
     let agent = head.key.agent.as_deref()?;
     if agent.starts_with("acompact") {
         return Some("the host's own summarising");

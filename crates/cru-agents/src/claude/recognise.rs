@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::record::Envelope;
+use super::record::ClaudeEnvelope;
 
 /// Whether the file's first records are of this host's kind.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
     while let Some(line) = lines.next() {
         let text = String::from_utf8_lossy(line);
-        match serde_json::from_str::<Envelope<'_>>(&text) {
+        match serde_json::from_str::<ClaudeEnvelope<'_>>(&text) {
             Ok(envelope) => return is_ours(&envelope),
             // The only line is longer than what was read of the file.
             Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(&text),
@@ -19,7 +19,7 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     false
 }
 
-fn is_ours(envelope: &Envelope<'_>) -> bool {
+fn is_ours(envelope: &ClaudeEnvelope<'_>) -> bool {
     let has_session = envelope.session_id.filled().is_some();
     match envelope.kind.str() {
         "user" | "assistant" | "system" | "progress" | "attachment" => has_session && envelope.uuid.filled().is_some(),

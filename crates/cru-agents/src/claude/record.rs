@@ -17,7 +17,7 @@ use crate::file::lenient::{Flag, List, Maybe, Number, Text, drain_map, otherwise
 /// The fields by which a record is placed: all that is read of a progress line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Envelope<'a> {
+pub(super) struct ClaudeEnvelope<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -37,7 +37,7 @@ pub(super) struct Envelope<'a> {
 /// One line of a transcript.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record<'a> {
+pub(super) struct ClaudeRecord<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -67,7 +67,7 @@ pub(super) struct Record<'a> {
 
     // user and assistant
     #[serde(borrow, default)]
-    pub(super) message: Maybe<Message<'a>>,
+    pub(super) message: Maybe<ClaudeMessage<'a>>,
     #[serde(borrow, default)]
     pub(super) tool_use_result: Outcome<'a>,
     #[serde(borrow, default, rename = "sourceToolAssistantUUID")]
@@ -93,7 +93,7 @@ pub(super) struct Record<'a> {
 
     // system, attachment and the rest
     #[serde(borrow, default)]
-    pub(super) content: Content<'a>,
+    pub(super) content: ClaudeContent<'a>,
     #[serde(borrow, default)]
     pub(super) compact_metadata: Maybe<CompactMetadata<'a>>,
     #[serde(borrow, default)]
@@ -146,7 +146,7 @@ pub(super) struct Attachment<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) prompt: Content<'a>,
+    pub(super) prompt: ClaudeContent<'a>,
     #[serde(borrow, default)]
     pub(super) timestamp: Text<'a>,
     #[serde(borrow, default)]
@@ -155,20 +155,20 @@ pub(super) struct Attachment<'a> {
 
 /// A message of the model service.
 #[derive(Debug, Deserialize)]
-pub(super) struct Message<'a> {
+pub(super) struct ClaudeMessage<'a> {
     #[serde(borrow, default)]
     pub(super) id: Text<'a>,
     #[serde(borrow, default)]
     pub(super) model: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) content: Content<'a>,
+    pub(super) content: ClaudeContent<'a>,
     #[serde(default)]
-    pub(super) usage: Maybe<Tokens>,
+    pub(super) usage: Maybe<ClaudeTokens>,
 }
 
 /// Token counts of a message.
 #[derive(Debug, Deserialize)]
-pub(super) struct Tokens {
+pub(super) struct ClaudeTokens {
     #[serde(default, rename = "input_tokens")]
     pub(super) input: Number,
     #[serde(default, rename = "output_tokens")]
@@ -181,19 +181,19 @@ pub(super) struct Tokens {
 
 /// What a message says: words, or a list of blocks.
 #[derive(Debug, Default)]
-pub(super) enum Content<'a> {
+pub(super) enum ClaudeContent<'a> {
     /// Missing, or of a kind that says nothing.
     #[default]
     None,
     /// Words.
     Text(Text<'a>),
     /// Blocks.
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<ClaudeBlock<'a>>),
 }
 
 /// One block of a message.
 #[derive(Debug, Deserialize)]
-pub(super) struct Block<'a> {
+pub(super) struct ClaudeBlock<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -213,7 +213,7 @@ pub(super) struct Block<'a> {
     #[serde(default)]
     pub(super) is_error: Flag,
     #[serde(borrow, default)]
-    pub(super) source: Maybe<Source<'a>>,
+    pub(super) source: Maybe<ClaudeSource<'a>>,
 }
 
 /// What a tool answered: words, or a list of parts.
@@ -225,12 +225,12 @@ pub(super) enum Parts<'a> {
     /// Words.
     Text(Text<'a>),
     /// Parts.
-    List(Vec<Part<'a>>),
+    List(Vec<ClaudePart<'a>>),
 }
 
 /// One part of a tool's answer.
 #[derive(Debug, Deserialize)]
-pub(super) struct Part<'a> {
+pub(super) struct ClaudePart<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -238,19 +238,19 @@ pub(super) struct Part<'a> {
     #[serde(borrow, default)]
     pub(super) tool_name: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) source: Maybe<Source<'a>>,
+    pub(super) source: Maybe<ClaudeSource<'a>>,
 }
 
 /// The data of a picture or document.
 #[derive(Debug, Deserialize)]
-pub(super) struct Source<'a> {
+pub(super) struct ClaudeSource<'a> {
     #[serde(borrow, default)]
     pub(super) media_type: Text<'a>,
     #[serde(borrow, default)]
     pub(super) data: Option<&'a RawValue>,
 }
 
-impl Source<'_> {
+impl ClaudeSource<'_> {
     /// Decoded size of its base64 data.
     pub(super) fn bytes(&self) -> u64 {
         let data = self.data.map_or("", RawValue::get).trim_matches('"').trim_end_matches('=');
@@ -261,32 +261,32 @@ impl Source<'_> {
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content<'de>;
+    type Value = ClaudeContent<'de>;
 
-    otherwise!(Content::None; visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
+    otherwise!(ClaudeContent::None; visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Text(Some(text.into()))))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<ClaudeContent<'de>, E> {
+        Ok(ClaudeContent::Text(Text(Some(text.into()))))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Text(Some(text.to_owned().into()))))
+    fn visit_str<E: Error>(self, text: &str) -> Result<ClaudeContent<'de>, E> {
+        Ok(ClaudeContent::Text(Text(Some(text.to_owned().into()))))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ClaudeContent<'de>, A::Error> {
         let mut blocks = Vec::new();
         while let Some(Maybe(block)) = seq.next_element()? {
             blocks.extend(block);
         }
-        Ok(Content::Blocks(blocks))
+        Ok(ClaudeContent::Blocks(blocks))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-        Block::deserialize(MapAccessDeserializer::new(map)).map(|block| Content::Blocks(vec![block]))
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ClaudeContent<'de>, A::Error> {
+        ClaudeBlock::deserialize(MapAccessDeserializer::new(map)).map(|block| ClaudeContent::Blocks(vec![block]))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ClaudeContent<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ContentVisitor)
     }
@@ -327,17 +327,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
 ///
 /// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
 /// the last one counts.
-pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut Record<'_>) -> T) -> Option<T> {
-    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(line) {
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut ClaudeRecord<'_>) -> T) -> Option<T> {
+    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<ClaudeRecord<'_>>>>(line) {
         return record.map(|mut record| then(&mut record));
     }
     let value: Value = serde_json::from_str(line).ok()?;
     let line = serde_json::to_string(&value).ok()?;
-    let Maybe(record) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(&line).ok()?;
+    let Maybe(record) = serde_json::from_str::<Maybe<Box<ClaudeRecord<'_>>>>(&line).ok()?;
     record.map(|mut record| then(&mut record))
 }
 
-impl fmt::Display for Content<'_> {
+impl fmt::Display for ClaudeContent<'_> {
     /// The words alone.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

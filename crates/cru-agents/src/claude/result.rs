@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::agents::Agents;
 use super::denial::{self, Denial};
 use super::detail::Detail;
-use super::record::{Block, Part, Parts, Record};
-use super::stream::Stream;
+use super::record::{ClaudeBlock, ClaudePart, ClaudeRecord, Parts};
+use super::stream::ClaudeStream;
 use super::{brief, decision, proof};
 use crate::call::open::OpenCall;
 use crate::call::task_list;
@@ -18,12 +18,12 @@ use cru_action::ToolKind;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::{FileRef, Task};
 
-impl Stream {
+impl ClaudeStream {
     /// Reads one answer. `alone`: it is the line's only one, so that the line's details are its own.
     pub(super) fn result(
         &mut self,
-        block: Block<'_>,
-        record: &Record<'_>,
+        block: ClaudeBlock<'_>,
+        record: &ClaudeRecord<'_>,
         alone: bool,
         out: &mut Out<'_>,
         agents: &mut Agents,
@@ -187,13 +187,13 @@ fn flatten(content: Parts<'_>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
     };
     let mut text: Option<Cow<'_, str>> = None;
     let mut attachments = Vec::new();
-    for Part { kind, text: words, tool_name, source } in parts {
+    for ClaudePart { kind, text: words, tool_name, source } in parts {
         let piece = match kind.str() {
             "image" | "document" => {
                 let source = source.0.as_ref();
                 let media_type =
                     source.and_then(|source| source.media_type.filled()).unwrap_or("application/octet-stream");
-                let bytes = source.map_or(0, super::record::Source::bytes);
+                let bytes = source.map_or(0, super::record::ClaudeSource::bytes);
                 attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
                 continue;
             }

@@ -12,7 +12,7 @@ const AGENT: &str = super::IMPORTER.id;
 
 /// A text under a person's name, told apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Said<'a> {
+pub(crate) enum ClaudeSaid<'a> {
     /// Words of a person.
     Words(Cow<'a, str>),
     /// A command of the host or of the person's own, as typed: `/review src`.
@@ -54,38 +54,38 @@ pub(super) mod reason {
 const TELLING: [&str; 2] = ["compact", "plan"];
 
 /// Tells what a text under a person's name is.
-pub(crate) fn tell(text: &str) -> Said<'_> {
+pub(crate) fn tell(text: &str) -> ClaudeSaid<'_> {
     let start = text.trim();
     if start.is_empty() {
-        return Said::Nothing(reason::EMPTY);
+        return ClaudeSaid::Nothing(reason::EMPTY);
     }
     if let Some(rest) = start.strip_prefix("[Request interrupted by user") {
         match rest {
-            "]" => return Said::Interrupt { tool: false },
-            " for tool use]" => return Said::Interrupt { tool: true },
+            "]" => return ClaudeSaid::Interrupt { tool: false },
+            " for tool use]" => return ClaudeSaid::Interrupt { tool: true },
             _ => {}
         }
     }
     match wrapper::means(AGENT, start) {
         Some(Means::Command) => command(start),
         Some(Means::Shell) => {
-            element(start, "bash-input").map_or_else(|| words(text), |line| Said::Shell(line.trim().into()))
+            element(start, "bash-input").map_or_else(|| words(text), |line| ClaudeSaid::Shell(line.trim().into()))
         }
         Some(Means::ShellOutput) => {
             let output = element(start, "bash-stdout").unwrap_or("");
             let errors = element(start, "bash-stderr").unwrap_or("");
             let between = if output.is_empty() || errors.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-            Said::ShellOutput(format!("{output}{between}{errors}"))
+            ClaudeSaid::ShellOutput(format!("{output}{between}{errors}"))
         }
-        Some(Means::Notice) => Said::Notice(notice(start)),
+        Some(Means::Notice) => ClaudeSaid::Notice(notice(start)),
         Some(Means::Memory) => {
             let note = element(start, "user-memory-input");
-            note.map_or_else(|| words(text), |note| Said::Command(format!("# {}", note.trim())))
+            note.map_or_else(|| words(text), |note| ClaudeSaid::Command(format!("# {}", note.trim())))
         }
-        Some(Means::Summary) => Said::Summary(Cow::Borrowed(start)),
-        Some(Means::Plan) => Said::Plan(Cow::Borrowed(text)),
-        Some(Means::Agent) => Said::Nothing(reason::OTHER_AGENT),
-        Some(_) => Said::Nothing(reason::INJECTED),
+        Some(Means::Summary) => ClaudeSaid::Summary(Cow::Borrowed(start)),
+        Some(Means::Plan) => ClaudeSaid::Plan(Cow::Borrowed(text)),
+        Some(Means::Agent) => ClaudeSaid::Nothing(reason::OTHER_AGENT),
+        Some(_) => ClaudeSaid::Nothing(reason::INJECTED),
         None => words(text),
     }
 }
@@ -98,20 +98,20 @@ pub(crate) fn plan_in(text: &str) -> &str {
 }
 
 /// As [`tell`], for words that were typed into the queue: a command stands there as it was typed.
-pub(super) fn tell_queued(text: &str) -> Said<'_> {
+pub(super) fn tell_queued(text: &str) -> ClaudeSaid<'_> {
     let line = text.trim();
     if let Some(name) = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) {
         // A path holds a second slash.
         let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
         if is_interface(name) {
-            return Said::Nothing(reason::INTERFACE);
+            return ClaudeSaid::Nothing(reason::INTERFACE);
         }
         if is_name {
-            return Said::Command(line.to_owned());
+            return ClaudeSaid::Command(line.to_owned());
         }
     }
     if wrapper::is_queued_by_host(AGENT, line) {
-        return Said::Nothing(reason::INJECTED);
+        return ClaudeSaid::Nothing(reason::INJECTED);
     }
     tell(text)
 }
@@ -128,19 +128,19 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     rest.rsplit_once(&format!("</{name}>")).map(|(inside, _)| inside)
 }
 
-fn command(text: &str) -> Said<'_> {
+fn command(text: &str) -> ClaudeSaid<'_> {
     let name = first_element(text, "command-name").unwrap_or("").trim();
     let args = element(text, "command-args").unwrap_or("").trim();
     let bare = name.trim_start_matches('/');
     if bare.is_empty() {
-        return Said::Nothing(reason::INTERFACE);
+        return ClaudeSaid::Nothing(reason::INTERFACE);
     }
     // What a compaction leads to is told by itself; what the person asked of it is not.
     if is_interface(bare) || (bare == "compact" && args.is_empty()) {
-        return Said::Nothing(reason::INTERFACE);
+        return ClaudeSaid::Nothing(reason::INTERFACE);
     }
     let blank = if args.is_empty() { "" } else { " " };
-    Said::Command(format!("/{bare}{blank}{args}"))
+    ClaudeSaid::Command(format!("/{bare}{blank}{args}"))
 }
 
 fn first_element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -159,11 +159,11 @@ fn notice(text: &str) -> Notice<'_> {
 }
 
 /// A person's own text without what the host inserted.
-fn words(text: &str) -> Said<'_> {
+fn words(text: &str) -> ClaudeSaid<'_> {
     match wrapper::own_words(AGENT, text) {
-        Cow::Borrowed(text) => Said::Words(Cow::Borrowed(text)),
-        Cow::Owned(rest) if rest.trim().is_empty() => Said::Nothing(reason::INJECTED),
-        Cow::Owned(rest) => Said::Words(Cow::Owned(rest.trim().to_owned())),
+        Cow::Borrowed(text) => ClaudeSaid::Words(Cow::Borrowed(text)),
+        Cow::Owned(rest) if rest.trim().is_empty() => ClaudeSaid::Nothing(reason::INJECTED),
+        Cow::Owned(rest) => ClaudeSaid::Words(Cow::Owned(rest.trim().to_owned())),
     }
 }
 
@@ -173,78 +173,78 @@ mod tests {
 
     #[test]
     fn words_stay_as_they_are() {
-        assert_eq!(tell(" fix the <b>login</b>\n"), Said::Words(" fix the <b>login</b>\n".into()));
-        assert_eq!(tell("<div>why?</div>"), Said::Words("<div>why?</div>".into()));
+        assert_eq!(tell(" fix the <b>login</b>\n"), ClaudeSaid::Words(" fix the <b>login</b>\n".into()));
+        assert_eq!(tell("<div>why?</div>"), ClaudeSaid::Words("<div>why?</div>".into()));
         assert_eq!(
             tell("look: <command-name>/x</command-name>"),
-            Said::Words("look: <command-name>/x</command-name>".into())
+            ClaudeSaid::Words("look: <command-name>/x</command-name>".into())
         );
-        assert_eq!(tell(" \n"), Said::Nothing(reason::EMPTY));
+        assert_eq!(tell(" \n"), ClaudeSaid::Nothing(reason::EMPTY));
     }
 
     #[test]
     fn commands_as_typed() {
         let long = "<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>src and </command-args> too</command-args>";
-        assert_eq!(tell(long), Said::Command("/review src and </command-args> too".into()));
+        assert_eq!(tell(long), ClaudeSaid::Command("/review src and </command-args> too".into()));
         assert_eq!(
             tell("<command-name>init</command-name>\n  <command-args></command-args>"),
-            Said::Command("/init".into())
+            ClaudeSaid::Command("/init".into())
         );
         assert_eq!(
             tell("<command-name>/model</command-name><command-args>x</command-args>"),
-            Said::Nothing(reason::INTERFACE)
+            ClaudeSaid::Nothing(reason::INTERFACE)
         );
         assert_eq!(
             tell("<command-name>/compact</command-name><command-args></command-args>"),
-            Said::Nothing(reason::INTERFACE)
+            ClaudeSaid::Nothing(reason::INTERFACE)
         );
         let compact = "<command-name>/compact</command-name><command-args>keep the plan</command-args>";
-        assert_eq!(tell(compact), Said::Command("/compact keep the plan".into()));
+        assert_eq!(tell(compact), ClaudeSaid::Command("/compact keep the plan".into()));
     }
 
     #[test]
     fn queued_words() {
-        assert_eq!(tell_queued("/model"), Said::Nothing(reason::INTERFACE));
-        assert_eq!(tell_queued("/review src "), Said::Command("/review src".into()));
-        assert_eq!(tell_queued("/etc/hosts is wrong"), Said::Words("/etc/hosts is wrong".into()));
-        assert_eq!(tell_queued("{\"task_id\":\"b1\"}"), Said::Nothing(reason::INJECTED));
+        assert_eq!(tell_queued("/model"), ClaudeSaid::Nothing(reason::INTERFACE));
+        assert_eq!(tell_queued("/review src "), ClaudeSaid::Command("/review src".into()));
+        assert_eq!(tell_queued("/etc/hosts is wrong"), ClaudeSaid::Words("/etc/hosts is wrong".into()));
+        assert_eq!(tell_queued("{\"task_id\":\"b1\"}"), ClaudeSaid::Nothing(reason::INJECTED));
     }
 
     #[test]
     fn shell_lines() {
-        assert_eq!(tell("<bash-input> ls -l</bash-input>"), Said::Shell("ls -l".into()));
+        assert_eq!(tell("<bash-input> ls -l</bash-input>"), ClaudeSaid::Shell("ls -l".into()));
         let output = "<bash-stdout>one</bash-stdout><bash-stderr>two</bash-stderr>";
-        assert_eq!(tell(output), Said::ShellOutput("one\ntwo".into()));
+        assert_eq!(tell(output), ClaudeSaid::ShellOutput("one\ntwo".into()));
     }
 
     #[test]
     fn host_texts() {
-        assert_eq!(tell("[Request interrupted by user]"), Said::Interrupt { tool: false });
-        assert_eq!(tell("[Request interrupted by user for tool use]"), Said::Interrupt { tool: true });
-        assert!(matches!(tell("[Request interrupted by user] was what I saw"), Said::Words(_)));
-        assert_eq!(tell("<local-command-stdout>ok</local-command-stdout>"), Said::Nothing(reason::INJECTED));
+        assert_eq!(tell("[Request interrupted by user]"), ClaudeSaid::Interrupt { tool: false });
+        assert_eq!(tell("[Request interrupted by user for tool use]"), ClaudeSaid::Interrupt { tool: true });
+        assert!(matches!(tell("[Request interrupted by user] was what I saw"), ClaudeSaid::Words(_)));
+        assert_eq!(tell("<local-command-stdout>ok</local-command-stdout>"), ClaudeSaid::Nothing(reason::INJECTED));
         assert_eq!(
             tell("<teammate-message teammate_id=\"a\">hi</teammate-message>"),
-            Said::Nothing(reason::OTHER_AGENT)
+            ClaudeSaid::Nothing(reason::OTHER_AGENT)
         );
         assert!(matches!(
             tell("This session is being continued from a previous conversation that ran out of context. …"),
-            Said::Summary(_)
+            ClaudeSaid::Summary(_)
         ));
     }
 
     #[test]
     fn inserted_parts_are_cut_out() {
         let text = "<ide_opened_file>The user opened a.rs</ide_opened_file>\nrename it<system-reminder>be kind</system-reminder>";
-        assert_eq!(tell(text), Said::Words("rename it".into()));
-        assert_eq!(tell("<system-reminder>only this</system-reminder>"), Said::Nothing(reason::INJECTED));
-        assert_eq!(tell("what is <system-reminder>?"), Said::Words("what is <system-reminder>?".into()));
+        assert_eq!(tell(text), ClaudeSaid::Words("rename it".into()));
+        assert_eq!(tell("<system-reminder>only this</system-reminder>"), ClaudeSaid::Nothing(reason::INJECTED));
+        assert_eq!(tell("what is <system-reminder>?"), ClaudeSaid::Words("what is <system-reminder>?".into()));
     }
 
     #[test]
     fn notices() {
         let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<summary>Agent done</summary>\n<result>Two findings.</result>\n</task-notification>";
         let wanted = Notice { task: "a1", status: "completed", summary: "Agent done", result: Some("Two findings.") };
-        assert_eq!(tell(text), Said::Notice(wanted));
+        assert_eq!(tell(text), ClaudeSaid::Notice(wanted));
     }
 }

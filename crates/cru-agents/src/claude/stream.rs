@@ -9,7 +9,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use super::queue::Queue;
-use super::record::Record;
+use super::record::ClaudeRecord;
 use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::Out;
@@ -19,7 +19,7 @@ use cru_session::source::{Bounds, Consumed};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct ClaudeStream {
     pub(super) key: Rc<StreamKey>,
     pub(super) place: Place,
     pub(super) calls: Calls,
@@ -29,7 +29,7 @@ pub(super) struct Stream {
     /// Records of the agent so far.
     pub(super) worked: u64,
     /// A compaction whose summary has not come yet.
-    pub(super) compaction: Option<Compaction>,
+    pub(super) compaction: Option<ClaudeCompaction>,
     /// A shell line of the person's whose output has not come yet.
     pub(super) shell: Option<String>,
     /// The call that a person last refused or stopped.
@@ -47,14 +47,14 @@ pub(super) struct Stream {
 
 /// What is known of a compaction before its summary.
 #[derive(Debug)]
-pub(super) struct Compaction {
+pub(super) struct ClaudeCompaction {
     pub(super) record: u64,
     pub(super) time: Option<Timestamp>,
     pub(super) trigger: Option<String>,
     pub(super) tokens_before: Option<u64>,
 }
 
-impl Stream {
+impl ClaudeStream {
     /// A stream of that identity, of which so much is wanted.
     pub(super) fn new(key: StreamKey, bounds: Bounds) -> Self {
         Self { key: Rc::new(key), intake: Intake::new(bounds), ..Self::default() }
@@ -81,7 +81,7 @@ impl Stream {
     }
 
     /// Tells what the record says of the whole session, where it is new.
-    pub(super) fn meta(&mut self, record: &Record<'_>, out: &mut Out<'_>) {
+    pub(super) fn meta(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
         if self.place.see(record.cwd.str()) {
             let cwd = self.place.tilde(record.cwd.str());
             out.quiet(EventKind::Meta(Meta::Cwd(cwd)));

@@ -1,9 +1,9 @@
 //! System, attachment and session-level lines.
 
 use super::agents::Agents;
-use super::record::Record;
+use super::record::ClaudeRecord;
 use super::said::reason;
-use super::stream::{Compaction, Stream};
+use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{EventKind, TitleRank};
@@ -28,14 +28,14 @@ const BOOKKEEPING: &[&str] = &[
 
 pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
 
-impl Stream {
+impl ClaudeStream {
     /// Reads a system line.
-    pub(super) fn system(&mut self, record: &Record<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+    pub(super) fn system(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
         match record.subtype.str() {
             "compact_boundary" => {
                 self.flush_compaction(out);
                 let meta = record.compact_metadata.0.as_ref();
-                self.compaction = Some(Compaction {
+                self.compaction = Some(ClaudeCompaction {
                     record: out.record,
                     time: out.time,
                     trigger: meta.and_then(|meta| meta.trigger.filled()).map(str::to_owned),
@@ -58,7 +58,7 @@ impl Stream {
     }
 
     /// Reads an attachment line.
-    pub(super) fn attachment(&mut self, record: &Record<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+    pub(super) fn attachment(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
         let Some(attachment) = record.attachment.0.as_ref() else { return Fate::Skipped(reason::EMPTY) };
         if attachment.kind.str() != "queued_command" {
             return Fate::Skipped("context added by the host");
@@ -72,7 +72,7 @@ impl Stream {
     }
 
     /// Reads a queue operation.
-    pub(super) fn queue_operation(&mut self, record: &Record<'_>, out: &Out<'_>) -> Fate {
+    pub(super) fn queue_operation(&mut self, record: &ClaudeRecord<'_>, out: &Out<'_>) -> Fate {
         let text = record.content.to_string();
         match record.operation.str() {
             "enqueue" => self.queue.enqueue(text, out.time, self.worked),
@@ -85,7 +85,7 @@ impl Stream {
     }
 
     /// Reads a line about the whole session.
-    pub(super) fn session_line(&mut self, record: &Record<'_>, out: &mut Out<'_>) -> Fate {
+    pub(super) fn session_line(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) -> Fate {
         let told = match record.kind.str() {
             "custom-title" => self.title(TitleRank::Custom, record.custom_title.str(), out),
             "ai-title" => self.title(TitleRank::Host, record.ai_title.str(), out),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// A record in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct ClaudeNode {
     /// Index of its stream.
     pub(super) stream: usize,
     /// Its number in the stream.
@@ -19,17 +19,17 @@ pub(super) struct Node {
 /// The records of a bundle by id.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    nodes: HashMap<Id, Node>,
+    nodes: HashMap<Id, ClaudeNode>,
 }
 
 impl Tree {
     /// The record of that id.
-    pub(super) fn get(&self, id: Option<Id>) -> Option<Node> {
+    pub(super) fn get(&self, id: Option<Id>) -> Option<ClaudeNode> {
         self.nodes.get(&id?).copied()
     }
 
     /// Adds a record; records without a usable id are no part of the chain.
-    pub(super) fn insert(&mut self, id: Option<Id>, node: Node) {
+    pub(super) fn insert(&mut self, id: Option<Id>, node: ClaudeNode) {
         if let Some(id) = id {
             self.nodes.insert(id, node);
         }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::agents::Agents;
 use super::decision;
-use super::record::{Block, Content, Record};
-use super::said::{Notice, Said, plan_in, reason, tell, tell_queued};
-use super::stream::Stream;
-use super::tree::Node;
+use super::record::{ClaudeBlock, ClaudeContent, ClaudeRecord};
+use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
+use super::stream::ClaudeStream;
+use super::tree::ClaudeNode;
 use crate::file::lenient::Text;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
@@ -15,12 +15,12 @@ use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, Prompt
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
 
-impl Stream {
+impl ClaudeStream {
     /// Reads a user line; `parent` is the record it hangs on.
     pub(super) fn user(
         &mut self,
-        record: &mut Record<'_>,
-        parent: Option<Node>,
+        record: &mut ClaudeRecord<'_>,
+        parent: Option<ClaudeNode>,
         out: &mut Out<'_>,
         agents: &mut Agents,
     ) -> Fate {
@@ -31,9 +31,9 @@ impl Stream {
         }
         let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
         match message.content {
-            Content::None => {}
-            Content::Text(text) => self.text(text, &mut gathered, out, agents),
-            Content::Blocks(blocks) => {
+            ClaudeContent::None => {}
+            ClaudeContent::Text(text) => self.text(text, &mut gathered, out, agents),
+            ClaudeContent::Blocks(blocks) => {
                 let alone = blocks.iter().filter(|block| block.kind.str() == "tool_result").count() == 1;
                 for block in blocks {
                     match block.kind.str() {
@@ -74,7 +74,7 @@ impl Stream {
     }
 
     /// Tells a prompt that begins a turn, and before it whether it goes back to an earlier one.
-    fn prompt(&mut self, prompt: Prompt<'_>, parent: Option<Node>, out: &mut Out<'_>) {
+    fn prompt(&mut self, prompt: Prompt<'_>, parent: Option<ClaudeNode>, out: &mut Out<'_>) {
         self.flush_compaction(out);
         self.tell_untold(out);
         if let Some(parent) = parent.filter(|parent| parent.turn != self.turn && self.key.agent.is_none()) {
@@ -90,8 +90,8 @@ impl Stream {
     pub(super) fn tell_untold(&mut self, out: &mut Out<'_>) {
         for queued in self.queue.untold() {
             let prompt = match tell_queued(&queued.text) {
-                Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments: Vec::new() },
-                Said::Command(text) => {
+                ClaudeSaid::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments: Vec::new() },
+                ClaudeSaid::Command(text) => {
                     Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() }
                 }
                 _ => continue,
@@ -101,9 +101,9 @@ impl Stream {
     }
 
     /// Words of an attachment of the host that holds a queued prompt.
-    pub(super) fn queued(&mut self, content: &Content<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+    pub(super) fn queued(&mut self, content: &ClaudeContent<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
         let mut attachments = Vec::new();
-        if let Content::Blocks(blocks) = content {
+        if let ClaudeContent::Blocks(blocks) = content {
             attachments.extend(blocks.iter().filter_map(attachment));
         }
         let text = content.to_string();
@@ -111,13 +111,13 @@ impl Stream {
             return Fate::Skipped("duplicate record");
         }
         let prompt = match tell_queued(&text) {
-            Said::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments },
-            Said::Command(text) => Prompt { text: text.into(), origin: PromptOrigin::Command, attachments },
-            Said::Notice(notice) => return self.notice(&notice, out, agents),
-            Said::Nothing(_) if !attachments.is_empty() => {
+            ClaudeSaid::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments },
+            ClaudeSaid::Command(text) => Prompt { text: text.into(), origin: PromptOrigin::Command, attachments },
+            ClaudeSaid::Notice(notice) => return self.notice(&notice, out, agents),
+            ClaudeSaid::Nothing(_) if !attachments.is_empty() => {
                 Prompt { text: Cow::Borrowed(""), origin: PromptOrigin::Queued, attachments }
             }
-            Said::Nothing(reason) => return Fate::Skipped(reason),
+            ClaudeSaid::Nothing(reason) => return Fate::Skipped(reason),
             _ => return Fate::Skipped(reason::INJECTED),
         };
         out.emit(EventKind::Prompt(prompt));
@@ -134,52 +134,64 @@ impl Stream {
                 self.said(said, gathered, out, agents);
             }
             Cow::Owned(text) => match tell(&text) {
-                Said::Words(Cow::Borrowed(same)) if same.len() == text.len() => gathered.say(Cow::Owned(text)),
-                Said::Words(words) => gathered.say(Cow::Owned(words.into_owned())),
-                Said::Shell(line) => self.said(Said::Shell(Cow::Owned(line.into_owned())), gathered, out, agents),
-                Said::Summary(text) => self.said(Said::Summary(Cow::Owned(text.into_owned())), gathered, out, agents),
-                Said::Notice(notice) => {
+                ClaudeSaid::Words(Cow::Borrowed(same)) if same.len() == text.len() => gathered.say(Cow::Owned(text)),
+                ClaudeSaid::Words(words) => gathered.say(Cow::Owned(words.into_owned())),
+                ClaudeSaid::Shell(line) => {
+                    self.said(ClaudeSaid::Shell(Cow::Owned(line.into_owned())), gathered, out, agents)
+                }
+                ClaudeSaid::Summary(text) => {
+                    self.said(ClaudeSaid::Summary(Cow::Owned(text.into_owned())), gathered, out, agents)
+                }
+                ClaudeSaid::Notice(notice) => {
                     let fate = self.notice(&notice, out, agents);
                     gathered.note(fate);
                 }
-                Said::Command(line) => self.said(Said::Command(line), gathered, out, agents),
-                Said::ShellOutput(output) => self.said(Said::ShellOutput(output), gathered, out, agents),
-                Said::Interrupt { tool } => self.said(Said::Interrupt { tool }, gathered, out, agents),
-                Said::Plan(text) => self.said(Said::Plan(Cow::Owned(text.into_owned())), gathered, out, agents),
-                Said::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
+                ClaudeSaid::Command(line) => self.said(ClaudeSaid::Command(line), gathered, out, agents),
+                ClaudeSaid::ShellOutput(output) => self.said(ClaudeSaid::ShellOutput(output), gathered, out, agents),
+                ClaudeSaid::Interrupt { tool } => self.said(ClaudeSaid::Interrupt { tool }, gathered, out, agents),
+                ClaudeSaid::Plan(text) => {
+                    self.said(ClaudeSaid::Plan(Cow::Owned(text.into_owned())), gathered, out, agents)
+                }
+                ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
             },
         }
     }
 
-    pub(super) fn said<'a>(&mut self, said: Said<'a>, gathered: &mut Gathered<'a>, out: &mut Out<'_>, agents: &Agents) {
+    pub(super) fn said<'a>(
+        &mut self,
+        said: ClaudeSaid<'a>,
+        gathered: &mut Gathered<'a>,
+        out: &mut Out<'_>,
+        agents: &Agents,
+    ) {
         match said {
-            Said::Notice(notice) => {
+            ClaudeSaid::Notice(notice) => {
                 let fate = self.notice(&notice, out, agents);
                 gathered.note(fate);
             }
-            Said::Interrupt { tool } => {
+            ClaudeSaid::Interrupt { tool } => {
                 let call = self.refused.take().filter(|_| tool);
                 out.emit(EventKind::Interrupt { call: call.map(Cow::Owned) });
             }
-            Said::Summary(text) => self.summary(text, out),
-            Said::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
-            Said::Plan(text) => {
+            ClaudeSaid::Summary(text) => self.summary(text, out),
+            ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
+            ClaudeSaid::Plan(text) => {
                 gathered.plan = Some(plan_in(&text).to_owned());
                 gathered.say(text);
             }
             // A line that is marked as the host's own is none of the person's words.
             _ if gathered.meta => gathered.note(Fate::Skipped(reason::INJECTED)),
-            Said::Words(text) => gathered.say(text),
-            Said::Command(line) => {
+            ClaudeSaid::Words(text) => gathered.say(text),
+            ClaudeSaid::Command(line) => {
                 gathered.command = true;
                 gathered.say(Cow::Owned(line));
             }
-            Said::Shell(line) => {
+            ClaudeSaid::Shell(line) => {
                 self.shell = Some(line.clone().into_owned());
                 let prompt = Prompt { text: line, origin: PromptOrigin::Shell, attachments: Vec::new() };
                 out.emit(EventKind::Prompt(prompt));
             }
-            Said::ShellOutput(output) => self.shell_output(&output, gathered, out),
+            ClaudeSaid::ShellOutput(output) => self.shell_output(&output, gathered, out),
         }
     }
 
@@ -228,7 +240,7 @@ impl Stream {
 }
 
 /// Whether the line is marked as put there by the host.
-fn is_hosts(record: &Record<'_>) -> bool {
+fn is_hosts(record: &ClaudeRecord<'_>) -> bool {
     let origin = record.origin.0.as_ref().map_or("", |origin| origin.kind.str());
     record.is_meta.0 || record.prompt_source.str() == "system" || !matches!(origin, "" | "human")
 }
@@ -262,7 +274,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    fn attach(&mut self, block: &Block<'_>) {
+    fn attach(&mut self, block: &ClaudeBlock<'_>) {
         if !self.meta {
             self.attachments.extend(attachment(block));
         }
@@ -270,12 +282,12 @@ impl<'a> Gathered<'a> {
 }
 
 /// A picture or document sent along.
-fn attachment(block: &Block<'_>) -> Option<Attachment<'static>> {
+fn attachment(block: &ClaudeBlock<'_>) -> Option<Attachment<'static>> {
     if !matches!(block.kind.str(), "image" | "document") {
         return None;
     }
     let source = block.source.0.as_ref();
     let media_type = source.and_then(|source| source.media_type.filled()).unwrap_or("application/octet-stream");
-    let bytes = source.map_or(0, super::record::Source::bytes);
+    let bytes = source.map_or(0, super::record::ClaudeSource::bytes);
     Some(Attachment { media_type: media_type.to_owned().into(), bytes })
 }

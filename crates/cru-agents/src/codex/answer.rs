@@ -12,7 +12,7 @@ use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Answer<'a> {
+pub(super) struct CodexAnswer<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) exit: Option<i32>,
     pub(super) duration_ms: Option<u64>,
@@ -43,7 +43,7 @@ const FAILURES: &[&str] = &[
 ];
 
 /// Reads an answer: a text, parts, or an object with one.
-pub(super) fn read(raw: Option<&RawValue>) -> Answer<'_> {
+pub(super) fn read(raw: Option<&RawValue>) -> CodexAnswer<'_> {
     let mut attachments = Vec::new();
     let mut text: Option<Cow<'_, str>> = None;
     let mut failed = false;
@@ -68,11 +68,11 @@ pub(super) fn read(raw: Option<&RawValue>) -> Answer<'_> {
     answer
 }
 
-fn owned(answer: Answer<'_>) -> Answer<'static> {
-    Answer { text: Cow::Owned(answer.text.into_owned()), ..answer }
+fn owned(answer: CodexAnswer<'_>) -> CodexAnswer<'static> {
+    CodexAnswer { text: Cow::Owned(answer.text.into_owned()), ..answer }
 }
 
-fn unwrapped(text: &str) -> Answer<'_> {
+fn unwrapped(text: &str) -> CodexAnswer<'_> {
     if let Some(answer) = boxed(text) {
         return answer;
     }
@@ -86,11 +86,18 @@ fn unwrapped(text: &str) -> Answer<'_> {
     let denied = rejected && head.contains("rejected by user") && !head.contains("approval settings");
     let stopped = head.trim_start().starts_with("aborted by user") || head.trim() == "aborted";
     let (said, exit) = sandboxed(text);
-    Answer { text: Cow::Borrowed(said), exit, failed: own || denied || stopped, denied, stopped, ..Answer::default() }
+    CodexAnswer {
+        text: Cow::Borrowed(said),
+        exit,
+        failed: own || denied || stopped,
+        denied,
+        stopped,
+        ..CodexAnswer::default()
+    }
 }
 
 /// `{"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`
-fn boxed(text: &str) -> Option<Answer<'_>> {
+fn boxed(text: &str) -> Option<CodexAnswer<'_>> {
     #[derive(Deserialize)]
     struct Wrapped<'a> {
         #[serde(borrow, default)]
@@ -116,13 +123,19 @@ fn boxed(text: &str) -> Option<Answer<'_>> {
         Cow::Owned(text) => Cow::Owned(without_count(&text).to_owned()),
     };
     let failed = exit.is_some_and(|exit| exit != 0);
-    Some(Answer { text, exit, duration_ms: seconds(metadata.duration_seconds.0), failed, ..Answer::default() })
+    Some(CodexAnswer {
+        text,
+        exit,
+        duration_ms: seconds(metadata.duration_seconds.0),
+        failed,
+        ..CodexAnswer::default()
+    })
 }
 
 /// Lines of figures, then `Output:` and what the tool said.
-fn headed(text: &str) -> Option<Answer<'_>> {
+fn headed(text: &str) -> Option<CodexAnswer<'_>> {
     const LINES: usize = 8;
-    let mut answer = Answer::default();
+    let mut answer = CodexAnswer::default();
     let mut rest = text;
     for known in 0..LINES {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::head::Head;
+use super::head::CodexHead;
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -18,7 +18,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let none = Bundle::default();
     let mut heads = Vec::with_capacity(files.len());
     for path in files {
-        let head = Head::read(&none, &path)?;
+        let head = CodexHead::read(&none, &path)?;
         heads.push((path, head));
     }
     let above: HashMap<String, String> =
@@ -35,7 +35,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         if depth < DEPTH { (at, depth) } else { (id.to_owned(), 0) }
     };
     let ranks: Vec<(String, usize)> = heads.iter().map(|(_, head)| root(&head.id)).collect();
-    let mut groups: HashMap<String, Vec<(usize, PathBuf, Head)>> = HashMap::new();
+    let mut groups: HashMap<String, Vec<(usize, PathBuf, CodexHead)>> = HashMap::new();
     for ((path, head), (root, depth)) in heads.into_iter().zip(ranks) {
         groups.entry(root).or_default().push((depth, path, head));
     }
@@ -46,7 +46,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 
 /// Files of a bundle in the order they are to be read: parents first, then by time, then by name. A plain file stands
 /// before its compressed copy.
-fn ordered(mut files: Vec<(usize, PathBuf, Head)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
+fn ordered(mut files: Vec<(usize, PathBuf, CodexHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
     files.sort_by(|(depth, path, head), (other_depth, other_path, other)| {
         (depth, head.time, path).cmp(&(other_depth, other.time, other_path))
     });

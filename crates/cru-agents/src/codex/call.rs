@@ -14,15 +14,15 @@ use cru_action::{Action, ToolKind, argv};
 
 /// A call as it is told.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct CodexTold {
     pub(super) tool: String,
     pub(super) args: String,
-    pub(super) deed: Deed,
+    pub(super) deed: CodexDeed,
 }
 
 /// What a call does, as far as its answer needs to know.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum CodexDeed {
     /// A shell command, with what it does if it succeeds.
     Shell(Effects),
     /// A patch.
@@ -45,7 +45,7 @@ pub(super) enum Deed {
 }
 
 /// Reads a call. `running` names a running command by its number.
-pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> Told {
+pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> CodexTold {
     if let (EXEC, Value::String(script)) = (name, input) {
         return scripted(script, place, running);
     }
@@ -68,42 +68,43 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&s
     let get = |key: &str| map.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty());
     let owned = |text: &str| text.to_owned();
     let (args, deed) = match name {
-        "update_plan" => (None, Deed::Plan(input.clone())),
-        "request_user_input" => (None, Deed::Ask(input.clone())),
-        "read_file" => {
-            (None, argument::path(name, input).map_or(Deed::Other, |path| Deed::View(place.show(path).into())))
-        }
+        "update_plan" => (None, CodexDeed::Plan(input.clone())),
+        "request_user_input" => (None, CodexDeed::Ask(input.clone())),
+        "read_file" => (
+            None,
+            argument::path(name, input).map_or(CodexDeed::Other, |path| CodexDeed::View(place.show(path).into())),
+        ),
         "write_stdin" => {
             let number = number(map.get("session_id"));
             let command = running(&number).unwrap_or_else(|| format!("session {number}"));
             let typed = map.get("chars").and_then(Value::as_str).filter(|chars| !chars.is_empty());
             let args = typed.map_or_else(|| format!("wait for {command}"), |typed| format!("{typed:?} to {command}"));
-            (Some(args), Deed::Wait(number))
+            (Some(args), CodexDeed::Wait(number))
         }
         "spawn_agent" => {
             let task = get("message").or(get("task_name")).map(owned);
             let role = get("agent_type").or(get("task_name")).map(owned);
             let shown = task.as_deref().and_then(first_line);
-            (shown, Deed::Spawn { role, task, model: get("model").map(owned) })
+            (shown, CodexDeed::Spawn { role, task, model: get("model").map(owned) })
         }
-        "wait" | "wait_agent" | "close_agent" => (ids(map), Deed::Join),
+        "wait" | "wait_agent" | "close_agent" => (ids(map), CodexDeed::Join),
         "send_input" | "send_message" | "followup_task" => {
-            (get("message").or(get("target")).and_then(first_line), Deed::Other)
+            (get("message").or(get("target")).and_then(first_line), CodexDeed::Other)
         }
-        _ => (None, Deed::Other),
+        _ => (None, CodexDeed::Other),
     };
     let args = args.unwrap_or_else(|| match input {
         Value::String(text) => text.trim().to_owned(),
         _ => argument::telling(name, input, place),
     });
-    Told { tool: name.to_owned(), args, deed }
+    CodexTold { tool: name.to_owned(), args, deed }
 }
 
 /// The tool that runs a script which calls others.
 const EXEC: &str = "exec";
 
 /// A script is named as what it runs: one call, or several commands. Any other is told as the script that it is.
-fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> Told {
+fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> CodexTold {
     let is_command = |(name, _): &(String, Value)| ToolKind::of(name) == ToolKind::Shell && name != EXEC;
     match code::calls(script).as_deref() {
         Some([(name, input)]) if name != EXEC => read(name, input, place, running),
@@ -114,12 +115,12 @@ fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String
         calls => {
             let names: Vec<&str> = calls.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             let args = if names.is_empty() { script.trim().to_owned() } else { names.join(", ") };
-            Told { tool: code::SCRIPT.to_owned(), args, deed: Deed::Other }
+            CodexTold { tool: code::SCRIPT.to_owned(), args, deed: CodexDeed::Other }
         }
     }
 }
 
-fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
+fn shelled(script: &str, workdir: &str, place: &Place) -> CodexTold {
     let folder = place.show_shell(workdir);
     let elsewhere = !workdir.is_empty() && !matches!(folder.as_str(), "." | "") && folder != place.show_shell(".");
     let args = if elsewhere { format!("cd {folder} && {script}") } else { script.to_owned() };
@@ -127,7 +128,7 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> Told {
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
     let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect() };
-    Told { tool: "Bash".to_owned(), args, deed: Deed::Shell(effects) }
+    CodexTold { tool: "Bash".to_owned(), args, deed: CodexDeed::Shell(effects) }
 }
 
 /// The patch of a command that does nothing but apply one.
@@ -141,12 +142,12 @@ fn patch_of(command: &Value) -> Option<String> {
     Action::of("Bash", &script).only_patch().map(str::to_owned)
 }
 
-fn patched(name: &str, input: &Value, place: &Place) -> Told {
+fn patched(name: &str, input: &Value, place: &Place) -> CodexTold {
     let name = if ToolKind::of(name) == ToolKind::Patch { name } else { "apply_patch" };
     let files = argument::patched(name, input, place);
     let created = !files.is_empty() && files.iter().all(PatchedFile::is_created);
     let tool = if created { "Write" } else { "Edit" };
-    Told { tool: tool.to_owned(), args: patch::names(&files), deed: Deed::Patch(files) }
+    CodexTold { tool: tool.to_owned(), args: patch::names(&files), deed: CodexDeed::Patch(files) }
 }
 
 fn ids(map: &Map<String, Value>) -> Option<String> {
@@ -183,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    fn told(name: &str, input: &Value) -> Told {
+    fn told(name: &str, input: &Value) -> CodexTold {
         let mut place = Place::default();
         place.see("/home/mia/api");
         read(name, input, &place, &|number| (number == "7").then(|| "npm test".to_owned()))
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn patches_in_disguise() {
-        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+        let patch = "*** Begin Patch\n*** Add CodexFile: a\n+x\n*** End Patch";
         let is = |value: Value| assert_eq!(patch_of(&value).as_deref(), Some(patch), "{value}");
         is(json!(["apply_patch", patch]));
         is(json!(["bash", "-lc", format!("apply_patch <<'EOF'\n{patch}\nEOF\n")]));
@@ -214,10 +215,14 @@ mod tests {
         check("exec_command", json!({"cmd": "ls", "workdir": "/home/mia/api/web"}), "Bash cd web && ls");
         check("exec_command", json!({"cmd": "ls", "workdir": "/srv"}), "Bash cd /srv && ls");
         check("shell_command", json!({"command": "ls", "workdir": "."}), "Bash ls");
-        check("apply_patch", json!("*** Begin Patch\n*** Update File: /home/mia/api/a.rs\n*** End Patch"), "Edit a.rs");
+        check(
+            "apply_patch",
+            json!("*** Begin Patch\n*** Update CodexFile: /home/mia/api/a.rs\n*** End Patch"),
+            "Edit a.rs",
+        );
         check(
             "shell",
-            json!({"command": ["apply_patch", "*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch"]}),
+            json!({"command": ["apply_patch", "*** Begin Patch\n*** Add CodexFile: b.rs\n+x\n*** End Patch"]}),
             "Write b.rs",
         );
         let run = |script: &str| json!(script);
@@ -233,7 +238,7 @@ mod tests {
         );
         check(
             "exec",
-            run("tools.apply_patch(\"*** Begin Patch\\n*** Add File: b.rs\\n+x\\n*** End Patch\")"),
+            run("tools.apply_patch(\"*** Begin Patch\\n*** Add CodexFile: b.rs\\n+x\\n*** End Patch\")"),
             "Write b.rs",
         );
         check(

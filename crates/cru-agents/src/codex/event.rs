@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::reason;
 use super::record::{Payload, is_error, parts, picture, strings, words};
-use super::stream::{Compaction, Hint, Stream};
+use super::stream::{CodexCompaction, CodexStream, Hint};
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// Name of the model where no record says it.
 const NO_MODEL: &str = "unknown";
 
-impl Stream {
+impl CodexStream {
     /// Reads an event.
     pub(super) fn told(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
         match event.kind.str() {
@@ -54,8 +54,8 @@ impl Stream {
                 if self.fails(message, out) { Fate::Shown } else { Fate::Skipped(reason::TWICE) }
             }
             "context_compacted" => {
-                if matches!(self.compaction, Compaction::None) {
-                    self.compaction = Compaction::Event(out.record, out.time);
+                if matches!(self.compaction, CodexCompaction::None) {
+                    self.compaction = CodexCompaction::Event(out.record, out.time);
                 }
                 Fate::Skipped(reason::TWICE)
             }

@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 40;
 
 /// What a file says of itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct CodexHead {
     /// The host's id of the session.
     pub(super) id: String,
     /// The session that started it, for a sub-agent.
@@ -33,7 +33,7 @@ pub(super) struct Head {
     pub(super) time: Option<Timestamp>,
 }
 
-impl Head {
+impl CodexHead {
     /// Reads the first records of a file. A file that cannot be read says nothing here: reading it will tell why.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let source = unpack::peek(bundle, path).map_err(|source| Error::io("read", path, source))?;
@@ -71,7 +71,7 @@ impl Head {
 
     fn take(&mut self, meta: &Payload<'_>) {
         let text = |text: &Text<'_>| text.filled().map(str::to_owned);
-        let source = Source::of(meta.source);
+        let source = CodexSource::of(meta.source);
         self.id = text(&meta.id).or_else(|| text(&meta.session_id)).unwrap_or_default();
         self.parent = text(&meta.parent_thread_id).or(source.parent).filter(|parent| *parent != self.id);
         self.forked_from = text(&meta.forked_from_id).filter(|origin| *origin != self.id);
@@ -95,13 +95,13 @@ impl Head {
 
 /// Who started a session: a word, or a sub-agent with its place.
 #[derive(Default)]
-struct Source {
+struct CodexSource {
     parent: Option<String>,
     role: Option<String>,
     nickname: Option<String>,
 }
 
-impl Source {
+impl CodexSource {
     fn of(raw: Option<&RawValue>) -> Self {
         #[derive(Default, Deserialize)]
         struct Outer<'a> {
@@ -164,8 +164,8 @@ mod tests {
 
     const ID: &str = "019a7fa9-a846-7393-8d7a-9997d08b0096";
 
-    fn of(text: &str) -> Head {
-        Head::of(text.as_bytes(), Path::new(&format!("rollout-2026-03-01T10-00-00-{ID}.jsonl.zst")))
+    fn of(text: &str) -> CodexHead {
+        CodexHead::of(text.as_bytes(), Path::new(&format!("rollout-2026-03-01T10-00-00-{ID}.jsonl.zst")))
     }
 
     #[test]

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{self, Deed};
+use super::call::{self, CodexDeed};
 use super::reason;
 use super::record::{Payload, parts, string, words};
-use super::said::{self, Said};
-use super::stream::Stream;
+use super::said::{self, CodexSaid};
+use super::stream::CodexStream;
 use crate::call::open::OpenCall;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{Call, CallResult, EventKind};
 
-impl Stream {
+impl CodexStream {
     /// Reads an item.
     pub(super) fn item(&mut self, item: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
         match item.kind.str() {
@@ -67,10 +67,10 @@ impl Stream {
                 pictures.push(super::record::picture(url));
             }
             let Some(words) = part.text.filled() else { continue };
-            if matches!(said::read(words), Said::Words(_)) {
+            if matches!(said::read(words), CodexSaid::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
-            } else if matches!(said::read(words), Said::Shell(_)) {
+            } else if matches!(said::read(words), CodexSaid::Shell(_)) {
                 return self.prompt(words, Vec::new(), (out.record, out.time), out);
             }
         }
@@ -129,15 +129,23 @@ impl Stream {
     }
 
     /// Tells a call and remembers it until its answer; the id told.
-    fn open(&mut self, host_id: &str, tool: &str, args: &str, input: Value, deed: Deed, out: &mut Out<'_>) -> String {
+    fn open(
+        &mut self,
+        host_id: &str,
+        tool: &str,
+        args: &str,
+        input: Value,
+        deed: CodexDeed,
+        out: &mut Out<'_>,
+    ) -> String {
         self.acts(out);
         let id = self.calls.name(host_id, out.record);
         self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
         let tasks = match &deed {
-            Deed::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
+            CodexDeed::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
-        if let Deed::Shell(_) = &deed {
+        if let CodexDeed::Shell(_) = &deed {
             // What it is called while it runs.
             const SHOWN: usize = 50;
             let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();
@@ -172,7 +180,7 @@ impl Stream {
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
         let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
-        let id = self.open(&host_id, tool, &args, action, Deed::Other, out);
+        let id = self.open(&host_id, tool, &args, action, CodexDeed::Other, out);
         let brief = match (failed, found) {
             (true, _) => None,
             (false, Some(count)) => Some(cru_base::text::plural(count, "result").into()),
@@ -186,7 +194,7 @@ impl Stream {
         let input = arguments(item.arguments);
         let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
         let host_id = item.call_id.filled().map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
-        self.open(&host_id, "ToolSearch", &args, input, Deed::Other, out);
+        self.open(&host_id, "ToolSearch", &args, input, CodexDeed::Other, out);
         Fate::Shown
     }
 
@@ -205,7 +213,7 @@ impl Stream {
         let size = item.result.map_or(0, |raw| raw.get().trim_matches('"').trim_end_matches('=').len() as u64);
         let host_id = format!("image@{}", out.record);
         let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
-        let id = self.open(&host_id, "image_generation", &args, Value::Null, Deed::Other, out);
+        let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexDeed::Other, out);
         let picture =
             cru_session::event::Attachment { media_type: "image/png".into(), bytes: size.saturating_mul(3) / 4 };
         let attachments = if size > 0 { vec![picture] } else { Vec::new() };

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::head::Head;
+use super::head::CodexHead;
 use super::reason;
-use super::record::{Envelope, Payload, with_record};
-use super::stream::Stream;
+use super::record::{CodexEnvelope, Payload, with_record};
+use super::stream::CodexStream;
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::file::unpack;
 use crate::stream::intake::LATER;
@@ -20,15 +20,15 @@ use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// A hash of a record.
-type Mark = [u8; 16];
+type CodexMark = [u8; 16];
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut heads = Vec::with_capacity(bundle.files.len());
     for path in &bundle.files {
-        heads.push(Head::read(bundle, path)?);
+        heads.push(CodexHead::read(bundle, path)?);
     }
-    let mut reader = Reader::new(sink, &heads);
+    let mut reader = CodexReader::new(sink, &heads);
     for (path, head) in bundle.files.iter().zip(heads) {
         reader.file(bundle, path, head)?;
     }
@@ -36,41 +36,41 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'s> {
+struct CodexReader<'s> {
     sink: &'s mut dyn Sink,
-    streams: Vec<Stream>,
+    streams: Vec<CodexStream>,
     by_key: HashMap<StreamKey, usize>,
     keys: HashMap<String, StreamKey>,
     /// Sessions with more than one file, and the records seen in the earlier ones.
-    copies: HashMap<String, HashSet<Mark>>,
+    copies: HashMap<String, HashSet<CodexMark>>,
     /// Sessions that others go on with, and what their records say.
-    origins: HashMap<String, HashSet<Mark>>,
+    origins: HashMap<String, HashSet<CodexMark>>,
     /// Sub-agents by id: their part and task, as the call that started them says.
     spawned: HashMap<String, (Option<String>, Option<String>)>,
-    file: File,
+    file: CodexFile,
 }
 
 /// The file that is read.
 #[derive(Default)]
-struct File {
-    head: Head,
+struct CodexFile {
+    head: CodexHead,
     account: Account,
     stream: usize,
     /// Records of this file, where the session has more than one.
-    own: Vec<Mark>,
+    own: Vec<CodexMark>,
     /// Whether what was read so far may be a copy of the session before.
     copying: bool,
 }
 
-impl<'s> Reader<'s> {
-    fn new(sink: &'s mut dyn Sink, heads: &[Head]) -> Self {
+impl<'s> CodexReader<'s> {
+    fn new(sink: &'s mut dyn Sink, heads: &[CodexHead]) -> Self {
         let mut files: HashMap<&str, usize> = HashMap::new();
         for head in heads {
             *files.entry(&head.id).or_default() += 1;
         }
         let several = files.iter().filter(|(_, count)| **count > 1);
         let copies = several.map(|(id, _)| ((*id).to_owned(), HashSet::new())).collect();
-        let above = heads.iter().filter_map(Head::above).filter(|id| files.contains_key(id));
+        let above = heads.iter().filter_map(CodexHead::above).filter(|id| files.contains_key(id));
         let origins = above.map(|id| (id.to_owned(), HashSet::new())).collect();
         Self {
             sink,
@@ -80,14 +80,14 @@ impl<'s> Reader<'s> {
             copies,
             origins,
             spawned: HashMap::new(),
-            file: File::default(),
+            file: CodexFile::default(),
         }
     }
 
-    fn file(&mut self, bundle: &Bundle, path: &Path, head: Head) -> Result<()> {
+    fn file(&mut self, bundle: &Bundle, path: &Path, head: CodexHead) -> Result<()> {
         let stream = self.stream(&head, path);
         let copying = head.above().is_some_and(|above| self.origins.contains_key(above));
-        self.file = File { head, stream, copying, ..File::default() };
+        self.file = CodexFile { head, stream, copying, ..CodexFile::default() };
         let source = match unpack::open(bundle, path) {
             Ok(source) => source,
             Err(source) => return Err(Error::io("read", path, source)),
@@ -140,7 +140,7 @@ impl<'s> Reader<'s> {
         self.file.account.rename(reason::TWICE, reason::INJECTED, injected);
     }
 
-    fn record(&mut self, envelope: &Envelope<'_>, payload: &mut Payload<'_>, line: &[u8], text: &str) -> Fate {
+    fn record(&mut self, envelope: &CodexEnvelope<'_>, payload: &mut Payload<'_>, line: &[u8], text: &str) -> Fate {
         if self.is_copy(line, text) {
             return Fate::Skipped("duplicate record");
         }
@@ -188,7 +188,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Whether a record was copied from the session that this one goes on with. The copies stand at the beginning.
-    fn is_of_origin(&mut self, envelope: &Envelope<'_>, payload: &Payload<'_>, line: &[u8]) -> bool {
+    fn is_of_origin(&mut self, envelope: &CodexEnvelope<'_>, payload: &Payload<'_>, line: &[u8]) -> bool {
         let id = &self.file.head.id;
         if !self.file.copying && !self.origins.contains_key(id) {
             return false;
@@ -213,7 +213,7 @@ impl<'s> Reader<'s> {
         copied && envelope.kind.str() != "session_meta"
     }
 
-    fn stream(&mut self, head: &Head, path: &Path) -> usize {
+    fn stream(&mut self, head: &CodexHead, path: &Path) -> usize {
         let key = head.key();
         if let Some(&stream) = self.by_key.get(&key) {
             return stream;
@@ -233,7 +233,7 @@ impl<'s> Reader<'s> {
         });
         let stream = self.streams.len();
         let bounds = self.sink.bounds(&key);
-        self.streams.push(Stream::new(key.clone(), head.id.clone(), bounds));
+        self.streams.push(CodexStream::new(key.clone(), head.id.clone(), bounds));
         self.by_key.insert(key, stream);
         stream
     }
@@ -260,7 +260,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-fn mark(hasher: &blake3::Hasher) -> Mark {
+fn mark(hasher: &blake3::Hasher) -> CodexMark {
     let mut mark = [0; 16];
     mark.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     mark

@@ -15,7 +15,7 @@ use cru_session::event::Attachment;
 
 /// One line.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Envelope<'a> {
+pub(super) struct CodexEnvelope<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -66,7 +66,7 @@ pub(super) struct Payload<'a> {
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) summary: List<Part<'a>>,
+    pub(super) summary: List<CodexPart<'a>>,
     #[serde(borrow, default)]
     pub(super) name: Text<'a>,
     #[serde(borrow, default)]
@@ -126,12 +126,12 @@ pub(super) struct Payload<'a> {
     #[serde(borrow, default)]
     pub(super) error: Maybe<Failure<'a>>,
     #[serde(borrow, default)]
-    pub(super) item: Maybe<Item<'a>>,
+    pub(super) item: Maybe<CodexItem<'a>>,
 }
 
 /// A part of a message or of an answer.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Part<'a> {
+pub(super) struct CodexPart<'a> {
     #[serde(borrow, default)]
     pub(super) text: Text<'a>,
     #[serde(borrow, default)]
@@ -167,7 +167,7 @@ pub(super) struct Failure<'a> {
 
 /// A finished item of newer versions.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Item<'a> {
+pub(super) struct CodexItem<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -178,14 +178,14 @@ pub(super) struct Item<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Info {
     #[serde(default)]
-    pub(super) total_token_usage: Maybe<Tokens>,
+    pub(super) total_token_usage: Maybe<CodexTokens>,
     #[serde(default)]
-    pub(super) last_token_usage: Maybe<Tokens>,
+    pub(super) last_token_usage: Maybe<CodexTokens>,
 }
 
 /// Token counts. Cached ones are a part of the input.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Tokens {
+pub(super) struct CodexTokens {
     #[serde(default, rename = "input_tokens")]
     pub(super) input: Number,
     #[serde(default, rename = "cached_input_tokens")]
@@ -215,13 +215,17 @@ impl Duration {
 }
 
 /// The parts of a message or answer: a text is one part.
-pub(super) fn parts(raw: Option<&RawValue>) -> Vec<Part<'_>> {
+pub(super) fn parts(raw: Option<&RawValue>) -> Vec<CodexPart<'_>> {
     let Some(raw) = raw else { return Vec::new() };
     let text = raw.get();
     match text.as_bytes().first() {
-        Some(b'"') => string(raw).map(|text| Part { text: Text(Some(text)), ..Part::default() }).into_iter().collect(),
-        Some(b'[') => serde_json::from_str::<List<Part<'_>>>(text).map(|List(parts)| parts).unwrap_or_default(),
-        Some(b'{') => serde_json::from_str::<Maybe<Part<'_>>>(text).ok().and_then(|part| part.0).into_iter().collect(),
+        Some(b'"') => {
+            string(raw).map(|text| CodexPart { text: Text(Some(text)), ..CodexPart::default() }).into_iter().collect()
+        }
+        Some(b'[') => serde_json::from_str::<List<CodexPart<'_>>>(text).map(|List(parts)| parts).unwrap_or_default(),
+        Some(b'{') => {
+            serde_json::from_str::<Maybe<CodexPart<'_>>>(text).ok().and_then(|part| part.0).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -238,7 +242,7 @@ pub(super) fn strings(raw: Option<&RawValue>) -> Vec<Cow<'_, str>> {
 }
 
 /// The words of parts, joined by an empty line.
-pub(super) fn words<'a>(parts: Vec<Part<'a>>) -> Cow<'a, str> {
+pub(super) fn words<'a>(parts: Vec<CodexPart<'a>>) -> Cow<'a, str> {
     let mut joined: Option<Cow<'a, str>> = None;
     for text in parts.into_iter().filter_map(|mut part| part.text.take()) {
         joined = Some(match joined {
@@ -261,7 +265,7 @@ pub(super) fn picture(url: &str) -> Attachment<'static> {
 ///
 /// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
 /// the last one counts.
-pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&Envelope<'_>, &mut Payload<'_>) -> T) -> Option<T> {
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&CodexEnvelope<'_>, &mut Payload<'_>) -> T) -> Option<T> {
     if let Ok(read) = typed(line) {
         return read.map(|(envelope, mut payload)| then(&envelope, &mut payload));
     }
@@ -271,8 +275,8 @@ pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&Envelope<'_>, &mut P
 }
 
 /// A line with its payload; a line without one is its own.
-fn typed(line: &str) -> serde_json::Result<Option<(Envelope<'_>, Box<Payload<'_>>)>> {
-    let Maybe(envelope) = serde_json::from_str::<Maybe<Envelope<'_>>>(line)?;
+fn typed(line: &str) -> serde_json::Result<Option<(CodexEnvelope<'_>, Box<Payload<'_>>)>> {
+    let Maybe(envelope) = serde_json::from_str::<Maybe<CodexEnvelope<'_>>>(line)?;
     let Some(envelope) = envelope else { return Ok(None) };
     let text = envelope.payload.map_or(line, RawValue::get);
     let Maybe(payload) = serde_json::from_str::<Maybe<Box<Payload<'_>>>>(text)?;
@@ -284,12 +288,12 @@ pub(super) fn is_error(raw: Option<&RawValue>) -> Option<bool> {
     #[derive(Deserialize)]
     struct Outcome {
         #[serde(default, rename = "Ok")]
-        ok: Maybe<Answer>,
+        ok: Maybe<CodexAnswer>,
         #[serde(default, rename = "Err")]
         err: Option<Value>,
     }
     #[derive(Deserialize)]
-    struct Answer {
+    struct CodexAnswer {
         #[serde(default, rename = "isError")]
         is_error: Flag,
     }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::answer::{self, Answer};
-use super::call::Deed;
+use super::answer::{self, CodexAnswer};
+use super::call::CodexDeed;
 use super::record::Payload;
-use super::stream::{Hint, Stream};
+use super::stream::{CodexStream, Hint};
 use crate::call::argument::word;
 use crate::call::patch;
 use crate::call::question::Answered;
@@ -18,7 +18,7 @@ use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, Subage
 /// A shorter time says nothing, in milliseconds.
 const NOTICEABLE_MS: u64 = 50;
 
-impl Stream {
+impl CodexStream {
     /// Reads an answer.
     pub(super) fn answer(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
         let host_id = match (item.call_id.filled(), item.name.filled()) {
@@ -30,28 +30,28 @@ impl Stream {
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(item.output));
-        let Answer { text, exit, duration_ms, denied, stopped, running, attachments, .. } = told;
+        let CodexAnswer { text, exit, duration_ms, denied, stopped, running, attachments, .. } = told;
         let exit = exit.or(hint.exit);
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
         let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
         match &deed {
-            Deed::Shell(_) if running.is_some() => {
+            CodexDeed::Shell(_) if running.is_some() => {
                 brief = Some("still running".into());
                 if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
                     self.deeds.insert(format!("run {number}"), deed.clone());
                 }
             }
-            Deed::Shell(effects) if !failed => writes = written(&effects.writes),
-            Deed::Patch(changes) if !failed => {
+            CodexDeed::Shell(effects) if !failed => writes = written(&effects.writes),
+            CodexDeed::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
                 let before = changes.iter().filter_map(|file| file.before.clone());
                 reads.extend(before.map(|path| FileRef { path, ..FileRef::default() }));
                 writes = patch::written(changes);
             }
-            Deed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
-            Deed::Wait(number) => {
+            CodexDeed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
+            CodexDeed::Wait(number) => {
                 if let Some(code) = exit {
                     brief = Some(format!("exited with {code}").into());
                     // That the command failed is told of the command; waiting for it worked.
@@ -60,7 +60,7 @@ impl Stream {
                     brief = Some("still running".into());
                 }
             }
-            Deed::Spawn { .. } if !failed => subagent = self.spawned(&deed, &hint, &text),
+            CodexDeed::Spawn { .. } if !failed => subagent = self.spawned(&deed, &hint, &text),
             _ => {}
         }
         if stopped {
@@ -73,7 +73,7 @@ impl Stream {
             failed,
             denied,
             denial: None,
-            exit: exit.filter(|_| !matches!(deed, Deed::Wait(_)) || failed),
+            exit: exit.filter(|_| !matches!(deed, CodexDeed::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads,
             writes,
@@ -84,8 +84,8 @@ impl Stream {
         }));
         match deed {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            Deed::Join if !failed => self.joined(&text, out),
-            Deed::Ask(asked) if !failed => {
+            CodexDeed::Join if !failed => self.joined(&text, out),
+            CodexDeed::Ask(asked) if !failed => {
                 for decision in answered(&asked, &text, &call.id) {
                     out.emit(EventKind::Decision(decision));
                 }
@@ -99,7 +99,7 @@ impl Stream {
     fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
         let files = match self.deeds.remove(&format!("run {number}")) {
-            Some(Deed::Shell(effects)) if code == 0 => written(&effects.writes),
+            Some(CodexDeed::Shell(effects)) if code == 0 => written(&effects.writes),
             _ => Vec::new(),
         };
         out.emit(EventKind::Result(CallResult {
@@ -113,8 +113,8 @@ impl Stream {
         true
     }
 
-    fn spawned(&mut self, deed: &Deed, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
-        let Deed::Spawn { role, task, model } = deed else { return None };
+    fn spawned(&mut self, deed: &CodexDeed, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
+        let CodexDeed::Spawn { role, task, model } = deed else { return None };
         let value: Value = serde_json::from_str(output).unwrap_or_default();
         let told = ["agent_id", "thread_id", "id"].iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
         let (id, part) = match &hint.agent {
@@ -157,7 +157,7 @@ impl Stream {
 }
 
 /// The answer of a form that has its output and exit code in an object.
-fn old<'a>(item: &Payload<'a>) -> Option<Answer<'a>> {
+fn old<'a>(item: &Payload<'a>) -> Option<CodexAnswer<'a>> {
     let value: Value = serde_json::from_str(item.result?.get()).ok()?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     let exit = value.get("exitCode").or(value.get("exit_code")).and_then(Value::as_i64);
@@ -168,7 +168,7 @@ fn old<'a>(item: &Payload<'a>) -> Option<Answer<'a>> {
         None if stderr.is_empty() => stdout.to_owned(),
         None => format!("{stdout}\n{stderr}"),
     };
-    Some(Answer { text: text.into(), exit, failed: exit.is_some_and(|exit| exit != 0), ..Answer::default() })
+    Some(CodexAnswer { text: text.into(), exit, failed: exit.is_some_and(|exit| exit != 0), ..CodexAnswer::default() })
 }
 
 fn written(files: &[String]) -> Vec<FileRef> {

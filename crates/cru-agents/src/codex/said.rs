@@ -9,7 +9,7 @@ const AGENT: &str = super::IMPORTER.id;
 
 /// What a text is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum CodexSaid<'a> {
     /// A person's words.
     Words(Cow<'a, str>),
     /// A shell command that the person ran in the host.
@@ -30,13 +30,13 @@ pub(super) struct ShellRun {
 }
 
 /// What the words of one part are.
-pub(super) fn read(text: &str) -> Said<'_> {
+pub(super) fn read(text: &str) -> CodexSaid<'_> {
     let trimmed = text.trim();
     match wrapper::means(AGENT, trimmed) {
-        _ if trimmed.is_empty() => Said::Host,
-        Some(Means::Shell) => shell(trimmed).map_or(Said::Host, Said::Shell),
-        Some(_) => Said::Host,
-        None => Said::Words(wrapper::own_words(AGENT, text)),
+        _ if trimmed.is_empty() => CodexSaid::Host,
+        Some(Means::Shell) => shell(trimmed).map_or(CodexSaid::Host, CodexSaid::Shell),
+        Some(_) => CodexSaid::Host,
+        None => CodexSaid::Words(wrapper::own_words(AGENT, text)),
     }
 }
 
@@ -82,11 +82,11 @@ mod tests {
             "</image>",
             "  \n",
         ] {
-            assert_eq!(read(text), Said::Host, "{text}");
+            assert_eq!(read(text), CodexSaid::Host, "{text}");
         }
         assert_eq!(
             read("<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"),
-            Said::Shell(ShellRun { command: "ls".into(), ..ShellRun::default() })
+            CodexSaid::Shell(ShellRun { command: "ls".into(), ..ShellRun::default() })
         );
         let ended = "<user_shell_command>\n<command>\ngo test\n</command>\n<result>\nExit code: 1\nDuration: 2.5000 seconds\nOutput:\nFAIL\n</result>\n</user_shell_command>";
         let wanted = ShellRun {
@@ -96,11 +96,11 @@ mod tests {
             duration_ms: Some(2500),
             output: "FAIL".into(),
         };
-        assert_eq!(read(ended), Said::Shell(wanted));
+        assert_eq!(read(ended), CodexSaid::Shell(wanted));
         for text in ["add a test", "<skill> is what I mean", "<div>\n</div>", "why does <environment_context> come?"] {
-            assert_eq!(read(text), Said::Words(text.into()), "{text}");
+            assert_eq!(read(text), CodexSaid::Words(text.into()), "{text}");
         }
         let editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nrename it\n";
-        assert_eq!(read(editor), Said::Words("rename it".into()));
+        assert_eq!(read(editor), CodexSaid::Words("rename it".into()));
     }
 }

@@ -9,10 +9,10 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::call::Deed;
+use super::call::CodexDeed;
 use super::reason;
-use super::record::{Envelope, Payload};
-use super::said::{self, Said, ShellRun};
+use super::record::{CodexEnvelope, Payload};
+use super::said::{self, CodexSaid, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
@@ -27,14 +27,14 @@ const SHELL: &str = "Shell";
 
 /// The state of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct CodexStream {
     pub(super) key: Rc<StreamKey>,
     /// The host's id of the session.
     pub(super) id: String,
     pub(super) place: Place,
     pub(super) calls: Calls,
     /// What open calls do, by the id told in events.
-    pub(super) deeds: HashMap<String, Deed>,
+    pub(super) deeds: HashMap<String, CodexDeed>,
     /// What events told of calls before their answer, by the host's id.
     pub(super) hints: HashMap<String, Hint>,
     /// Commands that still run: by number, the call and how it is shown.
@@ -60,7 +60,7 @@ pub(super) struct Stream {
     pub(super) tells_turns: bool,
     /// Results of the web search that was just told.
     pub(super) found: Option<u64>,
-    pub(super) compaction: Compaction,
+    pub(super) compaction: CodexCompaction,
     /// Sub-agents that were started: id, part, task.
     pub(super) spawned: Vec<(String, Option<String>, Option<String>)>,
     /// Records counted as said twice that were told after all.
@@ -75,7 +75,7 @@ pub(super) struct Stream {
 
 /// What is known of a compaction, which two records tell.
 #[derive(Debug, Default)]
-pub(super) enum Compaction {
+pub(super) enum CodexCompaction {
     /// Nothing.
     #[default]
     None,
@@ -95,7 +95,7 @@ pub(super) struct Hint {
     pub(super) agent: Option<(String, Option<String>)>,
 }
 
-impl Stream {
+impl CodexStream {
     /// A stream of that identity, of which so much is wanted.
     pub(super) fn new(key: StreamKey, id: String, bounds: Bounds) -> Self {
         Self { key: Rc::new(key), id, intake: Intake::new(bounds), ..Self::default() }
@@ -122,7 +122,12 @@ impl Stream {
     }
 
     /// Reads one record of the session's own.
-    pub(super) fn record(&mut self, envelope: &Envelope<'_>, payload: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+    pub(super) fn record(
+        &mut self,
+        envelope: &CodexEnvelope<'_>,
+        payload: &mut Payload<'_>,
+        out: &mut Out<'_>,
+    ) -> Fate {
         match envelope.kind.str() {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
@@ -192,16 +197,16 @@ impl Stream {
     ) -> Fate {
         let mut ran = None;
         let (words, origin) = match said::read(text) {
-            Said::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
-            Said::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
-            Said::Words(words) => (words, PromptOrigin::Typed),
-            Said::Shell(run) => {
+            CodexSaid::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
+            CodexSaid::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
+            CodexSaid::Words(words) => (words, PromptOrigin::Typed),
+            CodexSaid::Shell(run) => {
                 let command = run.command.clone();
                 ran = Some(run).filter(|run| run.ended);
                 (Cow::Owned(command), PromptOrigin::Shell)
             }
-            Said::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
-            Said::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
+            CodexSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
+            CodexSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.settle_agent(out);
         self.settle_compaction(out);
@@ -299,7 +304,7 @@ impl Stream {
 
     /// Tells a compaction of which only the event is there.
     pub(super) fn settle_compaction(&mut self, out: &mut Out<'_>) {
-        if let Compaction::Event(record, time) = std::mem::take(&mut self.compaction) {
+        if let CodexCompaction::Event(record, time) = std::mem::take(&mut self.compaction) {
             let tokens_before = self.counter.compact();
             out.emit_at(record, time, EventKind::Compaction { trigger: None, tokens_before, summary: None });
             self.untwinned += 1;
@@ -310,7 +315,7 @@ impl Stream {
         self.settle_users(out);
         self.settle_agent(out);
         // The event came first, or it comes again.
-        self.compaction = Compaction::Told;
+        self.compaction = CodexCompaction::Told;
         let tokens_before = self.counter.compact();
         out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: payload.message.take() });
         Fate::Shown

@@ -1,26 +1,26 @@
 //! Token counts, which the host tells as sums over the session, again and again.
 
-use super::record::{Info, Tokens};
+use super::record::{CodexTokens, Info};
 use cru_session::event::Usage;
 
 /// The sums that were last told.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
-    last: Option<Sum>,
+    last: Option<CodexSum>,
     /// Tokens of the context, as of the last message.
     context: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
+struct CodexSum {
     input: u64,
     cached: u64,
     cache_write: u64,
     output: u64,
 }
 
-impl Sum {
-    fn of(tokens: Tokens) -> Self {
+impl CodexSum {
+    fn of(tokens: CodexTokens) -> Self {
         Self {
             input: tokens.input.or_zero(),
             cached: tokens.cached.or_zero(),
@@ -58,11 +58,11 @@ impl Counter {
         if let Some(last) = last {
             self.context = last.total.count().filter(|total| *total > 0).or(self.context);
         }
-        let (sum, before) = (Sum::of(info.total_token_usage.0?), self.last.unwrap_or_default());
+        let (sum, before) = (CodexSum::of(info.total_token_usage.0?), self.last.unwrap_or_default());
         self.last = Some(sum);
         let anew = sum.input < before.input || sum.output < before.output;
-        let new = if anew { Sum::of(last.unwrap_or_default()) } else { sum.since(before) };
-        (new != Sum::default()).then(|| new.usage())
+        let new = if anew { CodexSum::of(last.unwrap_or_default()) } else { sum.since(before) };
+        (new != CodexSum::default()).then(|| new.usage())
     }
 
     /// Tokens of the context before it is compacted; afterwards they are not known until they are counted again.

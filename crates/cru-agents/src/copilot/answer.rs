@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::format::is_agent;
-use super::session::Session;
+use super::session::CopilotSession;
 use crate::call::open::OpenCall;
 use crate::call::question::Answered;
 use crate::call::tools::{self, Answer};
@@ -18,7 +18,7 @@ use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamK
 /// The tool by which the agent tells the host what to show as its state.
 const INTENT: &str = "report_intent";
 
-impl Session {
+impl CopilotSession {
     /// A call begins to run.
     pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Fate {
         let id = word(&record, "/data/toolCallId").to_owned();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::CopilotSession;
 use crate::bundles;
 use crate::file::jsonl::{Format, beginning, word};
 use cru_base::Result;
@@ -56,7 +56,7 @@ pub(super) struct Copilot {
 }
 
 impl Format for Copilot {
-    type State = Session;
+    type State = CopilotSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         path.clone_into(&mut self.path);
@@ -110,9 +110,9 @@ impl Format for Copilot {
         key.agent.is_some().then(|| self.header(key))
     }
 
-    fn begin(&mut self, header: &Header) -> Session {
+    fn begin(&mut self, header: &Header) -> CopilotSession {
         let prompt = header.key.agent.as_ref().and_then(|call| self.started.get(call)).map(|it| it.prompt.clone());
-        Session::new(&header.key, prompt)
+        CopilotSession::new(&header.key, prompt)
     }
 }
 

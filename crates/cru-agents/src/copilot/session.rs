@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::tokens::Tokens;
+use super::tokens::CopilotTokens;
 use crate::call::open::Calls;
 use crate::file::jsonl::{State, count, list, word};
 use crate::stream::out::{Fate, Out};
@@ -21,7 +21,7 @@ const EMPTY: &str = "empty message";
 
 /// The state of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct CopilotSession {
     pub(super) key: StreamKey,
     pub(super) place: Place,
     pub(super) calls: Calls,
@@ -33,20 +33,20 @@ pub(super) struct Session {
     pub(super) silent: HashSet<String>,
     /// Types of sub-agents that were started, by their calls.
     pub(super) agents: HashMap<String, String>,
-    tokens: Tokens,
+    tokens: CopilotTokens,
     model: String,
     /// What a sub-agent was asked, until it is told.
     task: Option<String>,
 }
 
-impl Session {
+impl CopilotSession {
     /// A stream; `task` is what a sub-agent was asked.
     pub(super) fn new(key: &StreamKey, task: Option<String>) -> Self {
         Self { key: key.clone(), task: task.filter(|task| !task.trim().is_empty()), ..Self::default() }
     }
 }
 
-impl State for Session {
+impl State for CopilotSession {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
         Some(word(record, "/id")).filter(|id| *id != "REDACTED").unwrap_or("")
     }
@@ -161,7 +161,7 @@ fn told<'a>(text: &'a str, out: &mut Out<'_>, event: impl FnOnce(Cow<'a, str>) -
     Fate::Shown
 }
 
-impl Session {
+impl CopilotSession {
     fn sees_model(&mut self, model: &str) {
         if !model.is_empty() {
             model.clone_into(&mut self.model);

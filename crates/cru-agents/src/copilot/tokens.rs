@@ -10,7 +10,7 @@ use cru_session::event::{EventKind, Usage};
 
 /// The tokens of a session as far as they are told.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
+pub(super) struct CopilotTokens {
     /// How often the host ended and said so: each sum is of what was used since the last.
     run: u64,
     /// Output since then of messages that state their model, by model.
@@ -19,7 +19,7 @@ pub(super) struct Tokens {
     guessed: BTreeMap<String, u64>,
 }
 
-impl Tokens {
+impl CopilotTokens {
     /// A message states its output. `model` was in use as far as is known; `stated`: the message says so itself.
     pub(super) fn message(&mut self, model: &str, stated: bool, output: u64, out: &mut Out<'_>) {
         if output == 0 {

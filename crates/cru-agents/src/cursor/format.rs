@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::chat::{self, Chat};
-use super::session::Session;
+use super::session::CursorSession;
 use crate::bundles;
 use crate::file::jsonl::{Format, beginning, word};
 use cru_base::Result;
@@ -60,7 +60,7 @@ pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
 pub(super) struct Cursor;
 
 impl Format for Cursor {
-    type State = Session;
+    type State = CursorSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         const RECORDS: usize = 5;
@@ -76,9 +76,9 @@ impl Format for Cursor {
         Ok(Header { key, parent, transcript: path.to_owned(), agent, aside, ..Header::default() })
     }
 
-    fn begin(&mut self, header: &Header) -> Session {
+    fn begin(&mut self, header: &Header) -> CursorSession {
         let chat = header.aside.then(|| Chat::find(&header.transcript, &header.key.session)).flatten();
-        Session::new(header.key.agent.is_some(), chat)
+        CursorSession::new(header.key.agent.is_some(), chat)
     }
 
     fn aside(&mut self, _: &StreamKey, _: &Value) -> Option<Header> {

@@ -26,7 +26,7 @@ const MOST: usize = 64;
 
 /// The state of one transcript.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct CursorSession {
     is_agent: bool,
     /// Not told yet.
     chat: Option<Chat>,
@@ -36,14 +36,14 @@ pub(super) struct Session {
     open: Vec<(String, String)>,
 }
 
-impl Session {
+impl CursorSession {
     /// A transcript of a session or of a sub-agent.
     pub(super) fn new(is_agent: bool, chat: Option<Chat>) -> Self {
         Self { is_agent, chat, ..Self::default() }
     }
 }
 
-impl State for Session {
+impl State for CursorSession {
     fn id<'v>(&self, _: &'v Value) -> &'v str {
         ""
     }
@@ -99,7 +99,7 @@ fn blocks(record: &Value) -> Cow<'_, [Value]> {
     }
 }
 
-impl Session {
+impl CursorSession {
     fn user(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         let blocks = blocks(record);
         let mut words = String::new();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::DroidSession;
 use super::settings::{self, Settings};
 use crate::bundles;
 use crate::file::jsonl::{self, Format, beginning, head, word};
@@ -110,7 +110,7 @@ pub(super) struct Droid {
 }
 
 impl Format for Droid {
-    type State = Session;
+    type State = DroidSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         let records = beginning(bundle, path, RECORDS)?;
@@ -122,8 +122,8 @@ impl Format for Droid {
         Ok(Header { key, parent, transcript: path.to_owned(), aside: true, ..Header::default() })
     }
 
-    fn begin(&mut self, _: &Header) -> Session {
-        Session::of(self.settings.take())
+    fn begin(&mut self, _: &Header) -> DroidSession {
+        DroidSession::of(self.settings.take())
     }
 }
 

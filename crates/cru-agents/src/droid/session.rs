@@ -21,14 +21,14 @@ const EMPTY: &str = "empty message";
 
 /// The state of one session.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct DroidSession {
     place: Place,
     calls: Calls,
     /// Not told yet.
     settings: Option<Settings>,
 }
 
-impl State for Session {
+impl State for DroidSession {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
         // The first line's is the session's.
         let id = if word(record, "/type") == "session_start" { "" } else { word(record, "/id") };
@@ -73,7 +73,7 @@ impl State for Session {
     }
 }
 
-impl Session {
+impl DroidSession {
     /// A session with these settings.
     pub(super) fn of(settings: Option<Settings>) -> Self {
         Self { settings, ..Self::default() }

@@ -15,7 +15,7 @@ const LONGEST: usize = 32 << 20;
 
 /// One line of a history.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Text<'a> {
+pub(crate) enum HistoryLine<'a> {
     /// Its text without the end of the line.
     Line(Cow<'a, str>),
     /// The last line, which has no end: it may still be written.
@@ -25,17 +25,17 @@ pub(crate) enum Text<'a> {
 }
 
 /// Hands the lines of a file to `then`, with their numbers.
-pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Text<'_>)) -> Result<()> {
+pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, HistoryLine<'_>)) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
     let mut lines = Lines::new(bundle.open(path).map_err(failed)?, LONGEST);
     for number in 1.. {
         match lines.next().map_err(failed)? {
             None => break,
-            Some(Line::Oversized) => then(number, Text::Oversized),
+            Some(Line::Oversized) => then(number, HistoryLine::Oversized),
             Some(Line::Whole(line, ended)) => {
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
                 let text = String::from_utf8_lossy(line);
-                then(number, if ended { Text::Line(text) } else { Text::Partial(text) });
+                then(number, if ended { HistoryLine::Line(text) } else { HistoryLine::Partial(text) });
             }
         }
     }

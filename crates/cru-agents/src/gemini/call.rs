@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::result;
-use super::session::Session;
+use super::session::GeminiSession;
 use crate::call::argument;
 use crate::call::shell;
 use crate::call::task_list;
@@ -18,7 +18,7 @@ pub(super) fn is_open(call: &Value) -> bool {
     matches!(text(call, "status"), "validating" | "scheduled" | "executing" | "awaiting_approval" | "pending")
 }
 
-impl Session<'_> {
+impl GeminiSession<'_> {
     /// Tells a call and its answer; `at` is its message's time.
     pub(super) fn call(&mut self, record: u64, call: &Value, at: Option<Timestamp>) {
         let tool = filled(call, "name").unwrap_or("tool");

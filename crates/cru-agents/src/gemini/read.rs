@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::GeminiSession;
 use super::thread::{Entry, Tally, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
@@ -104,7 +104,7 @@ fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
         task: None,
     });
     let bounds = sink.bounds(&key);
-    let mut session = Session(Teller::new(key, bounds, files, sink, &mut accounts));
+    let mut session = GeminiSession(Teller::new(key, bounds, files, sink, &mut accounts));
     let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
     let meta = Value::Object(thread.meta.clone());
     let root = root_beside(path);

@@ -10,7 +10,7 @@ use cru_base::text::plural;
 
 /// What a call's answer says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct GeminiAnswer {
     pub(super) output: String,
     pub(super) brief: Option<String>,
     pub(super) failed: bool,
@@ -22,14 +22,14 @@ pub(super) struct Answer {
 }
 
 /// Reads the answer in a call.
-pub(super) fn of(call: &Value) -> Answer {
+pub(super) fn of(call: &Value) -> GeminiAnswer {
     let tool = text(call, "name");
     let (said, is_error) = said(call);
-    let mut answer = Answer {
+    let mut answer = GeminiAnswer {
         failed: text(call, "status") == "error" || (is_error && text(call, "status") != "cancelled"),
         denied: text(call, "status") == "cancelled",
         created: said.starts_with("Successfully created"),
-        ..Answer::default()
+        ..GeminiAnswer::default()
     };
     if ToolKind::of(tool) == ToolKind::Shell {
         let (output, exit) = shell(&said);
@@ -90,7 +90,7 @@ fn shell(said: &str) -> (String, Option<i32>) {
     (both, exit)
 }
 
-fn brief(tool: &str, call: &Value, answer: &Answer) -> Option<String> {
+fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
     let none = Value::Null;
     let input = call.get("args").unwrap_or(&none);
     let lines = |text: &str| plural(text.lines().count() as u64, "line");
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn call(tool: &str, status: &str, response: &Value) -> Answer {
+    fn call(tool: &str, status: &str, response: &Value) -> GeminiAnswer {
         let result = json!([{ "functionResponse": { "response": response } }]);
         of(&json!({ "name": tool, "status": status, "args": {"content": "a\nb\n"}, "result": result }))
     }
@@ -170,6 +170,6 @@ mod tests {
         assert_eq!((refused.denied, refused.failed), (true, false));
         let wrong = of(&json!({"name": "replace", "status": "error", "error": "no match"}));
         assert_eq!((wrong.output.as_str(), wrong.failed), ("no match", true));
-        assert_eq!(of(&json!({"name": 3, "result": "x"})), Answer::default());
+        assert_eq!(of(&json!({"name": 3, "result": "x"})), GeminiAnswer::default());
     }
 }

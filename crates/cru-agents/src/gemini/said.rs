@@ -27,7 +27,7 @@ pub(super) struct Ran<'a> {
 
 /// What stands under a person's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum GeminiSaid<'a> {
     /// Nothing.
     Nothing,
     /// Their words.
@@ -43,36 +43,36 @@ pub(super) enum Said<'a> {
 }
 
 /// Reads the words of a user message.
-pub(super) fn tell(words: &str) -> Said<'_> {
+pub(super) fn tell(words: &str) -> GeminiSaid<'_> {
     let words = words.trim();
     if words.is_empty() {
-        return Said::Nothing;
+        return GeminiSaid::Nothing;
     }
     let is_summary = words.starts_with('<') && words.contains("</state_snapshot>");
     if let Some(at) = words.find(SUMMARY).filter(|_| is_summary) {
         let inner = &words[at + SUMMARY.len()..];
-        return Said::Summary(inner.split("</state_snapshot>").next().unwrap_or(inner).trim());
+        return GeminiSaid::Summary(inner.split("</state_snapshot>").next().unwrap_or(inner).trim());
     }
     match wrapper::means(AGENT, words) {
         Some(Means::Shell) => return ran(words),
-        Some(_) => return Said::Host,
+        Some(_) => return GeminiSaid::Host,
         None => {}
     }
     let own = wrapper::own_words(AGENT, words);
     if own.trim().is_empty() {
-        return Said::Host;
+        return GeminiSaid::Host;
     }
     let first = own.split_whitespace().next().unwrap_or("");
     let is_command = first.strip_prefix('/').is_some_and(|name| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
     });
-    if is_command { Said::Command(own) } else { Said::Words(own) }
+    if is_command { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
 }
 
 /// A command that the person ran: it stands in a fence, and what it printed in a second one.
-fn ran(words: &str) -> Said<'_> {
-    let Some((_, rest)) = words.split_once("```sh\n") else { return Said::Host };
-    let Some((command, rest)) = rest.split_once("\n```") else { return Said::Host };
+fn ran(words: &str) -> GeminiSaid<'_> {
+    let Some((_, rest)) = words.split_once("```sh\n") else { return GeminiSaid::Host };
+    let Some((command, rest)) = rest.split_once("\n```") else { return GeminiSaid::Host };
     let output = rest.split_once("```\n").map_or("", |(_, output)| output);
     let output = output.trim_end().trim_end_matches("```").trim_end();
     // How it ended stands in the first line, where it did not end well.
@@ -81,7 +81,7 @@ fn ran(words: &str) -> Said<'_> {
     let exit = behind("Command exited with code ").and_then(|code| code.parse().ok());
     let stopped = behind("Command was cancelled").is_some() || behind("Command terminated by signal: ").is_some();
     let output = if exit.is_some() || stopped { output[first.len()..].trim_start() } else { output };
-    Said::Ran(Ran { command, output, exit, stopped })
+    GeminiSaid::Ran(Ran { command, output, exit, stopped })
 }
 
 /// The words of a message, without thoughts: what was shown, else what was sent.
@@ -139,23 +139,26 @@ mod tests {
 
     #[test]
     fn persons_and_hosts() {
-        assert_eq!(tell(" fix it "), Said::Words("fix it".into()));
-        assert_eq!(tell("/compress now"), Said::Command("/compress now".into()));
-        assert_eq!(tell("/home/mia is my home"), Said::Words("/home/mia is my home".into()));
-        assert_eq!(tell("System: Please continue."), Said::Host);
+        assert_eq!(tell(" fix it "), GeminiSaid::Words("fix it".into()));
+        assert_eq!(tell("/compress now"), GeminiSaid::Command("/compress now".into()));
+        assert_eq!(tell("/home/mia is my home"), GeminiSaid::Words("/home/mia is my home".into()));
+        assert_eq!(tell("System: Please continue."), GeminiSaid::Host);
         assert_eq!(
             tell("look @a.rs\n--- Content from referenced files ---\nfn a() {}"),
-            Said::Words("look @a.rs".into())
+            GeminiSaid::Words("look @a.rs".into())
         );
         let ran =
             "I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.rs\n```";
-        assert_eq!(tell(ran), Said::Ran(Ran { command: "ls", output: "a.rs", ..Ran::default() }));
+        assert_eq!(tell(ran), GeminiSaid::Ran(Ran { command: "ls", output: "a.rs", ..Ran::default() }));
         let failed = "I ran the following shell command:\n```sh\nmake\n```\n\nThis produced the following result:\n```\nCommand exited with code 2.\nno rule\n```";
-        assert_eq!(tell(failed), Said::Ran(Ran { command: "make", output: "no rule", exit: Some(2), stopped: false }));
+        assert_eq!(
+            tell(failed),
+            GeminiSaid::Ran(Ran { command: "make", output: "no rule", exit: Some(2), stopped: false })
+        );
         let steering = "User steering update:\n<user_input>\nuse tabs\n</user_input>\nInternal instruction: Go on.";
-        assert_eq!(tell(steering), Said::Words("use tabs".into()));
-        assert_eq!(tell("<state_snapshot>\nall\n</state_snapshot>"), Said::Summary("all"));
-        assert_eq!(tell(" "), Said::Nothing);
+        assert_eq!(tell(steering), GeminiSaid::Words("use tabs".into()));
+        assert_eq!(tell("<state_snapshot>\nall\n</state_snapshot>"), GeminiSaid::Summary("all"));
+        assert_eq!(tell(" "), GeminiSaid::Nothing);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::call::is_open;
 use super::reason;
-use super::said::{self, Ran, Said};
+use super::said::{self, GeminiSaid, Ran};
 use crate::file::value::{count, filled, list, text, time};
 use crate::stream::teller::Teller;
 use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
@@ -16,9 +16,9 @@ use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin
 const SHELL: &str = "Shell";
 
 /// One session.
-pub(super) struct Session<'s>(pub(super) Teller<'s>);
+pub(super) struct GeminiSession<'s>(pub(super) Teller<'s>);
 
-impl<'s> Deref for Session<'s> {
+impl<'s> Deref for GeminiSession<'s> {
     type Target = Teller<'s>;
 
     fn deref(&self) -> &Teller<'s> {
@@ -26,13 +26,13 @@ impl<'s> Deref for Session<'s> {
     }
 }
 
-impl DerefMut for Session<'_> {
+impl DerefMut for GeminiSession<'_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl Session<'_> {
+impl GeminiSession<'_> {
     /// What is said of the session.
     pub(super) fn begin(&mut self, summary: Option<&str>, directory: Option<&str>) {
         let id = self.own_id().to_owned();
@@ -98,16 +98,16 @@ impl Session<'_> {
         }
         let attachments = said::attachments(message);
         let (words, origin) = match said::tell(words) {
-            Said::Nothing if attachments.is_empty() => return Some(reason::EMPTY),
-            Said::Host => return Some(reason::HOST_WORDS),
-            Said::Nothing => ("".into(), PromptOrigin::Typed),
-            Said::Words(words) => (words, PromptOrigin::Typed),
-            Said::Command(words) => (words, PromptOrigin::Command),
-            Said::Ran(ran) => {
+            GeminiSaid::Nothing if attachments.is_empty() => return Some(reason::EMPTY),
+            GeminiSaid::Host => return Some(reason::HOST_WORDS),
+            GeminiSaid::Nothing => ("".into(), PromptOrigin::Typed),
+            GeminiSaid::Words(words) => (words, PromptOrigin::Typed),
+            GeminiSaid::Command(words) => (words, PromptOrigin::Command),
+            GeminiSaid::Ran(ran) => {
                 self.ran(record, at, &ran);
                 return None;
             }
-            Said::Summary(words) => {
+            GeminiSaid::Summary(words) => {
                 let summary = Some(words.into());
                 self.emit(record, at, EventKind::Compaction { trigger: None, tokens_before: None, summary });
                 return None;

@@ -34,7 +34,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         }
     }
     // Many files are of one session.
-    let sessions = places.iter().filter_map(tree::Place::session_file);
+    let sessions = places.iter().filter_map(tree::TreePlace::session_file);
     ranked.extend(sessions.map(|path| (2, std::cmp::Reverse(0), path)));
     Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
 }

@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 
-use super::store::{Head, Item, Message, Store, tell};
+use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
 use crate::file::sqlite::in_place;
 use crate::file::value::text;
 use cru_base::files::{Aside, Stamp};
@@ -64,10 +64,10 @@ fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut A
     }
     for id in ids {
         let info = info(base, &id);
-        let mut head = Head::of(info, &id);
+        let mut head = OpenCodeHead::of(info, &id);
         head.above = head.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
         let ids = message_ids(base, &id).map_err(failed)?;
-        tell(&head, &mut Messages { base, path, ids }, path, sink, account)?;
+        tell(&head, &mut DatabaseMessages { base, path, ids }, path, sink, account)?;
     }
     Ok(())
 }
@@ -109,44 +109,45 @@ fn message_ids(base: &Connection, session: &str) -> rusqlite::Result<Vec<String>
     ids.collect()
 }
 
-struct Messages<'b> {
+struct DatabaseMessages<'b> {
     base: &'b Connection,
     path: &'b Path,
     ids: Vec<String>,
 }
 
-impl Messages<'_> {
+impl DatabaseMessages<'_> {
     fn failed(&self, error: rusqlite::Error) -> Error {
         Error::io("read", self.path, io::Error::other(error))
     }
 
-    fn row(&self, index: usize) -> rusqlite::Result<Item> {
+    fn row(&self, index: usize) -> rusqlite::Result<OpenCodeItem> {
         let id = self.ids.get(index).map_or("", String::as_str);
-        self.base.query_row("SELECT data FROM message WHERE id = ?1", [id], |row| Ok(Item::of(bytes(row, 0), id)))
+        self.base
+            .query_row("SELECT data FROM message WHERE id = ?1", [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))
     }
 
-    fn parts(&self, index: usize) -> rusqlite::Result<Vec<Item>> {
+    fn parts(&self, index: usize) -> rusqlite::Result<Vec<OpenCodeItem>> {
         let id = self.ids.get(index).map_or("", String::as_str);
         let mut rows = self.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
-        let parts = rows.query_map([id], |row| Ok(Item::of(bytes(row, 1), &word(row, 0))))?;
+        let parts = rows.query_map([id], |row| Ok(OpenCodeItem::of(bytes(row, 1), &word(row, 0))))?;
         parts.collect()
     }
 }
 
-impl Store for Messages<'_> {
+impl Store for DatabaseMessages<'_> {
     fn len(&self) -> usize {
         self.ids.len()
     }
 
-    fn message(&mut self, index: usize) -> Result<Message> {
+    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
         let info = self.row(index).map_err(|error| self.failed(error))?;
         let parts = self.parts(index).map_err(|error| self.failed(error))?;
-        Ok(Message { info, parts })
+        Ok(OpenCodeMessage { info, parts })
     }
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {
         let item = self.row(index).map_err(|error| self.failed(error))?;
-        Ok(matches!(item.content, super::store::Content::Whole(info) if text(&info, "role") == "assistant"))
+        Ok(matches!(item.content, super::store::OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::store::{Content, Head, Item, Message, Store, tell};
+use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
 use crate::file::value::text;
 use cru_base::Result;
@@ -24,14 +24,14 @@ pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<
     };
     let document = members(&text);
     let head = head(&document, path);
-    let mut messages = Messages::of(&document);
+    let mut messages = ExportMessages::of(&document);
     tell(&head, &mut messages, path, sink, &mut account)?;
     sink.account(path, account);
     Ok(())
 }
 
 /// What the beginning of a document says of its session.
-pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> Head {
+pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> OpenCodeHead {
     let info = member(document, "info").and_then(Piece::value).unwrap_or(Value::Null);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let id = messages(document).iter().take(20).find_map(|message| {
@@ -39,7 +39,7 @@ pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> Head 
         let id = text(message.get("info")?, "sessionID").to_owned();
         (!id.is_empty() && id != "REDACTED").then_some(id)
     });
-    Head::of(info, &id.unwrap_or_else(|| stem.into_owned()))
+    OpenCodeHead::of(info, &id.unwrap_or_else(|| stem.into_owned()))
 }
 
 /// The messages of a document.
@@ -47,13 +47,13 @@ pub(super) fn messages<'a>(document: &[(Cow<'a, str>, Piece<'a>)]) -> Vec<Piece<
     member(document, "messages").map(|piece| items(piece.text)).unwrap_or_default()
 }
 
-struct Messages<'a> {
+struct ExportMessages<'a> {
     pieces: Vec<Piece<'a>>,
     /// Whether another one begins behind them.
     cut: bool,
 }
 
-impl<'a> Messages<'a> {
+impl<'a> ExportMessages<'a> {
     fn of(document: &[(Cow<'a, str>, Piece<'a>)]) -> Self {
         let mut pieces = messages(document);
         pieces.retain(|piece| piece.whole);
@@ -61,20 +61,21 @@ impl<'a> Messages<'a> {
     }
 }
 
-impl Store for Messages<'_> {
+impl Store for ExportMessages<'_> {
     fn len(&self) -> usize {
         self.pieces.len() + usize::from(self.cut)
     }
 
-    fn message(&mut self, index: usize) -> Result<Message> {
-        let alone = |content| Ok(Message { info: Item { id: String::new(), content }, parts: Vec::new() });
-        let Some(piece) = self.pieces.get(index) else { return alone(Content::Cut) };
+    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
+        let alone =
+            |content| Ok(OpenCodeMessage { info: OpenCodeItem { id: String::new(), content }, parts: Vec::new() });
+        let Some(piece) = self.pieces.get(index) else { return alone(OpenCodeContent::Cut) };
         let bytes = piece.text.as_bytes();
         if piece.trouble() == OVERSIZED {
-            return alone(Content::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
+            return alone(OpenCodeContent::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
         }
         let Some(Value::Object(mut message)) = piece.value() else {
-            return Ok(Message { info: Item::of_value(None, bytes, ""), parts: Vec::new() });
+            return Ok(OpenCodeMessage { info: OpenCodeItem::of_value(None, bytes, ""), parts: Vec::new() });
         };
         let parts = match message.remove("parts") {
             Some(Value::Array(parts)) => parts,
@@ -82,10 +83,10 @@ impl Store for Messages<'_> {
         };
         let part = |part: Value| {
             let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
-            Item::of_value(Some(part), &bytes, "")
+            OpenCodeItem::of_value(Some(part), &bytes, "")
         };
-        let info = Item::of_value(message.remove("info"), bytes, "");
-        Ok(Message { info, parts: parts.into_iter().map(part).collect() })
+        let info = OpenCodeItem::of_value(message.remove("info"), bytes, "");
+        Ok(OpenCodeMessage { info, parts: parts.into_iter().map(part).collect() })
     }
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {

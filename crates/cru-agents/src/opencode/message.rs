@@ -7,23 +7,23 @@ use serde_json::{Value, json};
 
 use super::part::{is_final, lasting};
 use super::reason;
-use super::session::Session;
-use super::store::{Content, Item, Message};
+use super::session::OpenCodeSession;
+use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use crate::file::value::{count, filled, flag, millis, text};
 use cru_session::event::{EventKind, Meta, Usage};
 
-impl Session<'_> {
+impl OpenCodeSession<'_> {
     /// Reads a message. `settled`: the agent has answered since, so that nothing in it changes any more.
-    pub(super) fn message(&mut self, message: Message, settled: bool) {
-        let Message { info: Item { id, content }, parts } = message;
+    pub(super) fn message(&mut self, message: OpenCodeMessage, settled: bool) {
+        let OpenCodeMessage { info: OpenCodeItem { id, content }, parts } = message;
         let info = match content {
-            Content::Whole(info) => info,
-            Content::Cut => {
+            OpenCodeContent::Whole(info) => info,
+            OpenCodeContent::Cut => {
                 self.held = true;
                 self.skip("partial last message");
                 return self.lost(&parts);
             }
-            Content::Broken(bytes, why) => {
+            OpenCodeContent::Broken(bytes, why) => {
                 // A file may be half written.
                 self.held |= !settled;
                 match self.take_bytes(&bytes, &id) {
@@ -60,13 +60,13 @@ impl Session<'_> {
     }
 
     /// Counts parts whose message says nothing.
-    fn lost(&mut self, parts: &[Item]) {
+    fn lost(&mut self, parts: &[OpenCodeItem]) {
         for _ in parts {
             if self.held { self.later() } else { self.skip(reason::OF_NONE) }
         }
     }
 
-    fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<Item>, done: bool) {
+    fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
         self.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
         let mut turn = Turn {
             time,
@@ -79,23 +79,23 @@ impl Session<'_> {
         }
         let last = parts.len().saturating_sub(1);
         for (index, part) in parts.into_iter().enumerate() {
-            let Item { id, content } = part;
+            let OpenCodeItem { id, content } = part;
             match content {
-                Content::Whole(part) => {
+                OpenCodeContent::Whole(part) => {
                     self.held |= !done && !is_final(&part, index < last);
                     match self.take(&lasting(&part), &id) {
                         Some(record) => self.part(record, &part, &mut turn),
                         None => self.later(),
                     }
                 }
-                Content::Broken(bytes, _) => {
+                OpenCodeContent::Broken(bytes, _) => {
                     self.held |= !done;
                     match self.take_bytes(&bytes, &id) {
                         Some(_) => self.skip("broken part"),
                         None => self.later(),
                     }
                 }
-                Content::Cut => self.skip("partial last part"),
+                OpenCodeContent::Cut => self.skip("partial last part"),
             }
         }
         if done {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::message::Turn;
 use super::reason;
-use super::session::Session;
+use super::session::OpenCodeSession;
 use crate::file::value::{filled, list, millis, text};
 use cru_session::event::EventKind;
 
@@ -39,7 +39,7 @@ pub(super) fn lasting(part: &Value) -> Value {
     }
 }
 
-impl Session<'_> {
+impl OpenCodeSession<'_> {
     /// Reads a part of the agent's message.
     pub(super) fn part(&mut self, record: u64, part: &Value, turn: &mut Turn) {
         let kind = text(part, "type");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::OpenCodeSession;
 use super::tool::Asked;
 use super::{brief, decision};
 use crate::call::argument;
@@ -23,7 +23,7 @@ const REFUSED: &str = "The user rejected permission to use this specific tool ca
 /// How it goes on where they said why.
 const FEEDBACK: &str = " with the following feedback: ";
 
-impl Session<'_> {
+impl OpenCodeSession<'_> {
     /// Tells an answer.
     pub(super) fn answer(
         &mut self,

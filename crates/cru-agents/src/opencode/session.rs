@@ -5,13 +5,13 @@ use std::ops::{Deref, DerefMut};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::store::Head;
+use super::store::OpenCodeHead;
 use crate::file::value::{filled, text};
 use crate::stream::teller::Teller;
 use cru_session::event::{CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
 
 /// The state of one session.
-pub(super) struct Session<'s> {
+pub(super) struct OpenCodeSession<'s> {
     teller: Teller<'s>,
     /// A compaction that was asked for and whose summary was not read yet: its record, time, and what started it.
     pub(super) compaction: Option<(u64, Option<Timestamp>, &'static str)>,
@@ -29,7 +29,7 @@ pub(super) struct Session<'s> {
     before: Vec<(String, u64)>,
 }
 
-impl<'s> Deref for Session<'s> {
+impl<'s> Deref for OpenCodeSession<'s> {
     type Target = Teller<'s>;
 
     fn deref(&self) -> &Teller<'s> {
@@ -37,13 +37,13 @@ impl<'s> Deref for Session<'s> {
     }
 }
 
-impl DerefMut for Session<'_> {
+impl DerefMut for OpenCodeSession<'_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.teller
     }
 }
 
-impl<'s> Session<'s> {
+impl<'s> OpenCodeSession<'s> {
     pub(super) fn new(teller: Teller<'s>) -> Self {
         Self {
             teller,
@@ -58,7 +58,7 @@ impl<'s> Session<'s> {
     }
 
     /// The session's own row.
-    pub(super) fn begin(&mut self, head: &Head, title: &str) {
+    pub(super) fn begin(&mut self, head: &OpenCodeHead, title: &str) {
         let directory = text(&head.info, "directory");
         let Some(record) = self.take(&json!({ "session": head.id, "directory": directory }), &head.id) else {
             return self.later();

@@ -8,7 +8,7 @@ use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Header, Sink};
 
-use super::session::Session;
+use super::session::OpenCodeSession;
 use crate::file::value::{filled, text};
 use crate::stream::teller::Teller;
 
@@ -17,14 +17,14 @@ const BROKEN: &str = "broken message";
 
 /// A message or a part as it is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct OpenCodeItem {
     pub(super) id: String,
-    pub(super) content: Content,
+    pub(super) content: OpenCodeContent,
 }
 
 /// What stands in it.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(super) enum OpenCodeContent {
     /// An object.
     Whole(Value),
     /// Something else: its bytes, and why it is left out.
@@ -33,7 +33,7 @@ pub(super) enum Content {
     Cut,
 }
 
-impl Item {
+impl OpenCodeItem {
     /// Of the bytes that stand somewhere. `id` is the one that it is kept under, `""` for its own.
     pub(super) fn of(bytes: &[u8], id: &str) -> Self {
         let value = serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes)));
@@ -47,18 +47,18 @@ impl Item {
                 let id = if id.is_empty() { text(&value, "id") } else { id };
                 // A redaction tool leaves one word in place of every id.
                 let id = if id == "REDACTED" { String::new() } else { id.to_owned() };
-                Self { id, content: Content::Whole(value) }
+                Self { id, content: OpenCodeContent::Whole(value) }
             }
-            None => Self { id: id.to_owned(), content: Content::Broken(bytes.to_vec(), BROKEN) },
+            None => Self { id: id.to_owned(), content: OpenCodeContent::Broken(bytes.to_vec(), BROKEN) },
         }
     }
 }
 
 /// A message with its parts.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
-    pub(super) info: Item,
-    pub(super) parts: Vec<Item>,
+pub(super) struct OpenCodeMessage {
+    pub(super) info: OpenCodeItem,
+    pub(super) parts: Vec<OpenCodeItem>,
 }
 
 /// The messages of one session, in order.
@@ -66,14 +66,14 @@ pub(super) trait Store {
     /// How many there are.
     fn len(&self) -> usize;
     /// One of them.
-    fn message(&mut self, index: usize) -> Result<Message>;
+    fn message(&mut self, index: usize) -> Result<OpenCodeMessage>;
     /// Whether it is the agent's.
     fn is_agent(&mut self, index: usize) -> Result<bool>;
 }
 
 /// A session's own row.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct OpenCodeHead {
     /// Its id.
     pub(super) id: String,
     /// The session that started it.
@@ -84,7 +84,7 @@ pub(super) struct Head {
     pub(super) info: Value,
 }
 
-impl Head {
+impl OpenCodeHead {
     /// Of what is said of a session; `id` for one that does not say its own.
     pub(super) fn of(info: Value, id: &str) -> Self {
         let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
@@ -120,7 +120,7 @@ impl Head {
 
 /// Tells a session.
 pub(super) fn tell(
-    head: &Head,
+    head: &OpenCodeHead,
     store: &mut dyn Store,
     path: &Path,
     sink: &mut dyn Sink,
@@ -142,7 +142,7 @@ pub(super) fn tell(
     });
     let bounds = sink.bounds(&key);
     let paths = [path.to_owned()];
-    let mut session = Session::new(Teller::new(key, bounds, &paths, sink, std::slice::from_mut(account)));
+    let mut session = OpenCodeSession::new(Teller::new(key, bounds, &paths, sink, std::slice::from_mut(account)));
     session.begin(head, asked);
     let mut settled = store.len();
     while settled > 0 {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::argument;
-use super::session::Session;
+use super::session::OpenCodeSession;
 use crate::call::shell::{self, Effects};
 use crate::call::task_list;
 use crate::file::value::{filled, list, millis, text};
@@ -33,7 +33,7 @@ impl Asked<'_> {
     }
 }
 
-impl Session<'_> {
+impl OpenCodeSession<'_> {
     /// Reads a tool part; `time` is its message's.
     pub(super) fn tool(&mut self, record: u64, part: &Value, time: Option<Timestamp>) {
         let none = Value::Null;

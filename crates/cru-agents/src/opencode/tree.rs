@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::store::{Head, Item, Message, Store, tell};
+use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
 use crate::file::value::{filled, millis, text};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
@@ -19,7 +19,7 @@ const MAX: u64 = 256 << 20;
 
 /// Where a file stands in a tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct TreePlace {
     /// The folder `storage`.
     root: PathBuf,
     /// The session that it belongs to; for a part, the one of its message, where that is known.
@@ -27,7 +27,7 @@ pub(super) struct Place {
 }
 
 /// The place of a file, by its folders.
-pub(super) fn place(path: &Path) -> Option<Place> {
+pub(super) fn place(path: &Path) -> Option<TreePlace> {
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let stem = path.file_stem().and_then(|stem| stem.to_str())?;
     if path.extension().is_none_or(|end| end != "json") {
@@ -38,20 +38,20 @@ pub(super) fn place(path: &Path) -> Option<Place> {
     let root = kind.parent()?.to_owned();
     match name(kind)?.as_str() {
         "session" if root.join("message").is_dir() || name(&root)? == "storage" => {
-            Some(Place { root, session: stem.to_owned() })
+            Some(TreePlace { root, session: stem.to_owned() })
         }
-        "message" => Some(Place { root, session: name(folder)? }),
+        "message" => Some(TreePlace { root, session: name(folder)? }),
         "part" => {
             let message = name(folder)?;
             let part = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
             let session = part.as_ref().and_then(|part| filled(part, "sessionID").map(str::to_owned));
-            (!message.is_empty()).then_some(Place { root, session: session.unwrap_or_default() })
+            (!message.is_empty()).then_some(TreePlace { root, session: session.unwrap_or_default() })
         }
         _ => None,
     }
 }
 
-impl Place {
+impl TreePlace {
     /// The session's own file, else the first of its messages.
     pub(super) fn session_file(&self) -> Option<PathBuf> {
         let name = plain(&self.session)?;
@@ -96,23 +96,23 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Reads the session that the file `path` is of.
-pub(super) fn read(place: &Place, path: &Path, sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Result<()> {
     let mut account = Account::default();
-    let info = Item::of(&read_file(path)?, "");
+    let info = OpenCodeItem::of(&read_file(path)?, "");
     let info = match info.content {
-        super::store::Content::Whole(info) if info.get("role").is_none() => info,
+        super::store::OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
         // A message without its session.
         _ => Value::Null,
     };
-    let mut head = Head::of(info, &place.session);
+    let mut head = OpenCodeHead::of(info, &place.session);
     let above = head.parent.as_deref().and_then(|parent| place.info(parent));
-    head.above = above.and_then(|info| Head::of(info, "").parent);
+    head.above = above.and_then(|info| OpenCodeHead::of(info, "").parent);
     let folder = plain(&place.session).map(|session| place.root.join("message").join(session));
     let mut messages = Vec::new();
     for (id, path) in folder.map(|folder| files_in(&folder)).unwrap_or_default() {
-        let item = Item::of(&read_file(&path)?, &id);
+        let item = OpenCodeItem::of(&read_file(&path)?, &id);
         let (created, is_agent) = match &item.content {
-            super::store::Content::Whole(info) => {
+            super::store::OpenCodeContent::Whole(info) => {
                 (info.get("time").and_then(|time| millis(time, "created")), text(info, "role") == "assistant")
             }
             _ => (None, false),
@@ -120,32 +120,32 @@ pub(super) fn read(place: &Place, path: &Path, sink: &mut dyn Sink) -> Result<()
         messages.push((created, id, path, is_agent));
     }
     messages.sort();
-    let mut store = Messages { place, messages };
+    let mut store = TreeMessages { place, messages };
     tell(&head, &mut store, path, sink, &mut account)?;
     sink.account(path, account);
     Ok(())
 }
 
-struct Messages<'p> {
-    place: &'p Place,
+struct TreeMessages<'p> {
+    place: &'p TreePlace,
     messages: Vec<(Option<jiff::Timestamp>, String, PathBuf, bool)>,
 }
 
-impl Store for Messages<'_> {
+impl Store for TreeMessages<'_> {
     fn len(&self) -> usize {
         self.messages.len()
     }
 
-    fn message(&mut self, index: usize) -> Result<Message> {
+    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
         let Some((_, id, path, _)) = self.messages.get(index) else {
-            return Ok(Message { info: Item::of(b"", ""), parts: Vec::new() });
+            return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
         };
-        let info = Item::of(&read_file(path)?, id);
+        let info = OpenCodeItem::of(&read_file(path)?, id);
         let mut parts = Vec::new();
         for (id, path) in plain(id).map(|id| files_in(&self.place.root.join("part").join(id))).unwrap_or_default() {
-            parts.push(Item::of(&read_file(&path)?, &id));
+            parts.push(OpenCodeItem::of(&read_file(&path)?, &id));
         }
-        Ok(Message { info, parts })
+        Ok(OpenCodeMessage { info, parts })
     }
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {

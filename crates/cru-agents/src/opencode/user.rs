@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::part::lasting;
 use super::reason;
-use super::session::Session;
-use super::store::{Content, Item};
+use super::session::OpenCodeSession;
+use super::store::{OpenCodeContent, OpenCodeItem};
 use crate::file::value::{filled, flag, text};
 use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
@@ -16,21 +16,21 @@ use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
 /// The rows of the table of wrappers.
 const AGENT: &str = super::IMPORTER.id;
 
-impl Session<'_> {
+impl OpenCodeSession<'_> {
     /// Reads a message of a person.
-    pub(super) fn user(&mut self, record: u64, time: Option<Timestamp>, _: &Value, parts: &[Item]) {
+    pub(super) fn user(&mut self, record: u64, time: Option<Timestamp>, _: &Value, parts: &[OpenCodeItem]) {
         self.compacted(None);
         self.by_person = false;
-        let mut said = Said::default();
-        for Item { id, content } in parts {
+        let mut said = OpenCodeSaid::default();
+        for OpenCodeItem { id, content } in parts {
             let number = match content {
-                Content::Whole(part) => self.take(&lasting(part), id),
-                Content::Broken(bytes, _) => self.take_bytes(bytes, id),
-                Content::Cut => None,
+                OpenCodeContent::Whole(part) => self.take(&lasting(part), id),
+                OpenCodeContent::Broken(bytes, _) => self.take_bytes(bytes, id),
+                OpenCodeContent::Cut => None,
             };
-            let (Some(number), Content::Whole(part)) = (number, content) else {
+            let (Some(number), OpenCodeContent::Whole(part)) = (number, content) else {
                 match (content, number) {
-                    (Content::Broken(..), Some(_)) => self.skip("broken part"),
+                    (OpenCodeContent::Broken(..), Some(_)) => self.skip("broken part"),
                     _ => self.later(),
                 }
                 continue;
@@ -53,7 +53,7 @@ impl Session<'_> {
                 },
             }
         }
-        let Said { words, command, attachments } = said;
+        let OpenCodeSaid { words, command, attachments } = said;
         let origin = match command {
             _ if self.is_agent() => PromptOrigin::Task,
             true => PromptOrigin::Command,
@@ -77,13 +77,13 @@ fn unquoted(words: &str) -> Cow<'_, str> {
 
 /// What a person said and sent.
 #[derive(Default)]
-struct Said {
+struct OpenCodeSaid {
     words: String,
     command: bool,
     attachments: Vec<Attachment<'static>>,
 }
 
-impl Said {
+impl OpenCodeSaid {
     /// Takes a part; why it is left out, where it is.
     fn take(&mut self, part: &Value) -> Option<&'static str> {
         match text(part, "type") {

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::reason;
-use super::record::{Message, Tokens};
-use super::session::Session;
+use super::record::{PiMessage, PiTokens};
+use super::session::PiSession;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{EventKind, Meta, Usage};
 
-impl Session {
+impl PiSession {
     /// Reads a message of the agent; `id` is its entry's.
-    pub(super) fn assistant(&mut self, message: &Message<'_>, id: &str, out: &mut Out<'_>) -> Fate {
+    pub(super) fn assistant(&mut self, message: &PiMessage<'_>, id: &str, out: &mut Out<'_>) -> Fate {
         self.tokens(message.usage.0.as_ref(), message.model.filled(), out);
         let stopped = message.stop_reason.str() == "aborted";
         let failed = message.stop_reason.str() == "error";
@@ -47,7 +47,7 @@ impl Session {
     }
 
     /// Tells the tokens and the stored cost of one message; `model` is the one that it names.
-    pub(super) fn tokens(&mut self, tokens: Option<&Tokens>, model: Option<&str>, out: &mut Out<'_>) {
+    pub(super) fn tokens(&mut self, tokens: Option<&PiTokens>, model: Option<&str>, out: &mut Out<'_>) {
         let Some(tokens) = tokens else { return };
         let usage = Usage {
             input: tokens.input.or_zero(),

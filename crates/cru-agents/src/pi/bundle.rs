@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::head::Head;
+use super::head::PiHead;
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -14,7 +14,7 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let none = Bundle::default();
     let mut sessions: BTreeMap<String, Vec<(Option<jiff::Timestamp>, PathBuf)>> = BTreeMap::new();
     for path in files {
-        let head = Head::read(&none, &path)?;
+        let head = PiHead::read(&none, &path)?;
         sessions.entry(head.session).or_default().push((head.time, path));
     }
     let mut bundles: Vec<_> = sessions.into_values().collect();

@@ -1,7 +1,7 @@
 //! Tool calls, and what is kept of each until its answer comes.
 
-use super::record::Block;
-use super::session::Session;
+use super::record::PiBlock;
+use super::session::PiSession;
 use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
@@ -9,9 +9,9 @@ use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind};
 
-impl Session {
+impl PiSession {
     /// Tells a call of the message `made_by`. `runs`: the message was not stopped, so that the host carries it out.
-    pub(super) fn call(&mut self, block: Block<'_>, made_by: &str, runs: bool, out: &mut Out<'_>) {
+    pub(super) fn call(&mut self, block: PiBlock<'_>, made_by: &str, runs: bool, out: &mut Out<'_>) {
         let tool = block.name.filled().unwrap_or("tool").to_owned();
         let id = self.calls.name(block.id.str(), out.record);
         let input = super::argument::unmarked(&tool, &block.arguments);

@@ -16,7 +16,7 @@ const MAX_LINE: usize = 4 << 20;
 
 /// What the beginning of a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct PiHead {
     /// The session.
     pub(super) session: String,
     /// When it was begun: a fork, when it was forked.
@@ -25,7 +25,7 @@ pub(super) struct Head {
     pub(super) origin: Option<String>,
 }
 
-impl Head {
+impl PiHead {
     /// Reads the beginning of a file.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::head::Head;
+use super::head::PiHead;
 use super::reason;
-use super::record::{Record, with_record};
-use super::session::Session;
+use super::record::{PiRecord, with_record};
+use super::session::PiSession;
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
@@ -20,13 +20,13 @@ use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut reader = Reader {
+    let mut reader = PiReader {
         sink,
         sessions: Vec::new(),
         by_key: HashMap::new(),
         seen: HashMap::new(),
         plain: HashMap::new(),
-        file: File::default(),
+        file: PiFile::default(),
     };
     for path in &bundle.files {
         reader.file(bundle, path)?;
@@ -38,35 +38,35 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// Hash of a line.
-type Hash = [u8; 16];
+type PiHash = [u8; 16];
 
-struct Reader<'s> {
+struct PiReader<'s> {
     sink: &'s mut dyn Sink,
-    sessions: Vec<Session>,
+    sessions: Vec<PiSession>,
     by_key: HashMap<StreamKey, usize>,
     /// Entries by session and id: the file each stands in, and its hash.
-    seen: HashMap<(usize, String), (usize, Hash)>,
+    seen: HashMap<(usize, String), (usize, PiHash)>,
     /// Lines without id, by session and hash, and the file they stand in: copies in another file are told once.
-    plain: HashMap<(usize, Hash), usize>,
-    file: File,
+    plain: HashMap<(usize, PiHash), usize>,
+    file: PiFile,
 }
 
 /// The file that is read.
 #[derive(Default)]
-struct File {
+struct PiFile {
     path: PathBuf,
     index: usize,
-    head: Head,
+    head: PiHead,
     /// Its session, once a record of it was read.
     session: Option<usize>,
     account: Account,
 }
 
-impl Reader<'_> {
+impl PiReader<'_> {
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<()> {
-        let head = Head::read(bundle, path)?;
+        let head = PiHead::read(bundle, path)?;
         let index = self.file.index + 1;
-        self.file = File { path: path.to_owned(), index, head, session: None, account: Account::default() };
+        self.file = PiFile { path: path.to_owned(), index, head, session: None, account: Account::default() };
         let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
         let mut lines = Lines::new(source, MAX_LINE);
         for number in 1.. {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         fate
     }
 
-    fn record(&mut self, record: &mut Record<'_>, line: &[u8]) -> Fate {
+    fn record(&mut self, record: &mut PiRecord<'_>, line: &[u8]) -> Fate {
         let session = self.session();
         // The header's id is the session's; a redaction tool leaves one word in place of every id.
         let id = match record.kind.str() {
@@ -156,7 +156,7 @@ impl Reader<'_> {
         self.tell(session, number, record)
     }
 
-    fn tell(&mut self, session: usize, number: u64, record: &mut Record<'_>) -> Fate {
+    fn tell(&mut self, session: usize, number: u64, record: &mut PiRecord<'_>) -> Fate {
         let state = &mut self.sessions[session];
         let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time(record));
         state.entry(record, &mut out)
@@ -169,13 +169,13 @@ impl Reader<'_> {
 
     /// Whether an entry was read before: in an earlier file of the bundle, or word for word in this one.
     fn is_copy(&mut self, session: usize, id: &str, line: &[u8]) -> bool {
-        let mut hash = Hash::default();
+        let mut hash = PiHash::default();
         hash.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
         let file = self.file.index;
         if id.is_empty() {
             return *self.plain.entry((session, hash)).or_insert(file) != file;
         }
-        let (known, same) = *self.seen.entry((session, id.to_owned())).or_insert((file, Hash::default()));
+        let (known, same) = *self.seen.entry((session, id.to_owned())).or_insert((file, PiHash::default()));
         if known != file || same == hash {
             return true;
         }
@@ -208,14 +208,14 @@ impl Reader<'_> {
             ..Header::default()
         });
         let bounds = self.sink.bounds(&key);
-        self.sessions.push(Session::new(key.clone(), bounds, &self.file.head, has_origin));
+        self.sessions.push(PiSession::new(key.clone(), bounds, &self.file.head, has_origin));
         self.by_key.insert(key, self.sessions.len() - 1);
         self.sessions.len() - 1
     }
 }
 
 /// When an entry was written: in words, or in its message as milliseconds.
-fn time(record: &Record<'_>) -> Option<Timestamp> {
+fn time(record: &PiRecord<'_>) -> Option<Timestamp> {
     let told = || record.message.0.as_ref().and_then(|message| message.timestamp.0);
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
     let millis = || told().and_then(|millis| Timestamp::from_millisecond(millis as i64).ok());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::record::{Record, with_record};
+use super::record::{PiRecord, with_record};
 
 /// Lines that are looked at.
 const LINES: usize = 20;
@@ -19,7 +19,7 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
 }
 
 /// What one line says; `None` where it says nothing.
-fn sign(record: &Record<'_>) -> Option<bool> {
+fn sign(record: &PiRecord<'_>) -> Option<bool> {
     let has_id = record.id.filled().is_some();
     match record.kind.str() {
         "session" => Some(has_id),

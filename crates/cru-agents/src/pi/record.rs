@@ -14,7 +14,7 @@ use crate::file::lenient::{Flag, List, Maybe, Number, Text, drained};
 /// One line of a session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record<'a> {
+pub(super) struct PiRecord<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -34,7 +34,7 @@ pub(super) struct Record<'a> {
 
     // entries
     #[serde(borrow, default)]
-    pub(super) message: Maybe<Message<'a>>,
+    pub(super) message: Maybe<PiMessage<'a>>,
     #[serde(borrow, default)]
     pub(super) model_id: Text<'a>,
     #[serde(borrow, default)]
@@ -46,7 +46,7 @@ pub(super) struct Record<'a> {
     #[serde(borrow, default)]
     pub(super) from_id: Text<'a>,
     #[serde(default)]
-    pub(super) usage: Maybe<Tokens>,
+    pub(super) usage: Maybe<PiTokens>,
     #[serde(borrow, default)]
     pub(super) name: Text<'a>,
     #[serde(borrow, default)]
@@ -73,7 +73,7 @@ pub(super) struct Data<'a> {
 /// A message.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Message<'a> {
+pub(super) struct PiMessage<'a> {
     #[serde(borrow, default)]
     pub(super) role: Text<'a>,
     #[serde(borrow, default)]
@@ -85,7 +85,7 @@ pub(super) struct Message<'a> {
     #[serde(borrow, default)]
     pub(super) model: Text<'a>,
     #[serde(default)]
-    pub(super) usage: Maybe<Tokens>,
+    pub(super) usage: Maybe<PiTokens>,
     #[serde(borrow, default)]
     pub(super) stop_reason: Text<'a>,
     #[serde(borrow, default, rename = "errorMessage")]
@@ -118,15 +118,15 @@ pub(super) struct Message<'a> {
     pub(super) tokens_before: Number,
 }
 
-impl<'a> Message<'a> {
+impl<'a> PiMessage<'a> {
     /// What it says: words are one block.
-    pub(super) fn blocks(&self) -> Vec<Block<'a>> {
+    pub(super) fn blocks(&self) -> Vec<PiBlock<'a>> {
         let Some(raw) = self.content else { return Vec::new() };
         if raw.get().starts_with('[') {
             return serde_json::from_str(raw.get()).map(|List(blocks)| blocks).unwrap_or_default();
         }
         let text: Text<'a> = serde_json::from_str(raw.get()).unwrap_or_default();
-        vec![Block { kind: Text(Some("text".into())), text, ..Block::default() }]
+        vec![PiBlock { kind: Text(Some("text".into())), text, ..PiBlock::default() }]
     }
 }
 
@@ -140,7 +140,7 @@ pub(super) struct Details<'a> {
 /// Token counts and what they cost.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
+pub(super) struct PiTokens {
     #[serde(default)]
     pub(super) input: Number,
     #[serde(default)]
@@ -163,7 +163,7 @@ pub(super) struct Cost {
 /// One block of a message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Block<'a> {
+pub(super) struct PiBlock<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
@@ -182,7 +182,7 @@ pub(super) struct Block<'a> {
     data: Option<&'a RawValue>,
 }
 
-impl Block<'_> {
+impl PiBlock<'_> {
     /// Decoded size of its base64 data.
     pub(super) fn bytes(&self) -> u64 {
         let data = self.data.map_or("", RawValue::get).trim_matches('"').trim_end_matches('=');
@@ -267,12 +267,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parent<'a> {
 ///
 /// A line that names a key twice fails the typed parser; it is then read once more by way of a generic value, where
 /// the last one counts.
-pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut Record<'_>) -> T) -> Option<T> {
-    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(line) {
+pub(super) fn with_record<T>(line: &str, then: impl FnOnce(&mut PiRecord<'_>) -> T) -> Option<T> {
+    if let Ok(Maybe(record)) = serde_json::from_str::<Maybe<Box<PiRecord<'_>>>>(line) {
         return record.map(|mut record| then(&mut record));
     }
     let value: Value = serde_json::from_str(line).ok()?;
     let line = serde_json::to_string(&value).ok()?;
-    let Maybe(record) = serde_json::from_str::<Maybe<Box<Record<'_>>>>(&line).ok()?;
+    let Maybe(record) = serde_json::from_str::<Maybe<Box<PiRecord<'_>>>>(&line).ok()?;
     record.map(|mut record| then(&mut record))
 }

@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::brief;
-use super::record::{Block, Message};
-use super::session::{Session, attachment};
+use super::record::{PiBlock, PiMessage};
+use super::session::{PiSession, attachment};
 use crate::call::open::OpenCall;
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind};
 
-impl Session {
+impl PiSession {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
-    pub(super) fn result(&mut self, message: &Message<'_>, parent: &str, out: &mut Out<'_>) -> Fate {
+    pub(super) fn result(&mut self, message: &PiMessage<'_>, parent: &str, out: &mut Out<'_>) -> Fate {
         let host_id = message.tool_call_id.str();
         let Some(call) = self.calls.close(host_id, [parent, ""]) else {
             let known = self.calls.knows(host_id);
@@ -66,7 +66,7 @@ impl Session {
 }
 
 /// The text of an answer and the pictures in it.
-fn flatten(blocks: Vec<Block<'_>>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
+fn flatten(blocks: Vec<PiBlock<'_>>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
     let mut text: Option<Cow<'_, str>> = None;
     let mut attachments = Vec::new();
     for block in blocks {

@@ -10,7 +10,7 @@ const AGENT: &str = super::IMPORTER.id;
 
 /// What stands under a person's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum PiSaid<'a> {
     /// Their words.
     Words(Cow<'a, str>),
     /// A command, as typed.
@@ -20,18 +20,18 @@ pub(super) enum Said<'a> {
 }
 
 /// Reads the text of a user message.
-pub(super) fn tell(text: &str) -> Said<'_> {
+pub(super) fn tell(text: &str) -> PiSaid<'_> {
     if wrapper::means(AGENT, text).is_some() {
-        return Said::Host;
+        return PiSaid::Host;
     }
     let own = wrapper::own_words(AGENT, text);
     if own.trim().is_empty() && !text.trim().is_empty() {
-        return Said::Host;
+        return PiSaid::Host;
     }
     if let Some(command) = skill(&own) {
-        return Said::Command(command);
+        return PiSaid::Command(command);
     }
-    Said::Words(files(&own).map_or(own, Cow::Owned))
+    PiSaid::Words(files(&own).map_or(own, Cow::Owned))
 }
 
 /// `/skill:<name> <words>` for the text that the host makes of it.
@@ -78,9 +78,9 @@ mod tests {
 
     fn words(text: &str) -> String {
         match tell(text) {
-            Said::Words(words) => words.into_owned(),
-            Said::Command(line) => format!("COMMAND {line}"),
-            Said::Host => "HOST".to_owned(),
+            PiSaid::Words(words) => words.into_owned(),
+            PiSaid::Command(line) => format!("COMMAND {line}"),
+            PiSaid::Host => "HOST".to_owned(),
         }
     }
 

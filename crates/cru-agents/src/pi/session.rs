@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::head::Head;
+use super::head::PiHead;
 use super::reason;
-use super::record::{Block, Message, Parent as Said, Record};
+use super::record::{Parent as PiSaid, PiBlock, PiMessage, PiRecord};
 use super::said::{self, tell};
 use crate::call::open::Calls;
 use crate::stream::intake::Intake;
@@ -24,7 +24,7 @@ const SHELL: &str = "Shell";
 
 /// The state of one session.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct PiSession {
     pub(super) key: Rc<StreamKey>,
     pub(super) place: Place,
     pub(super) calls: Calls,
@@ -44,16 +44,16 @@ pub(super) struct Session {
     copied: u64,
 }
 
-impl Session {
+impl PiSession {
     /// A session of that identity, of which so much is wanted.
-    pub(super) fn new(key: StreamKey, bounds: Bounds, head: &Head, has_origin: bool) -> Self {
+    pub(super) fn new(key: StreamKey, bounds: Bounds, head: &PiHead, has_origin: bool) -> Self {
         let forked = head.time.filter(|_| head.origin.is_some());
         let in_copy = forked.is_some();
         Self { key: Rc::new(key), intake: Intake::new(bounds), forked, has_origin, in_copy, ..Self::default() }
     }
 
     /// Reads one entry, whose time is `out`'s.
-    pub(super) fn entry(&mut self, record: &mut Record<'_>, out: &mut Out<'_>) -> Fate {
+    pub(super) fn entry(&mut self, record: &mut PiRecord<'_>, out: &mut Out<'_>) -> Fate {
         let kind = record.kind.str().to_owned();
         if kind == "session" {
             return self.header(record, out);
@@ -103,7 +103,7 @@ impl Session {
     }
 
     /// A bookmark that the person set. The host sets those of copied entries again, at the end of what it copied.
-    fn label(&self, record: &mut Record<'_>, out: &mut Out<'_>) -> Fate {
+    fn label(&self, record: &mut PiRecord<'_>, out: &mut Out<'_>) -> Fate {
         let Some(label) = record.label.take() else { return Fate::Skipped("removed label") };
         let Some(to) = self.tracker.content_of(record.target_id.str()) else {
             return Fate::Skipped("label of an unknown entry");
@@ -115,7 +115,7 @@ impl Session {
         Fate::Shown
     }
 
-    fn header(&mut self, record: &Record<'_>, out: &mut Out<'_>) -> Fate {
+    fn header(&mut self, record: &PiRecord<'_>, out: &mut Out<'_>) -> Fate {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         if let Some(forked) = self.forked {
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Takes an entry into the chain; the boundary before it.
-    fn boundary(&mut self, record: &Record<'_>, out: &Out<'_>) -> Option<Boundary> {
+    fn boundary(&mut self, record: &PiRecord<'_>, out: &Out<'_>) -> Option<Boundary> {
         if self.in_copy && self.forked <= out.time.or(self.forked) && out.time.is_some() {
             self.in_copy = false;
             self.tracker.fork();
@@ -149,16 +149,16 @@ impl Session {
             _ => What::Aside,
         };
         let parent = match &record.parent_id {
-            Said::Unsaid => Parent::Unsaid,
+            PiSaid::Unsaid => Parent::Unsaid,
             // Words that a host delivers from elsewhere hang on nothing; no one went back for them.
-            Said::Root if matches!(role, "assistant" | "toolResult") => Parent::Unsaid,
-            Said::Root => Parent::Root,
-            Said::Id(id) => Parent::Id(id.str()),
+            PiSaid::Root if matches!(role, "assistant" | "toolResult") => Parent::Unsaid,
+            PiSaid::Root => Parent::Root,
+            PiSaid::Id(id) => Parent::Id(id.str()),
         };
         self.tracker.see(out.record, Entry { id: record.id.str(), parent, time: out.time, what })
     }
 
-    fn message(&mut self, record: &mut Record<'_>, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
+    fn message(&mut self, record: &mut PiRecord<'_>, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
         let Some(mut message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
         match message.role.str() {
             "user" => self.user(&message, out),
@@ -174,7 +174,7 @@ impl Session {
         }
     }
 
-    fn user(&mut self, message: &Message<'_>, out: &mut Out<'_>) -> Fate {
+    fn user(&mut self, message: &PiMessage<'_>, out: &mut Out<'_>) -> Fate {
         let mut words = String::new();
         let mut attachments = Vec::new();
         let mut unknown = false;
@@ -194,10 +194,10 @@ impl Session {
             return Fate::Skipped(if unknown { "unknown block" } else { reason::EMPTY });
         }
         let (text, origin) = match tell(&words) {
-            said::Said::Words(text) => (text, PromptOrigin::Typed),
-            said::Said::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
-            said::Said::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
-            said::Said::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
+            said::PiSaid::Words(text) => (text, PromptOrigin::Typed),
+            said::PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
+            said::PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
+            said::PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
@@ -205,7 +205,7 @@ impl Session {
     }
 
     /// A shell command that the person ran in the host.
-    fn shell(&mut self, message: &Message<'_>, out: &mut Out<'_>) -> Fate {
+    fn shell(&mut self, message: &PiMessage<'_>, out: &mut Out<'_>) -> Fate {
         let Some(line) = message.command.filled() else { return Fate::Skipped(reason::EMPTY) };
         let prompt = Prompt { text: line.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
         out.emit(EventKind::Prompt(prompt));
@@ -235,7 +235,7 @@ impl Session {
 }
 
 /// Whether a person asks to hand over to another session.
-fn is_handoff(message: &Message<'_>) -> bool {
+fn is_handoff(message: &PiMessage<'_>) -> bool {
     let blocks = message.blocks();
     asks_to_hand_over(blocks.iter().find_map(|block| block.text.filled()).unwrap_or(""))
 }
@@ -258,7 +258,7 @@ fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
 }
 
 /// What an extension keeps for itself; a failure of the model service is told that way by one host.
-fn custom(record: &Record<'_>, out: &mut Out<'_>) -> Fate {
+fn custom(record: &PiRecord<'_>, out: &mut Out<'_>) -> Fate {
     let error = record.data.0.as_ref().and_then(|data| data.error.filled());
     match error.filter(|_| record.custom_type.str().ends_with("prompt-error")) {
         Some(text) => {
@@ -270,7 +270,7 @@ fn custom(record: &Record<'_>, out: &mut Out<'_>) -> Fate {
 }
 
 /// A picture.
-pub(super) fn attachment(block: &Block<'_>) -> Attachment<'static> {
+pub(super) fn attachment(block: &PiBlock<'_>) -> Attachment<'static> {
     let media_type = block.mime_type.filled().unwrap_or("application/octet-stream").to_owned();
     Attachment { media_type: media_type.into(), bytes: block.bytes() }
 }

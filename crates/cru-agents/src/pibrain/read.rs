@@ -25,7 +25,7 @@ const EARLIER: &str = "earlier version of a node";
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut accounts: Vec<(PathBuf, Account)> = Vec::new();
-    let mut sessions: BTreeMap<String, Vec<Node>> = BTreeMap::new();
+    let mut sessions: BTreeMap<String, Vec<PiBrainNode>> = BTreeMap::new();
     let mut edges: Vec<(usize, Value)> = Vec::new();
     for (file, path) in bundle.files.iter().enumerate() {
         let mut account = Account::default();
@@ -38,7 +38,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
                 }
                 for piece in nodes {
                     match piece.value().filter(Value::is_object) {
-                        Some(value) => sessions.entry(session(&piece)).or_default().push(Node::of(value, file)),
+                        Some(value) => sessions.entry(session(&piece)).or_default().push(PiBrainNode::of(value, file)),
                         None => account.skip(piece.trouble()),
                     }
                 }
@@ -63,7 +63,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// A node on its way.
-struct Node {
+struct PiBrainNode {
     id: String,
     version: u64,
     began: Option<Timestamp>,
@@ -71,7 +71,7 @@ struct Node {
     value: Value,
 }
 
-impl Node {
+impl PiBrainNode {
     fn of(value: Value, file: usize) -> Self {
         let id = text(&value, &["id"]).unwrap_or("").trim().to_owned();
         Self { id, version: count(&value, &["version"]).unwrap_or(1), began: node::began(&value), file, value }
@@ -81,7 +81,7 @@ impl Node {
 /// The edges that somebody drew, by the node they start from. Those that follow from the sessions are computed.
 fn related(
     edges: Vec<(usize, Value)>,
-    sessions: &BTreeMap<String, Vec<Node>>,
+    sessions: &BTreeMap<String, Vec<PiBrainNode>>,
     accounts: &mut [(PathBuf, Account)],
 ) -> HashMap<String, Vec<(String, String, String)>> {
     const STRUCTURAL: &[&str] = &["fork", "branch", "tree_jump", "resume", "compaction", "continuation"];
@@ -113,7 +113,7 @@ fn related(
 /// Tells one session.
 fn tell(
     key: String,
-    mut nodes: Vec<Node>,
+    mut nodes: Vec<PiBrainNode>,
     related: &mut HashMap<String, Vec<(String, String, String)>>,
     accounts: &mut [(PathBuf, Account)],
     sink: &mut dyn Sink,
@@ -149,7 +149,7 @@ fn tell(
     let key = Rc::new(key);
     let (mut place, mut totals) = (Place::default(), Totals::default());
     let mut latest = None;
-    for Node { id, began, file, value, .. } in &nodes {
+    for PiBrainNode { id, began, file, value, .. } in &nodes {
         let account = &mut accounts[*file].1;
         if intake.is_full() {
             account.skip(LATER);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::file::{self, Kind};
+use super::file::{self, RlmKind};
 use cru_base::{Error, Result};
 use cru_session::source::Bundle;
 
@@ -20,17 +20,17 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let mut running: HashMap<PathBuf, String> = HashMap::new();
     for path in files {
         let (kind, session) = look(&none, &path)?;
-        if let (Some(Kind::Metadata), Some(session), Some(folder)) = (kind, &session, path.parent()) {
+        if let (Some(RlmKind::Metadata), Some(session), Some(folder)) = (kind, &session, path.parent()) {
             running.insert(folder.to_owned(), session.clone());
         }
         rows.push((kind, session, path));
     }
-    let mut sessions: BTreeMap<String, Vec<(Option<Kind>, PathBuf)>> = BTreeMap::new();
+    let mut sessions: BTreeMap<String, Vec<(Option<RlmKind>, PathBuf)>> = BTreeMap::new();
     for (kind, session, path) in rows {
         let of_folder = || path.parent().and_then(|folder| running.get(folder)).cloned();
         sessions.entry(session.or_else(of_folder).unwrap_or_default()).or_default().push((kind, path));
     }
-    let bundle = |mut files: Vec<(Option<Kind>, PathBuf)>| {
+    let bundle = |mut files: Vec<(Option<RlmKind>, PathBuf)>| {
         files.sort();
         Bundle::of(files.into_iter().map(|(_, path)| path).collect())
     };
@@ -38,7 +38,7 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 }
 
 /// What a file is, and the session that it names.
-pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<Kind>, Option<String>)> {
+pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<RlmKind>, Option<String>)> {
     let failed = |source| Error::io("read", path, source);
     let mut head = Vec::new();
     bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;

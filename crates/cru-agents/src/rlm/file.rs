@@ -12,7 +12,7 @@ const TRAJECTORIES: &str = "rlm-trajectories";
 
 /// The kinds of files, in the order they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum RlmKind {
     /// Activation, depth, tokens: `{id}.json`, or all of a session in one: `session.json`.
     State,
     /// `session-metadata.json`: which session the host runs.
@@ -35,55 +35,55 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
 }
 
 /// What it is.
-pub(super) fn kind(path: &Path, head: &str) -> Option<Kind> {
+pub(super) fn kind(path: &Path, head: &str) -> Option<RlmKind> {
     let name = path.file_name()?.to_string_lossy();
     let begins = head.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).chars().next()?;
     if name == "rlm-config.json" || !matches!(begins, '{' | '[') {
         return None;
     }
     if below(path, EXTERNALIZED).0 {
-        return Some(Kind::Backup);
+        return Some(RlmKind::Backup);
     }
     if below(path, TRAJECTORIES).0 {
-        return Some(Kind::Trajectory);
+        return Some(RlmKind::Trajectory);
     }
     let root = members(head);
     let has = |names: &[&str]| names.iter().any(|name| member(&root, name).is_some());
     if name.starts_with("file-access") && name.ends_with(".jsonl") {
-        return has(&["path", "file_path", "file"]).then_some(Kind::Access);
+        return has(&["path", "file_path", "file"]).then_some(RlmKind::Access);
     }
     if name == "session-metadata.json" {
-        return has(&["session_id"]).then_some(Kind::Metadata);
+        return has(&["session_id"]).then_some(RlmKind::Metadata);
     }
     let state = has(&["rlm_active", "total_recursive_calls", "trajectory_events_count"]);
     if state || (has(&["activation"]) && has(&["metadata", "budget", "context"])) {
-        return Some(Kind::State);
+        return Some(RlmKind::State);
     }
     let named = name == "context.json" || name.ends_with("_context.json");
     let holds = has(&["tool_outputs", "working_memory"]) || (named && has(&["messages", "conversation", "files"]));
     match (holds, name == "context.json") {
-        (true, true) => Some(Kind::Shared),
-        (true, false) => Some(Kind::Context),
+        (true, true) => Some(RlmKind::Shared),
+        (true, false) => Some(RlmKind::Context),
         (false, _) => None,
     }
 }
 
 /// The session that a file is of, as far as the file alone tells.
-pub(super) fn session(kind: Kind, path: &Path, head: &str) -> Option<String> {
+pub(super) fn session(kind: RlmKind, path: &Path, head: &str) -> Option<String> {
     let root = members(head);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned())?;
     let folder = || Some(path.parent()?.file_name()?.to_string_lossy().into_owned());
     let said = || said(&root);
     let id = match kind {
-        Kind::Metadata => said(),
-        Kind::Shared => None,
-        Kind::State if stem == "session" => said().or_else(folder),
+        RlmKind::Metadata => said(),
+        RlmKind::Shared => None,
+        RlmKind::State if stem == "session" => said().or_else(folder),
         // The names of the files say it; what stands in them came later.
-        Kind::State => Some(stem),
-        Kind::Context => stem.strip_suffix("_context").map(str::to_owned).or_else(said),
-        Kind::Access => stem.strip_prefix("file-access-").map(str::to_owned).or_else(folder),
-        Kind::Backup => below(path, EXTERNALIZED).1.or_else(said).or(Some(stem)),
-        Kind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).1).or_else(|| Some(plain(&stem))),
+        RlmKind::State => Some(stem),
+        RlmKind::Context => stem.strip_suffix("_context").map(str::to_owned).or_else(said),
+        RlmKind::Access => stem.strip_prefix("file-access-").map(str::to_owned).or_else(folder),
+        RlmKind::Backup => below(path, EXTERNALIZED).1.or_else(said).or(Some(stem)),
+        RlmKind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).1).or_else(|| Some(plain(&stem))),
     };
     id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
 }
@@ -115,7 +115,7 @@ fn plain(stem: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(path: &str, head: &str) -> Option<(Kind, Option<String>)> {
+    fn of(path: &str, head: &str) -> Option<(RlmKind, Option<String>)> {
         let path = Path::new(path);
         let kind = kind(path, head)?;
         Some((kind, session(kind, path, head)))
@@ -125,17 +125,17 @@ mod tests {
     fn table() {
         let id = |id: &str| Some(id.to_owned());
         let rows = [
-            ("s1.json", r#"{"created_at":1,"rlm_active":true"#, Some((Kind::State, id("s1")))),
-            ("s1/session.json", r#"{"metadata":{"session_id":"x"},"activation":{}}"#, Some((Kind::State, id("x")))),
-            ("s1/session.json", r#"{"activation":{},"budget":{}}"#, Some((Kind::State, id("s1")))),
-            ("s1_context.json", r#"{"messages":[{"role":"user"#, Some((Kind::Context, id("s1")))),
-            ("any.json", r#"{"session_id":"s2","tool_outputs":[]}"#, Some((Kind::Context, id("s2")))),
-            ("context.json", r#"{"conversation":[]}"#, Some((Kind::Shared, None))),
-            ("session-metadata.json", r#"{"session_id":"s1","cwd":"/x"}"#, Some((Kind::Metadata, id("s1")))),
-            ("file-access-s1.jsonl", "{\"path\":\"a\"}\n", Some((Kind::Access, id("s1")))),
-            ("rlm-externalized/s1/a.json", "{}", Some((Kind::Backup, id("s1")))),
-            ("rlm-trajectories/s1_trajectory.json", "{}", Some((Kind::Trajectory, id("s1")))),
-            ("rlm-trajectories/a.jsonl", r#"{"session_id":"s3"}"#, Some((Kind::Trajectory, id("s3")))),
+            ("s1.json", r#"{"created_at":1,"rlm_active":true"#, Some((RlmKind::State, id("s1")))),
+            ("s1/session.json", r#"{"metadata":{"session_id":"x"},"activation":{}}"#, Some((RlmKind::State, id("x")))),
+            ("s1/session.json", r#"{"activation":{},"budget":{}}"#, Some((RlmKind::State, id("s1")))),
+            ("s1_context.json", r#"{"messages":[{"role":"user"#, Some((RlmKind::Context, id("s1")))),
+            ("any.json", r#"{"session_id":"s2","tool_outputs":[]}"#, Some((RlmKind::Context, id("s2")))),
+            ("context.json", r#"{"conversation":[]}"#, Some((RlmKind::Shared, None))),
+            ("session-metadata.json", r#"{"session_id":"s1","cwd":"/x"}"#, Some((RlmKind::Metadata, id("s1")))),
+            ("file-access-s1.jsonl", "{\"path\":\"a\"}\n", Some((RlmKind::Access, id("s1")))),
+            ("rlm-externalized/s1/a.json", "{}", Some((RlmKind::Backup, id("s1")))),
+            ("rlm-trajectories/s1_trajectory.json", "{}", Some((RlmKind::Trajectory, id("s1")))),
+            ("rlm-trajectories/a.jsonl", r#"{"session_id":"s3"}"#, Some((RlmKind::Trajectory, id("s3")))),
             ("rlm-config.json", r#"{"rlm_active":true}"#, None),
             ("other.json", r#"{"messages":[]}"#, None),
             ("s1_context.json", "[]", None),

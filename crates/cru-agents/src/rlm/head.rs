@@ -19,7 +19,7 @@ const MAX_CALLS: u64 = 10;
 
 /// What the files of a session say of all of it.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct RlmHead {
     pub(super) started: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
     cwd: String,
@@ -33,7 +33,7 @@ pub(super) struct Head {
     models: Vec<(String, u64, u64, Option<f64>)>,
 }
 
-impl Head {
+impl RlmHead {
     /// Takes in `{id}.json`, flat or in sections, or `session.json`.
     pub(super) fn state(&mut self, state: &Value) {
         let none = Value::Null;

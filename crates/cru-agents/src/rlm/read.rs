@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::bundle::look;
 use super::context::{self, MESSAGES, bytes, when};
-use super::file::Kind;
-use super::head::Head;
+use super::file::RlmKind;
+use super::head::RlmHead;
 use super::touch::{Access, Waiting};
 use crate::call::open::Calls;
 use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
@@ -30,7 +30,7 @@ const DUPLICATE: &str = "duplicate record";
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut session = Session::default();
+    let mut session = RlmSession::default();
     let mut key = None;
     let mut kinds = Vec::with_capacity(bundle.files.len());
     for path in &bundle.files {
@@ -40,8 +40,8 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     }
     // What lies in a folder of its own needs no other file to say whose it is.
     session.known = key.is_some()
-        && kinds.iter().flatten().any(|kind| !matches!(kind, Kind::Context | Kind::Shared | Kind::Access));
-    session.logged = kinds.contains(&Some(Kind::Access));
+        && kinds.iter().flatten().any(|kind| !matches!(kind, RlmKind::Context | RlmKind::Shared | RlmKind::Access));
+    session.logged = kinds.contains(&Some(RlmKind::Access));
     for (path, kind) in bundle.files.iter().zip(&kinds) {
         let file = session.files.len();
         session.files.push((path.clone(), Account::default()));
@@ -68,7 +68,7 @@ enum What {
     Files(Vec<String>),
 }
 
-struct Record {
+struct RlmRecord {
     time: Option<Timestamp>,
     file: usize,
     line: u64,
@@ -78,10 +78,10 @@ struct Record {
 
 /// One session while it is read.
 #[derive(Default)]
-struct Session {
-    head: Head,
+struct RlmSession {
+    head: RlmHead,
     files: Vec<(PathBuf, Account)>,
-    records: Vec<Record>,
+    records: Vec<RlmRecord>,
     /// The file that each record was met in first.
     seen: HashMap<blake3::Hash, usize>,
     /// Whether some file says that there is such a session.
@@ -90,27 +90,27 @@ struct Session {
     logged: bool,
 }
 
-impl Session {
+impl RlmSession {
     fn skip(&mut self, file: usize, reason: &'static str) {
         self.files[file].1.skip(reason);
     }
 
-    fn take(&mut self, file: usize, kind: Kind, document: &str) {
+    fn take(&mut self, file: usize, kind: RlmKind, document: &str) {
         match kind {
-            Kind::State | Kind::Metadata => self.state(file, kind, document),
-            Kind::Context | Kind::Shared => self.context(file, document),
-            Kind::Access => self.access(file, document),
-            Kind::Backup => match whole(document) {
+            RlmKind::State | RlmKind::Metadata => self.state(file, kind, document),
+            RlmKind::Context | RlmKind::Shared => self.context(file, document),
+            RlmKind::Access => self.access(file, document),
+            RlmKind::Backup => match whole(document) {
                 Some(value) => self.add(file, 1, when(&value), bytes(&value), What::Backup(value)),
                 None => self.skip(file, PARTIAL),
             },
-            Kind::Trajectory => self.trajectory(file, document),
+            RlmKind::Trajectory => self.trajectory(file, document),
         }
     }
 
-    fn state(&mut self, file: usize, kind: Kind, document: &str) {
+    fn state(&mut self, file: usize, kind: RlmKind, document: &str) {
         let Some(value) = whole(document) else { return self.skip(file, PARTIAL) };
-        if kind == Kind::State {
+        if kind == RlmKind::State {
             self.head.state(&value);
         } else {
             self.head.metadata(&value);
@@ -210,7 +210,7 @@ impl Session {
         } else if first != file {
             self.skip(file, DUPLICATE);
         } else {
-            self.records.push(Record { time, file, line, bytes, what });
+            self.records.push(RlmRecord { time, file, line, bytes, what });
         }
     }
 
@@ -292,7 +292,7 @@ fn shown(path: &Path, place: &Place) -> String {
 }
 
 /// By time. A record without one stays behind the one before it.
-fn in_order(records: &mut [Record]) {
+fn in_order(records: &mut [RlmRecord]) {
     let mut last = (usize::MAX, None);
     let mut keys = Vec::with_capacity(records.len());
     for record in records.iter() {
@@ -320,7 +320,7 @@ fn in_order(records: &mut [Record]) {
 }
 
 /// Gives outputs the file that they touched; the indices of the accesses that are told by them.
-fn join(records: &mut [Record]) -> HashSet<usize> {
+fn join(records: &mut [RlmRecord]) -> HashSet<usize> {
     let mut waiting = Waiting::default();
     for (index, record) in records.iter().enumerate() {
         if let What::Output(value, _) = &record.what {

@@ -16,7 +16,7 @@ const NEAR: i64 = 2;
 
 /// What was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Deed {
+pub(super) enum RlmDeed {
     Read,
     Write,
     Create,
@@ -26,7 +26,7 @@ pub(super) enum Deed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) path: String,
-    pub(super) deed: Deed,
+    pub(super) deed: RlmDeed,
 }
 
 impl Access {
@@ -37,14 +37,14 @@ impl Access {
             ["operation", "op", "access_type", "access", "type", "action", "mode", "event", "tool", "tool_name"];
         let word = text(value, &names).unwrap_or("read").to_ascii_lowercase();
         let deed = if word.contains("creat") {
-            Deed::Create
+            RlmDeed::Create
         } else if ["write", "edit", "modif", "delet", "w"]
             .iter()
             .any(|part| word == *part || (part.len() > 1 && word.contains(part)))
         {
-            Deed::Write
+            RlmDeed::Write
         } else {
-            Deed::Read
+            RlmDeed::Read
         };
         Some(Self { path, deed })
     }
@@ -52,17 +52,17 @@ impl Access {
     /// Name of the step where nothing else tells of it.
     pub(super) const fn tool(&self) -> &'static str {
         match self.deed {
-            Deed::Read => "Read",
-            Deed::Write | Deed::Create => "Write",
+            RlmDeed::Read => "Read",
+            RlmDeed::Write | RlmDeed::Create => "Write",
         }
     }
 }
 
 /// What a tool does to one file, by its name.
-pub(super) fn deed_of(tool: &str) -> Option<Deed> {
+pub(super) fn deed_of(tool: &str) -> Option<RlmDeed> {
     match ToolKind::of(tool) {
-        ToolKind::Read => Some(Deed::Read),
-        kind if kind.writes_files() => Some(Deed::Write),
+        ToolKind::Read => Some(RlmDeed::Read),
+        kind if kind.writes_files() => Some(RlmDeed::Write),
         _ => None,
     }
 }
@@ -75,7 +75,7 @@ impl Waiting {
     /// The output with this index.
     pub(super) fn add(&mut self, tool: &str, time: Option<Timestamp>, index: usize) {
         if let (Some(deed), Some(time)) = (deed_of(tool), time) {
-            self.0.entry((deed == Deed::Read, time.as_second())).or_default().push_back(index);
+            self.0.entry((deed == RlmDeed::Read, time.as_second())).or_default().push_back(index);
         }
     }
 
@@ -86,7 +86,7 @@ impl Waiting {
         seconds.sort_by_key(|away| away.abs());
         seconds
             .into_iter()
-            .find_map(|away| self.0.get_mut(&(access.deed == Deed::Read, second.saturating_add(away)))?.pop_front())
+            .find_map(|away| self.0.get_mut(&(access.deed == RlmDeed::Read, second.saturating_add(away)))?.pop_front())
     }
 }
 
@@ -99,25 +99,25 @@ mod tests {
     #[test]
     fn what_lines_say() {
         let of = |value: Value| Access::of(&value).map(|access| (access.path, access.deed));
-        assert_eq!(of(json!({"path": "a", "operation": "read"})), Some(("a".to_owned(), Deed::Read)));
-        assert_eq!(of(json!({"file_path": "a", "op": "WRITE"})), Some(("a".to_owned(), Deed::Write)));
-        assert_eq!(of(json!({"file": "a", "mode": "w"})), Some(("a".to_owned(), Deed::Write)));
-        assert_eq!(of(json!({"file": "a", "type": "created"})), Some(("a".to_owned(), Deed::Create)));
-        assert_eq!(of(json!({"file": "a", "mode": "view"})), Some(("a".to_owned(), Deed::Read)));
+        assert_eq!(of(json!({"path": "a", "operation": "read"})), Some(("a".to_owned(), RlmDeed::Read)));
+        assert_eq!(of(json!({"file_path": "a", "op": "WRITE"})), Some(("a".to_owned(), RlmDeed::Write)));
+        assert_eq!(of(json!({"file": "a", "mode": "w"})), Some(("a".to_owned(), RlmDeed::Write)));
+        assert_eq!(of(json!({"file": "a", "type": "created"})), Some(("a".to_owned(), RlmDeed::Create)));
+        assert_eq!(of(json!({"file": "a", "mode": "view"})), Some(("a".to_owned(), RlmDeed::Read)));
         assert_eq!(of(json!({"path": 1})), None);
     }
 
     #[test]
     fn near_ones_are_one_deed() {
         let at = |second: i64| Timestamp::from_second(second).ok();
-        let read = Access { path: "a".to_owned(), deed: Deed::Read };
+        let read = Access { path: "a".to_owned(), deed: RlmDeed::Read };
         let mut waiting = Waiting::default();
         waiting.add("Read", at(100), 1);
         waiting.add("Read", at(102), 2);
         waiting.add("Bash", at(102), 3);
         assert_eq!(waiting.take(&read, at(103)), Some(2));
         assert_eq!(waiting.take(&read, at(103)), None);
-        assert_eq!(waiting.take(&Access { deed: Deed::Write, ..read.clone() }, at(100)), None);
+        assert_eq!(waiting.take(&Access { deed: RlmDeed::Write, ..read.clone() }, at(100)), None);
         assert_eq!(waiting.take(&read, None), None);
         assert_eq!(waiting.take(&read, at(100)), Some(1));
     }

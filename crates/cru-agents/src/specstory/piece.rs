@@ -17,7 +17,7 @@ pub(super) struct Speaker {
 
 /// A piece of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PieceKind {
     /// A line of the head.
     Head,
     /// The line that says who speaks.
@@ -34,8 +34,8 @@ pub(super) enum Kind {
 
 /// Where a piece is: the numbers of its lines, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) kind: Kind,
+pub(super) struct SpecStoryPiece {
+    pub(super) kind: PieceKind,
     pub(super) from: usize,
     pub(super) to: usize,
 }
@@ -63,9 +63,15 @@ pub(super) fn speaker(line: &str) -> Option<Speaker> {
 }
 
 /// The pieces of a history, in order; blank lines are of none.
-pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
-    let mut scan =
-        Scan { lines, pieces: Vec::new(), fences: Fences::default(), words: None, spoken: false, dated: false };
+pub(super) fn pieces(lines: &[&str]) -> Vec<SpecStoryPiece> {
+    let mut scan = SpecStoryScan {
+        lines,
+        pieces: Vec::new(),
+        fences: Fences::default(),
+        words: None,
+        spoken: false,
+        dated: false,
+    };
     let mut at = 0;
     while at < lines.len() {
         at = scan.line(at);
@@ -75,8 +81,8 @@ pub(super) fn pieces(lines: &[&str]) -> Vec<Piece> {
 }
 
 /// Where the last block begins, if its end is not there yet: a history may be read while it is written.
-pub(super) fn unfinished(lines: &[&str], pieces: &[Piece]) -> Option<usize> {
-    let last = pieces.last().filter(|piece| matches!(piece.kind, Kind::Tool | Kind::Thought))?;
+pub(super) fn unfinished(lines: &[&str], pieces: &[SpecStoryPiece]) -> Option<usize> {
+    let last = pieces.last().filter(|piece| matches!(piece.kind, PieceKind::Tool | PieceKind::Thought))?;
     let first = lines.get(last.from)?.trim();
     let marks = [("<tool-use ", "</tool-use>"), ("<think>", "</think>"), ("<details>", "</details>")];
     let (_, mark) = marks.iter().find(|(open, _)| first.starts_with(open))?;
@@ -84,9 +90,9 @@ pub(super) fn unfinished(lines: &[&str], pieces: &[Piece]) -> Option<usize> {
     (last.to == lines.len() && !end.trim_end().ends_with(mark)).then_some(last.from)
 }
 
-struct Scan<'l, 't> {
+struct SpecStoryScan<'l, 't> {
     lines: &'l [&'t str],
-    pieces: Vec<Piece>,
+    pieces: Vec<SpecStoryPiece>,
     fences: Fences,
     /// Where the words began.
     words: Option<usize>,
@@ -95,7 +101,7 @@ struct Scan<'l, 't> {
     dated: bool,
 }
 
-impl Scan<'_, '_> {
+impl SpecStoryScan<'_, '_> {
     /// Takes in the line `at`; where to go on.
     fn line(&mut self, at: usize) -> usize {
         let line = self.lines[at];
@@ -104,14 +110,14 @@ impl Scan<'_, '_> {
             self.end_words(at);
             self.fences = Fences::default();
             (self.spoken, self.dated) = (true, speaker(line).is_some_and(|speaker| speaker.time.is_some()));
-            return self.put(Kind::Speaker, at, at + 1);
+            return self.put(PieceKind::Speaker, at, at + 1);
         }
         if !self.spoken {
-            return if text.is_empty() { at + 1 } else { self.put(Kind::Head, at, at + 1) };
+            return if text.is_empty() { at + 1 } else { self.put(PieceKind::Head, at, at + 1) };
         }
         if text == "---" && self.is_rule(at) {
             self.end_words(at);
-            return self.put(Kind::Rule, at, at + 1);
+            return self.put(PieceKind::Rule, at, at + 1);
         }
         if !self.fences.is_open()
             && let Some((kind, to)) = self.block(at)
@@ -126,15 +132,15 @@ impl Scan<'_, '_> {
         at + 1
     }
 
-    fn put(&mut self, kind: Kind, from: usize, to: usize) -> usize {
-        self.pieces.push(Piece { kind, from, to });
+    fn put(&mut self, kind: PieceKind, from: usize, to: usize) -> usize {
+        self.pieces.push(SpecStoryPiece { kind, from, to });
         to
     }
 
     fn end_words(&mut self, at: usize) {
         if let Some(from) = self.words.take() {
             let to = (from..at).rev().find(|line| !self.lines[*line].trim().is_empty()).map_or(from, |last| last + 1);
-            self.put(Kind::Words, from, to);
+            self.put(PieceKind::Words, from, to);
         }
     }
 
@@ -161,24 +167,24 @@ impl Scan<'_, '_> {
     }
 
     /// The block that begins with the line `at`, and where it ends.
-    fn block(&self, at: usize) -> Option<(Kind, usize)> {
+    fn block(&self, at: usize) -> Option<(PieceKind, usize)> {
         let text = self.lines[at].trim();
         if text.starts_with("<tool-use data-tool-type=") {
-            return Some((Kind::Tool, self.closed(at, "</tool-use>")));
+            return Some((PieceKind::Tool, self.closed(at, "</tool-use>")));
         }
         if text.starts_with("<think><details>") {
-            return Some((Kind::Thought, self.closed(at, "</think>")));
+            return Some((PieceKind::Thought, self.closed(at, "</think>")));
         }
         if text.starts_with("<details>") {
             let summary =
                 [at, at + 1].iter().filter_map(|at| self.lines.get(*at)).find_map(|line| super::tool::summary(line));
-            return summary.map(|_| (Kind::Tool, self.closed(at, "</details>")));
+            return summary.map(|_| (PieceKind::Tool, self.closed(at, "</details>")));
         }
         if text.starts_with("Read file: ") {
-            return Some((Kind::Tool, at + 1));
+            return Some((PieceKind::Tool, at + 1));
         }
         if text.starts_with("Tool use: **") {
-            return Some((Kind::Tool, self.to_rule(at)));
+            return Some((PieceKind::Tool, self.to_rule(at)));
         }
         None
     }

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::head::{Head, is_first};
-use super::piece::{Kind, pieces, speaker, unfinished};
-use super::turn::Session;
+use super::head::{SpecStoryHead, is_first};
+use super::piece::{PieceKind, pieces, speaker, unfinished};
+use super::turn::SpecStorySession;
 use crate::bundles;
 use crate::file::jsonl::DUPLICATE;
-use crate::file::markdown::{Text, counted, each_line};
+use crate::file::markdown::{HistoryLine, counted, each_line};
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Fate;
 use cru_base::Result;
@@ -30,10 +30,10 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     })
 }
 
-fn head(bundle: &Bundle, path: &Path) -> Result<Head> {
-    let (mut head, mut spoken, mut done) = (Head::default(), false, false);
+fn head(bundle: &Bundle, path: &Path) -> Result<SpecStoryHead> {
+    let (mut head, mut spoken, mut done) = (SpecStoryHead::default(), false, false);
     each_line(bundle, path, |number, text| {
-        if let Text::Line(line) = text
+        if let HistoryLine::Line(line) = text
             && !done
             && number <= HEAD
         {
@@ -56,20 +56,20 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         let mut lines: Vec<String> = Vec::new();
         let mut kept: Vec<u64> = Vec::new();
         each_line(bundle, path, |number, text| match text {
-            Text::Line(line) => {
+            HistoryLine::Line(line) => {
                 lines.push(line.into_owned());
                 kept.push(number);
             }
             // It may still be written.
-            Text::Partial(line) if counted(&line).is_some() => account.skip("partial last line"),
-            Text::Partial(_) => {}
-            Text::Oversized => account.skip("oversized line"),
+            HistoryLine::Partial(line) if counted(&line).is_some() => account.skip("partial last line"),
+            HistoryLine::Partial(_) => {}
+            HistoryLine::Oversized => account.skip("oversized line"),
         })?;
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let session = head.identity();
         if seen.insert(session.clone()) {
             let key = Rc::new(StreamKey { session, agent: None });
-            tell(&File { path, head: &head, lines: &lines, numbers: &kept }, &key, sink, &mut account);
+            tell(&SpecStoryFile { path, head: &head, lines: &lines, numbers: &kept }, &key, sink, &mut account);
         } else {
             for _ in pieces(&lines) {
                 account.skip(DUPLICATE);
@@ -81,17 +81,17 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// A file that was read.
-struct File<'f> {
+struct SpecStoryFile<'f> {
     path: &'f Path,
-    head: &'f Head,
+    head: &'f SpecStoryHead,
     lines: &'f [&'f str],
     numbers: &'f [u64],
 }
 
-fn tell(file: &File<'_>, key: &Rc<StreamKey>, sink: &mut dyn Sink, account: &mut Account) {
+fn tell(file: &SpecStoryFile<'_>, key: &Rc<StreamKey>, sink: &mut dyn Sink, account: &mut Account) {
     sink.open(Header { key: StreamKey::clone(key), transcript: file.path.to_owned(), ..Header::default() });
     let mut intake = Intake::new(sink.bounds(key));
-    let mut session = Session::new(key.clone(), file.head);
+    let mut session = SpecStorySession::new(key.clone(), file.head);
     // As many lines as are wanted; where they end, so does what is told.
     let open = unfinished(file.lines, &pieces(file.lines));
     let whole = &file.lines[..open.unwrap_or(file.lines.len())];
@@ -116,8 +116,8 @@ fn tell(file: &File<'_>, key: &Rc<StreamKey>, sink: &mut dyn Sink, account: &mut
         let record = records.get(piece.from).copied().unwrap_or(0);
         let text = &lines[piece.from..piece.to];
         let fate = match piece.kind {
-            Kind::Rule => Fate::Skipped("line between turns"),
-            Kind::Head if text.first().is_some_and(|line| is_first(line)) => Fate::Shown,
+            PieceKind::Rule => Fate::Skipped("line between turns"),
+            PieceKind::Head if text.first().is_some_and(|line| is_first(line)) => Fate::Shown,
             kind => session.piece(kind, text, record, sink),
         };
         match fate {

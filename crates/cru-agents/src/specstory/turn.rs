@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::head::Head;
-use super::piece::{Kind, Speaker, speaker};
+use super::head::SpecStoryHead;
+use super::piece::{PieceKind, Speaker, speaker};
 use super::tool::{self, Tool};
 use crate::call::tools;
 use crate::claude::decision::approved;
-use crate::claude::said::{Said, plan_in, tell};
+use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::FileRef;
@@ -21,7 +21,7 @@ use cru_session::source::Sink;
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 
 /// The state of a history.
-pub(super) struct Session {
+pub(super) struct SpecStorySession {
     key: Rc<StreamKey>,
     title: Option<String>,
     /// When it began, until that is told.
@@ -31,9 +31,9 @@ pub(super) struct Session {
     calls: u64,
 }
 
-impl Session {
+impl SpecStorySession {
     /// A history with that head.
-    pub(super) fn new(key: Rc<StreamKey>, head: &Head) -> Self {
+    pub(super) fn new(key: Rc<StreamKey>, head: &SpecStoryHead) -> Self {
         Self {
             key,
             title: head.title.clone(),
@@ -45,13 +45,13 @@ impl Session {
     }
 
     /// Tells one piece.
-    pub(super) fn piece(&mut self, kind: Kind, lines: &[&str], record: u64, sink: &mut dyn Sink) -> Fate {
-        if kind == Kind::Speaker {
+    pub(super) fn piece(&mut self, kind: PieceKind, lines: &[&str], record: u64, sink: &mut dyn Sink) -> Fate {
+        if kind == PieceKind::Speaker {
             let next = lines.first().and_then(|line| speaker(line)).unwrap_or_default();
             self.speaker = next;
             return Fate::Shown;
         }
-        if kind == Kind::Head {
+        if kind == PieceKind::Head {
             if let Some(text) = self.title.take() {
                 let mut out = Out::new(sink, self.key.clone(), record, None);
                 out.quiet(EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: text.into() }));
@@ -65,8 +65,8 @@ impl Session {
             return Fate::Skipped("work of a sub-agent");
         }
         match kind {
-            Kind::Thought => thought(lines, &mut out),
-            Kind::Tool => self.tool(lines, &mut out),
+            PieceKind::Thought => thought(lines, &mut out),
+            PieceKind::Tool => self.tool(lines, &mut out),
             _ if self.speaker.is_user => user(lines, &mut out),
             _ => {
                 out.emit(EventKind::Reply(lines.join("\n").into()));
@@ -122,18 +122,18 @@ impl Session {
 fn user(lines: &[&str], out: &mut Out<'_>) -> Fate {
     let text = lines.join("\n");
     let (words, origin): (Cow<'_, str>, _) = match tell(&text) {
-        Said::Words(words) => (words, PromptOrigin::Typed),
-        Said::Plan(text) => {
+        ClaudeSaid::Words(words) => (words, PromptOrigin::Typed),
+        ClaudeSaid::Plan(text) => {
             out.emit(EventKind::Decision(approved(plan_in(&text), None)));
             (text, PromptOrigin::Typed)
         }
-        Said::Command(line) => (line.into(), PromptOrigin::Command),
-        Said::Shell(line) => (line, PromptOrigin::Shell),
-        Said::Interrupt { .. } => {
+        ClaudeSaid::Command(line) => (line.into(), PromptOrigin::Command),
+        ClaudeSaid::Shell(line) => (line, PromptOrigin::Shell),
+        ClaudeSaid::Interrupt { .. } => {
             out.emit(EventKind::Interrupt { call: None });
             return Fate::Shown;
         }
-        Said::Nothing(reason) => return Fate::Skipped(reason),
+        ClaudeSaid::Nothing(reason) => return Fate::Skipped(reason),
         _ => return Fate::Skipped("words of the host"),
     };
     if words.trim().is_empty() {

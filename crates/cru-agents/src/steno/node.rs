@@ -95,10 +95,10 @@ fn split<'r>(node: &Value, raw: &'r str) -> (String, &'r str) {
 }
 
 /// A checksum and how it was made.
-type Sum = (&'static str, String);
+type StenoSum = (&'static str, String);
 
 /// The files of a list. Their checksums are no hashes of ours and never stand as such.
-fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<Sum>)> {
+fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<StenoSum>)> {
     let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let file = |item: &Value| {
         let path = item.as_str().or_else(|| text(item, &["path", "file"]))?.trim();
@@ -112,7 +112,7 @@ fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<Sum>)> {
 }
 
 /// What is written as a hash: one of ours where it says so, else a checksum.
-fn hash(text: &str) -> (Option<String>, Option<Sum>) {
+fn hash(text: &str) -> (Option<String>, Option<StenoSum>) {
     let (method, digits) = text.trim().split_once(':').unwrap_or(("", text.trim()));
     let is_hex = (8..=128).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let digits = digits.to_ascii_lowercase();

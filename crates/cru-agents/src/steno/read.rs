@@ -32,7 +32,7 @@ const DERIVED: &[&str] = &["children"];
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut reader = Reader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new() };
+    let mut reader = StenoReader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new() };
     for path in &bundle.files {
         let mut account = Account::default();
         match document::read_json(bundle, path)? {
@@ -47,16 +47,16 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'s> {
+struct StenoReader<'s> {
     sink: &'s mut dyn Sink,
-    sessions: Vec<Session>,
+    sessions: Vec<StenoSession>,
     by_id: HashMap<String, usize>,
     /// The session of each node and the call that it became, by the id that is unique in the graph.
     nodes: HashMap<String, (usize, String)>,
 }
 
 /// One session while it is read.
-struct Session {
+struct StenoSession {
     key: Rc<StreamKey>,
     place: Place,
     calls: Calls,
@@ -69,7 +69,7 @@ struct Session {
     waits: bool,
 }
 
-impl Reader<'_> {
+impl StenoReader<'_> {
     fn file(&mut self, path: &Path, document: &str, account: &mut Account) {
         let root = members(document);
         let mut place = Where::new(document);
@@ -127,7 +127,7 @@ impl Reader<'_> {
         let key = StreamKey { session: id.clone(), agent: None };
         self.sink.open(Header { key: key.clone(), transcript: path.to_owned(), ..Header::default() });
         let intake = Intake::new(self.sink.bounds(&key));
-        self.sessions.push(Session {
+        self.sessions.push(StenoSession {
             key: Rc::new(key),
             place: Place::default(),
             calls: Calls::default(),

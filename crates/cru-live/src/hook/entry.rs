@@ -8,7 +8,7 @@ use cru_session::mask::Masks;
 
 /// An event of a host, as it was told, without the secrets in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct HookEntry {
     /// Id of the host.
     pub host: String,
     /// Name of the event ([`Event::name`]).
@@ -34,7 +34,7 @@ pub struct HashedFile {
     pub created: bool,
 }
 
-impl Entry {
+impl HookEntry {
     /// What is kept of an event. Looks at the files that a tool's call names.
     pub fn new(host: &Host, event: Event, input: Input) -> Self {
         let mut files = file::of(host, event, &input);
@@ -100,7 +100,7 @@ mod tests {
             "tool_input": { "command": format!("echo {token}"), "password": format!("correct{}", "horse") },
             "tool_response": { "stdout": format!("{}{token}", "x".repeat(8180)) },
         });
-        let entry = Entry::new(HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
+        let entry = HookEntry::new(HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
         let text = serde_json::to_string(&entry).unwrap();
         assert!(!text.contains(&token[..12]) && !text.contains("correcthorse"), "{text}");
         assert!(text.contains("\"session_id\":\"s-1\"") && text.contains("[secret:github-token]"), "{text}");

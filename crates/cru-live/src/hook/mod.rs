@@ -13,6 +13,6 @@ pub mod shell;
 pub mod table;
 pub mod trouble;
 
-pub use entry::{Entry, HashedFile};
+pub use entry::{HashedFile, HookEntry};
 pub use input::Input;
 pub use table::{Event, HOSTS, Host, Row};

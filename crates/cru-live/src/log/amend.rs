@@ -5,7 +5,7 @@ use cru_session::{Callout, Item, render};
 
 /// A callout of the note, as it stands there.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct NoteCallout {
     /// The phase it stands in.
     pub(super) phase: Option<String>,
     /// Its markdown with the line of its id, line ends `\n`.
@@ -14,7 +14,7 @@ pub(super) struct Block {
     pub(super) item: Item,
 }
 
-impl Block {
+impl NoteCallout {
     /// That of an item read from `note`.
     pub(super) fn read(note: &Note, phase: Option<&str>, item: &Item) -> Self {
         let mut text = item.span().of(note.text()).replace("\r\n", "\n");

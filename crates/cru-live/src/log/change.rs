@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::amend::Block;
+use super::amend::NoteCallout;
 use super::item;
 use super::known::Known;
 use super::page::Page;
@@ -23,7 +23,7 @@ impl Page<'_> {
                 error.callout.at = it.at.map(|_| at);
             }
             let phase = self.place_of(None);
-            self.known.errors.push(Block::new(phase.as_deref(), &item));
+            self.known.errors.push(NoteCallout::new(phase.as_deref(), &item));
             self.put(item);
             return Some(id);
         };
@@ -49,7 +49,7 @@ impl Page<'_> {
             let title = fold_whitespace(&sanitise(&it.question));
             let mut callout = Callout { body, id: Some(id.clone()), ..item::callout("question", title, it.at) };
             let phase = self.place_of(None);
-            let mut block = Block::new(phase.as_deref(), &Item::Callout(callout.clone()));
+            let mut block = NoteCallout::new(phase.as_deref(), &Item::Callout(callout.clone()));
             self.put(Item::Callout(callout.clone()));
             callout.fields.push(("Answer".to_owned(), it.text.clone()));
             block.item = Item::Callout(callout);
@@ -99,7 +99,7 @@ fn open_task(task: &Task) -> String {
 }
 
 /// Whether an error has no resolution, a question no answer.
-pub(super) fn is_open(block: &Block) -> bool {
+pub(super) fn is_open(block: &NoteCallout) -> bool {
     match &block.item {
         Item::Error(it) => it.resolution.is_none(),
         Item::Callout(it) => it.field("Answer").is_none(),

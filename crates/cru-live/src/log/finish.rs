@@ -45,7 +45,7 @@ impl Page<'_> {
         if names.len() > had {
             self.set("participants", Some(json!(names)));
         }
-        let Some(callout) = self.known.usage.as_ref().map(super::amend::Block::callout) else { return };
+        let Some(callout) = self.known.usage.as_ref().map(super::amend::NoteCallout::callout) else { return };
         let rows = usage::read(&callout.body);
         if rows.is_empty() {
             return;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::amend::Block;
+use super::amend::NoteCallout;
 use cru_note::Note;
 use cru_session::{Item, Phase, Session, usage};
 
@@ -11,7 +11,7 @@ const LARGEST: u64 = 99_999_999;
 
 /// Where something that can be named stands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct KnownPlace {
     pub(super) phase: Option<String>,
     /// Which list of steps it is in; `None` for what is no step.
     pub(super) list: Option<usize>,
@@ -23,11 +23,11 @@ pub(super) struct Known {
     /// The highest number of each kind of id: `n`, `p`, `u`, `e`, `q`.
     numbers: HashMap<&'static str, u64>,
     ids: HashSet<String>,
-    pub(super) places: HashMap<String, Place>,
-    pub(super) errors: Vec<Block>,
-    pub(super) questions: Vec<Block>,
-    pub(super) subagents: Vec<Block>,
-    pub(super) usage: Option<Block>,
+    pub(super) places: HashMap<String, KnownPlace>,
+    pub(super) errors: Vec<NoteCallout>,
+    pub(super) questions: Vec<NoteCallout>,
+    pub(super) subagents: Vec<NoteCallout>,
+    pub(super) usage: Option<NoteCallout>,
     /// Whether the usage is the last that stands in the note.
     pub(super) usage_is_last: bool,
     /// Lists of steps so far.
@@ -65,7 +65,7 @@ impl Known {
         self.in_list = false;
         self.behind_list = false;
         for item in items {
-            let block = || Block::read(note, phase, item);
+            let block = || NoteCallout::read(note, phase, item);
             self.usage_is_last = false;
             match item {
                 Item::Error(_) => self.errors.push(block()),
@@ -92,7 +92,7 @@ impl Known {
         }
         if let Some(id) = item.id() {
             let list = step.then_some(self.lists);
-            self.places.insert(id.to_lowercase(), Place { phase: phase.map(str::to_owned), list });
+            self.places.insert(id.to_lowercase(), KnownPlace { phase: phase.map(str::to_owned), list });
             self.take(id);
         }
     }
@@ -152,12 +152,12 @@ impl Known {
 
     /// The block that `name` means: an id, `last`, or a title (whole, or words that only one has). `open` tells those
     /// that `last` means first.
-    pub(super) fn find(blocks: &[Block], name: &str, open: impl Fn(&Block) -> bool) -> Option<usize> {
+    pub(super) fn find(blocks: &[NoteCallout], name: &str, open: impl Fn(&NoteCallout) -> bool) -> Option<usize> {
         let wanted = name.trim().trim_start_matches('^').to_lowercase();
         if wanted == "last" {
             return blocks.iter().rposition(open).or_else(|| blocks.len().checked_sub(1));
         }
-        let title = |block: &Block| block.callout().title.to_lowercase();
+        let title = |block: &NoteCallout| block.callout().title.to_lowercase();
         let by_id = blocks.iter().position(|block| block.item.id().is_some_and(|id| id.eq_ignore_ascii_case(&wanted)));
         let whole = || blocks.iter().rposition(|block| title(block) == wanted);
         let words = || {

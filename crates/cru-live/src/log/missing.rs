@@ -1,6 +1,6 @@
 //! What an entry names must be there: said before it is logged, while somebody can still correct it.
 
-use super::amend::Block;
+use super::amend::NoteCallout;
 use super::change::is_open;
 use super::known::Known;
 use super::page::Page;
@@ -28,8 +28,8 @@ impl Page<'_> {
                 return Some(Missing { message: format!("no block '{name}' in this session"), hint: self.steps() });
             }
         }
-        let titles = |blocks: &[Block], what: &str| {
-            let of = |block: &Block| format!("{} {}", block.item.id().unwrap_or("-"), block.callout().title);
+        let titles = |blocks: &[NoteCallout], what: &str| {
+            let of = |block: &NoteCallout| format!("{} {}", block.item.id().unwrap_or("-"), block.callout().title);
             let lines: Vec<String> = blocks.iter().rev().take(8).map(of).collect();
             if lines.is_empty() { format!("it has no {what}s") } else { format!("{what}s:\n  {}", lines.join("\n  ")) }
         };

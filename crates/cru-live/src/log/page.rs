@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::Value as Json;
 
-use super::amend::Block;
-use super::known::{Known, Place};
+use super::amend::NoteCallout;
+use super::known::{Known, KnownPlace};
 use super::missing::Missing;
 use super::{frontmatter, item, link, task};
 use crate::entry::{self, Entry};
@@ -114,7 +114,7 @@ impl<'a> Page<'a> {
                 let id = self.known.next("e", 3);
                 let item = item::error(it, &id);
                 let phase = self.place_of(it.after.as_deref().or(last(&it.step)));
-                self.known.errors.push(Block::new(phase.as_deref(), &item));
+                self.known.errors.push(NoteCallout::new(phase.as_deref(), &item));
                 self.place(item, it.after.as_deref().or(last(&it.step)));
                 Some(id)
             }
@@ -146,7 +146,7 @@ impl<'a> Page<'a> {
                 let id = self.known.next("q", 3);
                 let item = item::question(it, &id);
                 let phase = self.place_of(it.after.as_deref());
-                self.known.questions.push(Block::new(phase.as_deref(), &item));
+                self.known.questions.push(NoteCallout::new(phase.as_deref(), &item));
                 self.place(item, it.after.as_deref());
                 Some(id)
             }
@@ -247,7 +247,7 @@ impl<'a> Page<'a> {
         let block = place.list.and_then(|list| self.known.tails.get(&list).cloned()).unwrap_or(id);
         if let Some(id) = item.id() {
             self.known.take(id);
-            self.known.places.insert(id.to_lowercase(), Place { phase: place.phase.clone(), list: None });
+            self.known.places.insert(id.to_lowercase(), KnownPlace { phase: place.phase.clone(), list: None });
             if let Some(list) = place.list {
                 self.known.tails.insert(list, id.to_owned());
             }
@@ -285,7 +285,7 @@ impl<'a> Page<'a> {
     }
 
     /// A block becomes another one.
-    pub(super) fn replace(&mut self, old: &Block, new: String) {
+    pub(super) fn replace(&mut self, old: &NoteCallout, new: String) {
         self.flush();
         self.ops.push(Op::Replace { phase: old.phase.clone(), old: old.text.clone(), new });
     }
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
             };
             let item = item::subagent(&told, mode, Some(Link::to_note(session.clone())), Vec::new());
             let phase = self.place_of(it.after.as_deref());
-            self.known.subagents.push(Block::new(phase.as_deref(), &item));
+            self.known.subagents.push(NoteCallout::new(phase.as_deref(), &item));
             self.place(item, it.after.as_deref());
         }
         Some(session)

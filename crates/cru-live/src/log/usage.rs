@@ -1,6 +1,6 @@
 //! The table of tokens: one for a session, added up by model, at the end of the note when work pauses or ends.
 
-use super::amend::Block;
+use super::amend::NoteCallout;
 use super::item;
 use super::page::Page;
 use crate::entry;
@@ -32,7 +32,8 @@ impl Page<'_> {
         if self.usage.is_empty() && self.cost == 0.0 && !moves {
             return;
         }
-        let mut callout = old.as_ref().map_or_else(|| item::callout(usage::KIND, String::new(), None), Block::callout);
+        let mut callout =
+            old.as_ref().map_or_else(|| item::callout(usage::KIND, String::new(), None), NoteCallout::callout);
         let mut rows = usage::read(&callout.body);
         for (model, used) in std::mem::take(&mut self.usage) {
             match rows.iter_mut().find(|(name, _)| *name == model) {
@@ -50,7 +51,7 @@ impl Page<'_> {
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];
         callout.body = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
         let item = Item::Callout(callout);
-        let mut new = Block::new(None, &item);
+        let mut new = NoteCallout::new(None, &item);
         match old {
             Some(old) if !moves => {
                 new.phase.clone_from(&old.phase);
@@ -71,7 +72,7 @@ impl Page<'_> {
 
     /// The cost that the table says, in dollars.
     pub(super) fn written_cost(&self) -> f64 {
-        let callout = self.known.usage.as_ref().map(Block::callout).unwrap_or_default();
+        let callout = self.known.usage.as_ref().map(NoteCallout::callout).unwrap_or_default();
         let line = callout.body.lines().find_map(|line| line.strip_prefix("Cost: ").map(str::to_owned));
         line.and_then(|line| line.split(' ').next()?.parse().ok()).filter(|cost: &f64| cost.is_finite()).unwrap_or(0.0)
     }

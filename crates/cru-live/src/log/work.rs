@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::amend::Block;
+use super::amend::NoteCallout;
 use super::item;
 use super::page::Page;
 use crate::entry;
@@ -65,7 +65,7 @@ impl Page<'_> {
         };
         if child.is_some() {
             let phase = self.place_of(None);
-            self.known.subagents.push(Block::new(phase.as_deref(), &item));
+            self.known.subagents.push(NoteCallout::new(phase.as_deref(), &item));
         }
         self.put(item);
         child

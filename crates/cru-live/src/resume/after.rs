@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::phase::Place;
+use super::phase::ItemPlace;
 use super::text;
 use cru_graph::{Reason, dependencies};
 use cru_session::Session;
@@ -11,7 +11,7 @@ use cru_session::Session;
 #[derive(Debug, Default)]
 pub(super) struct After {
     phases: HashMap<usize, String>,
-    items: HashMap<Place, String>,
+    items: HashMap<ItemPlace, String>,
 }
 
 impl After {
@@ -37,7 +37,7 @@ impl After {
     }
 
     /// `after n-001, n-004`, where somebody wrote so of the step there.
-    pub(super) fn step(&self, place: Place) -> Option<&str> {
+    pub(super) fn step(&self, place: ItemPlace) -> Option<&str> {
         self.items.get(&place).map(String::as_str)
     }
 }

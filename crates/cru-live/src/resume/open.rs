@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::pack::Entry;
-use super::phase::{self, Detail, Place};
+use super::phase::{self, Detail, ItemPlace};
 use super::point::Point;
 use super::{text, token};
 use cru_graph::plan::{is_begun, is_open};
@@ -94,7 +94,7 @@ fn line(task: &Task) -> String {
 }
 
 /// The newest checkpoint up to the resume point, or a newer summary that the host went on from.
-pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(Place, &'a Callout)> {
+pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(ItemPlace, &'a Callout)> {
     let phases = point.before().iter().enumerate().rev();
     phases
         .flat_map(|(index, phase)| phase.items.iter().enumerate().rev().map(move |(at, item)| (index, at, item)))
@@ -109,7 +109,7 @@ fn is_compaction(callout: &Callout) -> bool {
 }
 
 /// What a checkpoint says, within `room` tokens.
-pub(super) fn written(checkpoint: &Callout, session: &Session, place: Place, room: u64) -> Option<Entry> {
+pub(super) fn written(checkpoint: &Callout, session: &Session, place: ItemPlace, room: u64) -> Option<Entry> {
     let phase = place.0.and_then(|index| session.phases.get(index));
     let title = text::inline(&checkpoint.title);
     let mut head = phase.map_or_else(String::new, |phase| format!("In {}", text::short(&phase.id, 20)));

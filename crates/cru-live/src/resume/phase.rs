@@ -50,20 +50,20 @@ impl<'a> Usual<'a> {
 }
 
 /// Where an item stands: index of its phase (`None`: before the first), index in it.
-pub(super) type Place = (Option<usize>, usize);
+pub(super) type ItemPlace = (Option<usize>, usize);
 
 /// What the pack has shown before its phases, so that they only name it.
 #[derive(Debug, Default)]
 pub(super) struct Above {
     /// The user's words.
-    pub(super) words: HashSet<Place>,
+    pub(super) words: HashSet<ItemPlace>,
     /// The last checkpoint.
-    pub(super) checkpoint: Option<Place>,
+    pub(super) checkpoint: Option<ItemPlace>,
 }
 
 /// A piece of a phase.
 #[derive(Clone, Debug)]
-struct Block {
+struct PhasePiece {
     text: String,
     tokens: u64,
     /// A line of a list, which needs no blank line to the next.
@@ -72,7 +72,7 @@ struct Block {
     words: bool,
 }
 
-impl Block {
+impl PhasePiece {
     fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { tokens: token::count(&text), text, tight: false, words: false }
@@ -82,8 +82,8 @@ impl Block {
 /// A phase on its way into a pack.
 #[derive(Debug)]
 pub(super) struct Drawn {
-    head: Block,
-    blocks: Vec<Block>,
+    head: PhasePiece,
+    blocks: Vec<PhasePiece>,
     /// Leading blocks that are what the user wanted of the phase.
     asked: usize,
 }
@@ -92,7 +92,7 @@ pub(super) struct Drawn {
 pub(super) fn draw(phase: &Phase, index: usize, usual: Usual<'_>, above: &Above, detail: Detail) -> Drawn {
     let heading = format!("### {}", name(phase));
     let facts = facts(phase, index, usual);
-    let head = Block::new(if facts.is_empty() { heading } else { format!("{heading}\n\n{facts}") });
+    let head = PhasePiece::new(if facts.is_empty() { heading } else { format!("{heading}\n\n{facts}") });
     let mut blocks = Vec::new();
     let mut asked = 0;
     for (at, item) in phase.items.iter().enumerate() {
@@ -169,15 +169,15 @@ impl Drawn {
 }
 
 /// A line that says what does not stand here.
-fn left_out(blocks: &[Block]) -> Block {
+fn left_out(blocks: &[PhasePiece]) -> PhasePiece {
     let steps = blocks.iter().filter(|block| block.tight).count() as u64;
     let others = blocks.len() as u64 - steps;
     let words = [(steps, "step"), (others, "remark")];
     let words: Vec<_> = words.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(*n, noun)).collect();
-    Block::new(format!("… {} left out here …", words.join(" and ")))
+    PhasePiece::new(format!("… {} left out here …", words.join(" and ")))
 }
 
-fn join<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
+fn join<'a>(blocks: impl Iterator<Item = &'a PhasePiece>) -> String {
     let mut out = String::new();
     let mut tight = false;
     for block in blocks {
@@ -256,11 +256,20 @@ fn lasted(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-fn block(item: &Item, place: Place, of_agent: bool, after: &After, above: &Above, detail: Detail) -> Option<Block> {
+fn block(
+    item: &Item,
+    place: ItemPlace,
+    of_agent: bool,
+    after: &After,
+    above: &Above,
+    detail: Detail,
+) -> Option<PhasePiece> {
     match item {
-        Item::Step(it) => Some(Block { tight: true, ..Block::new(step(it, after.step(place), detail)) }),
-        Item::User(it) => Some(Block { words: true, ..Block::new(user(it, above.words.contains(&place), detail)) }),
-        Item::Decision(it) => Some(Block::new(format!("Decided: **{}** (above)", decision::title(it)))),
+        Item::Step(it) => Some(PhasePiece { tight: true, ..PhasePiece::new(step(it, after.step(place), detail)) }),
+        Item::User(it) => {
+            Some(PhasePiece { words: true, ..PhasePiece::new(user(it, above.words.contains(&place), detail)) })
+        }
+        Item::Decision(it) => Some(PhasePiece::new(format!("Decided: **{}** (above)", decision::title(it)))),
         Item::Error(it) => {
             let mut body = it.text.trim().to_owned();
             if let Some(resolution) = &it.resolution {
@@ -269,18 +278,18 @@ fn block(item: &Item, place: Place, of_agent: bool, after: &After, above: &Above
             let step: Vec<_> = it.steps.iter().filter_map(|link| link.block.as_deref()).collect();
             let step = if step.is_empty() { String::new() } else { format!(" ({})", text::inline(&step.join(", "))) };
             let title = format!("Error: **{}**{step}", or(text::inline(&it.callout.title), "untitled"));
-            Some(Block::new(remark(&title, &body, detail)))
+            Some(PhasePiece::new(remark(&title, &body, detail)))
         }
-        Item::Subagent(it) => Some(Block::new(subagent(it, detail))),
+        Item::Subagent(it) => Some(PhasePiece::new(subagent(it, detail))),
         Item::Tasks(_) => None,
         Item::Callout(it) if LEFT_OUT.contains(&it.kind.as_str()) => None,
-        Item::Callout(_) if above.checkpoint == Some(place) => Some(Block::new("Checkpoint (above)")),
-        Item::Callout(it) => Some(Block::new(remark(&label(it), &it.body, detail))),
+        Item::Callout(_) if above.checkpoint == Some(place) => Some(PhasePiece::new("Checkpoint (above)")),
+        Item::Callout(it) => Some(PhasePiece::new(remark(&label(it), &it.body, detail))),
         Item::Prose(it) => {
             let (said, _) = text::cut(&text::clean(&it.text), detail.most(120));
             let quote = text::quote(&said, "");
             let who = if of_agent { "The agent" } else { "Text" };
-            (!quote.is_empty()).then(|| Block::new(format!("{who}:\n{quote}")))
+            (!quote.is_empty()).then(|| PhasePiece::new(format!("{who}:\n{quote}")))
         }
     }
 }

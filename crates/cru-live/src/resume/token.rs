@@ -24,24 +24,24 @@ pub(super) fn line(line: &str) -> u64 {
     let mut tokens = 1;
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
-        let mut kind = Kind::of(c);
+        let mut kind = TokenKind::of(c);
         let mut same = true;
         let mut run = 1;
         while let Some(&next) = chars.peek() {
             let goes_on = match kind {
                 // `HttpServer` and `fooBar` are two words.
-                Kind::Lower => Kind::of(next) == Kind::Lower,
-                Kind::Upper if run == 1 && Kind::of(next) == Kind::Lower => {
-                    kind = Kind::Lower;
+                TokenKind::Lower => TokenKind::of(next) == TokenKind::Lower,
+                TokenKind::Upper if run == 1 && TokenKind::of(next) == TokenKind::Lower => {
+                    kind = TokenKind::Lower;
                     true
                 }
-                Kind::Mark => {
-                    Kind::of(next) == Kind::Mark && {
+                TokenKind::Mark => {
+                    TokenKind::of(next) == TokenKind::Mark && {
                         same &= next == c;
                         true
                     }
                 }
-                kind => Kind::of(next) == kind,
+                kind => TokenKind::of(next) == kind,
             };
             if !goes_on {
                 break;
@@ -50,32 +50,32 @@ pub(super) fn line(line: &str) -> u64 {
             run += 1;
         }
         tokens += match kind {
-            Kind::Mark if same => 1 + run / 8,
+            TokenKind::Mark if same => 1 + run / 8,
             kind => cost(kind, run, c),
         } as u64;
     }
     tokens
 }
 
-fn cost(kind: Kind, run: usize, first: char) -> usize {
+fn cost(kind: TokenKind, run: usize, first: char) -> usize {
     match kind {
-        Kind::Lower if run <= WORD => 1,
-        Kind::Lower => run.div_ceil(PIECE),
-        Kind::Upper => run.div_ceil(CAPITALS),
-        Kind::Digit => run.div_ceil(3),
+        TokenKind::Lower if run <= WORD => 1,
+        TokenKind::Lower => run.div_ceil(PIECE),
+        TokenKind::Upper => run.div_ceil(CAPITALS),
+        TokenKind::Digit => run.div_ceil(3),
         // One blank belongs to the word behind it.
-        Kind::Blank if run == 1 && first == ' ' => 0,
-        Kind::Blank => 1 + run / 16,
+        TokenKind::Blank if run == 1 && first == ' ' => 0,
+        TokenKind::Blank => 1 + run / 16,
         // `":"` and `});` are known to encoders.
-        Kind::Mark => (2 * run).div_ceil(3),
-        Kind::Letter => run.div_ceil(2),
-        Kind::Wide => run + run / 2,
-        Kind::Symbol => 2 * run,
+        TokenKind::Mark => (2 * run).div_ceil(3),
+        TokenKind::Letter => run.div_ceil(2),
+        TokenKind::Wide => run + run / 2,
+        TokenKind::Symbol => 2 * run,
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Lower,
     Upper,
     Digit,
@@ -90,7 +90,7 @@ enum Kind {
     Symbol,
 }
 
-impl Kind {
+impl TokenKind {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::pack::Entry;
-use super::phase::Place;
+use super::phase::ItemPlace;
 use super::point::Point;
 use super::text;
 use cru_graph::turns;
@@ -16,13 +16,13 @@ const LONGEST: u64 = 400;
 /// Words with their place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said<'a> {
-    pub(super) place: Place,
+    pub(super) place: ItemPlace,
     user: &'a User,
-    kind: Kind,
+    kind: WordKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum WordKind {
     First,
     Correction,
     Other,
@@ -46,9 +46,9 @@ fn all<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
             continue;
         }
         let kind = match said.is_empty() {
-            true => Kind::First,
-            false if corrects(user) => Kind::Correction,
-            false => Kind::Other,
+            true => WordKind::First,
+            false if corrects(user) => WordKind::Correction,
+            false => WordKind::Other,
         };
         said.push(Said { place, user, kind });
     }
@@ -58,21 +58,21 @@ fn all<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
 /// What was asked first and every correction, in order.
 pub(super) fn standing<'a>(session: &'a Session, point: &Point<'a>) -> Vec<Said<'a>> {
     let mut said = all(session, point);
-    said.retain(|it| it.kind != Kind::Other);
+    said.retain(|it| it.kind != WordKind::Other);
     said
 }
 
 /// The other words of the phases in `phases`, in order.
 pub(super) fn others<'a>(session: &'a Session, point: &Point<'a>, phases: std::ops::Range<usize>) -> Vec<Said<'a>> {
     let mut said = all(session, point);
-    said.retain(|it| it.kind == Kind::Other && it.place.0.is_some_and(|index| phases.contains(&index)));
+    said.retain(|it| it.kind == WordKind::Other && it.place.0.is_some_and(|index| phases.contains(&index)));
     said
 }
 
 impl Said<'_> {
     /// How much it matters: corrections first, the newest before the older ones.
-    pub(super) fn rank(&self) -> (bool, bool, std::cmp::Reverse<Place>) {
-        (self.kind == Kind::Other, self.kind == Kind::First, std::cmp::Reverse(self.place))
+    pub(super) fn rank(&self) -> (bool, bool, std::cmp::Reverse<ItemPlace>) {
+        (self.kind == WordKind::Other, self.kind == WordKind::First, std::cmp::Reverse(self.place))
     }
 
     /// As it stands in a pack.
@@ -80,9 +80,9 @@ impl Said<'_> {
         let phase = self.place.0.and_then(|index| session.phases.get(index));
         let place = phase.map_or_else(|| "before the first phase".to_owned(), |it| text::short(&it.id, 20));
         let kind = match self.kind {
-            Kind::First => "Asked first",
-            Kind::Correction => "Correction",
-            Kind::Other => "Said",
+            WordKind::First => "Asked first",
+            WordKind::Correction => "Correction",
+            WordKind::Other => "Said",
         };
         let done = self.user.interpretation.as_deref().map(|words| text::short(words, 160));
         let done = done.filter(|words| !words.is_empty()).map_or_else(String::new, |words| format!(" (then: {words})"));

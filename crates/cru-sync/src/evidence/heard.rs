@@ -47,7 +47,7 @@ impl Heard {
 
     /// Keeps the words of a stream that was read from `files`, where there is room.
     pub(crate) fn keep(&self, key: &StreamKey, files: &Arc<Vec<(PathBuf, Fingerprint)>>, words: StreamWords) {
-        let size = words.told.iter().map(|told| told.text.text.len() + size_of::<Told>()).sum();
+        let size = words.told.iter().map(|told| told.text.text.len() + size_of::<HeardText>()).sum();
         if self.bytes.fetch_add(size, Ordering::Relaxed) + size > MOST {
             self.bytes.fetch_sub(size, Ordering::Relaxed);
             return;
@@ -71,13 +71,13 @@ impl Heard {
 #[derive(Debug)]
 pub(crate) struct StreamWords {
     pub(crate) fold: Fold,
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<HeardText>,
     limit: usize,
 }
 
 /// What a call or an answer says.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct HeardText {
     pub(crate) call: String,
     /// Of the transcript, from 1.
     pub(crate) line: u64,
@@ -131,7 +131,7 @@ impl StreamWords {
             _ => return,
         };
         if !text.text.trim().is_empty() {
-            self.told.push(Told { call: call.clone().into_owned(), line, file: file.cloned(), text });
+            self.told.push(HeardText { call: call.clone().into_owned(), line, file: file.cloned(), text });
         }
     }
 }

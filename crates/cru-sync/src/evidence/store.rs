@@ -29,7 +29,7 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// A file of a session, as it was at one time. The last line of a source counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct KeptFile {
     host: String,
     host_session: String,
     /// Where it was, `~` for home.
@@ -127,7 +127,7 @@ impl Store {
             sum.new_bytes += part.len() as u64;
             parts.push(self.put(&part, sum)?);
         }
-        let kept = Kept {
+        let kept = KeptFile {
             host: owner.host.to_owned(),
             host_session: owner.host_session.to_owned(),
             source,
@@ -163,7 +163,7 @@ impl Store {
 
     /// The files of a session, in the order they are read, and how many bytes they are.
     pub(crate) fn files(&self, session: &str) -> (Vec<PathBuf>, u64) {
-        let mut kept: Vec<Kept> = self.list(session).into_values().collect();
+        let mut kept: Vec<KeptFile> = self.list(session).into_values().collect();
         kept.sort_by(|a, b| (a.order, &a.source).cmp(&(b.order, &b.source)));
         let bytes = kept.iter().map(|kept| kept.bytes).sum();
         (kept.iter().filter_map(|kept| expand_home(&kept.source, &self.env)).collect(), bytes)
@@ -172,7 +172,7 @@ impl Store {
     /// Takes the copies of a session's files out: as if they were where they were. A copy that is damaged is left out.
     pub(crate) fn bundle(&self, session: &str) -> Bundle {
         let mut bundle = Bundle::default();
-        let mut kept: Vec<Kept> = self.list(session).into_values().collect();
+        let mut kept: Vec<KeptFile> = self.list(session).into_values().collect();
         kept.sort_by(|a, b| (a.order, &a.source).cmp(&(b.order, &b.source)));
         for kept in kept {
             let Some((path, bytes)) = expand_home(&kept.source, &self.env).zip(self.bytes(&kept)) else { continue };
@@ -182,7 +182,7 @@ impl Store {
         bundle
     }
 
-    fn bytes(&self, kept: &Kept) -> Option<Vec<u8>> {
+    fn bytes(&self, kept: &KeptFile) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for part in &kept.parts {
             let packed = files::read_regular(&self.part_path(&part.hash), PART * 2).ok().flatten()?;
@@ -200,7 +200,7 @@ impl Store {
         let folders = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
-        let mut sessions: BTreeMap<String, BTreeMap<(usize, PathBuf), Kept>> = BTreeMap::new();
+        let mut sessions: BTreeMap<String, BTreeMap<(usize, PathBuf), KeptFile>> = BTreeMap::new();
         let mut missing: BTreeMap<String, bool> = BTreeMap::new();
         for kept in names.iter().flat_map(|name| self.list(name).into_values()).filter(|kept| kept.host == host) {
             let Some(path) = expand_home(&kept.source, &self.env) else { continue };
@@ -209,7 +209,7 @@ impl Store {
             sessions.entry(root).or_default().insert((kept.order, path), kept);
         }
         sessions.retain(|root, files| missing.get(root) == Some(&true) && files.keys().all(|(_, path)| !path.exists()));
-        let bundle = |files: BTreeMap<(usize, PathBuf), Kept>| {
+        let bundle = |files: BTreeMap<(usize, PathBuf), KeptFile>| {
             let mut bundle = Bundle::default();
             for ((_, path), kept) in files {
                 let Some(bytes) = self.bytes(&kept) else { continue };
@@ -222,9 +222,9 @@ impl Store {
     }
 
     /// The last line of each source.
-    fn list(&self, session: &str) -> BTreeMap<String, Kept> {
+    fn list(&self, session: &str) -> BTreeMap<String, KeptFile> {
         let bytes = files::read_regular(&self.list_path(session), LONGEST).ok().flatten().unwrap_or_default();
-        let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Kept>(line).ok());
+        let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<KeptFile>(line).ok());
         lines.map(|kept| (kept.source.clone(), kept)).collect()
     }
 

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 
 use crate::evidence::files::{Files, Slices};
-use crate::evidence::heard::{Heard, LineNow, OneStream, StreamWords, Told};
+use crate::evidence::heard::{Heard, HeardText, LineNow, OneStream, StreamWords};
 use crate::evidence::store::Store;
 use crate::grow::ids::Ids;
 use cru_base::Env;
@@ -169,12 +169,12 @@ impl Evidence for Transcripts {
         });
         let Some(StreamWords { fold, told, .. }) = words else { return Vec::new() };
         let steps = Steps::of(note, session);
-        let calls: Vec<(Option<String>, Told)> =
+        let calls: Vec<(Option<String>, HeardText)> =
             told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
         let account = fold.finish(Consumed::default()).session;
         let ids = Ids::found(&account, session);
         let (told, there) = (deeds(&account), deeds(session));
-        let entry = |(id, it): (Option<String>, Told)| {
+        let entry = |(id, it): (Option<String>, HeardText)| {
             let id = id?;
             let now = ids.now(&id);
             // The step of another session, whose records are copied here, may have the same number. One that the note

@@ -18,7 +18,7 @@ use cru_session::source::Bundle;
 use cru_session::{Item, Session, Step, render, usage};
 
 /// What stands for the text that was generated last.
-pub(super) struct Merged {
+pub(super) struct RewrittenBase {
     pub(super) ids: Ids,
     pub(super) base: String,
     /// Steps of that part that are not in the note and are not written.
@@ -34,7 +34,7 @@ impl Grower<'_> {
         part: Rewritten,
         note: &Note,
         there: &Session,
-    ) -> Result<Merged, Grown> {
+    ) -> Result<RewrittenBase, Grown> {
         const ANOTHER: Grown = Grown::Refused("the transcript is another one than it was");
         let draft = self.reading.first(bundle, &old.draft.key, Some(part.records)).ok_or(ANOTHER)?;
         let mut session = self.linked(old, draft, there);
@@ -64,7 +64,7 @@ impl Grower<'_> {
         session.meta.cost_usd = there.meta.cost_usd;
         session.meta.transcript.clone_from(&there.meta.transcript);
         let base = with_usage(render::note(&session), note);
-        Ok(Merged { ids, base, missing: missing.len() })
+        Ok(RewrittenBase { ids, base, missing: missing.len() })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Value as Json, json};
 
-use cru_live::hook::{Entry, Event};
+use cru_live::hook::{Event, HookEntry};
 use cru_session::op::Op;
 use cru_session::{Session, Status, time};
 use cru_vault::Journal;
@@ -46,7 +46,7 @@ pub(crate) fn settle(ops: &mut Vec<Op>, there: &Session, new: &Session, goes_on:
 pub(crate) fn goes_on(journal: &Journal, from: Option<&Mark>) -> bool {
     let begins = |event| matches!(event, Event::SessionStart | Event::Prompt | Event::PreTool | Event::SubagentStart);
     let lines = journal.read(from).map(|read| read.entries).unwrap_or_default();
-    let entries = lines.iter().filter_map(|line| serde_json::from_str::<Entry>(line.event.get()).ok());
+    let entries = lines.iter().filter_map(|line| serde_json::from_str::<HookEntry>(line.event.get()).ok());
     entries.filter_map(|entry| entry.event()).any(begins)
 }
 

@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooked::Told;
+use crate::hooked::HookLine;
 use cru_base::{Error, Result, files};
-use cru_live::hook::Entry;
+use cru_live::hook::HookEntry;
 use cru_vault::State;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
     id: String,
     time: jiff::Timestamp,
-    entry: Entry,
+    entry: HookEntry,
 }
 
 /// Keeps what is new, and gives all there is.
-pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>> {
+pub(crate) fn keep(state: &State, key: &str, told: &[HookLine]) -> Result<Vec<HookLine>> {
     let path = path(state, key);
     let mut all = read(&path)?;
     if files::is_shared(&path) {
@@ -33,7 +33,7 @@ pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>>
         files::put_private(&path, format!("{}\n", lines.join("\n")).as_bytes())?;
     }
     let known: HashSet<String> = all.iter().map(|told| told.id.clone()).collect();
-    let fresh: Vec<&Told> = told.iter().filter(|told| !known.contains(&told.id)).collect();
+    let fresh: Vec<&HookLine> = told.iter().filter(|told| !known.contains(&told.id)).collect();
     let mut lines = String::new();
     for told in &fresh {
         let line = line(told)?;
@@ -45,7 +45,7 @@ pub(crate) fn keep(state: &State, key: &str, told: &[Told]) -> Result<Vec<Told>>
         lines.push('\n');
         files::append_private(&path, lines.as_bytes())?;
     }
-    all.extend(fresh.into_iter().map(|told| Told { entry: told.entry.clone().masked(), ..told.clone() }));
+    all.extend(fresh.into_iter().map(|told| HookLine { entry: told.entry.clone().masked(), ..told.clone() }));
     Ok(all)
 }
 
@@ -54,12 +54,12 @@ pub(crate) fn forget(state: &State, key: &str) -> Result<()> {
     files::remove(&path(state, key)).map(drop)
 }
 
-fn line(told: &Told) -> Result<String> {
+fn line(told: &HookLine) -> Result<String> {
     let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone().masked() };
     serde_json::to_string(&line).map_err(|error| Error::internal("encode an event of a hook", error))
 }
 
-fn read(path: &Path) -> Result<Vec<Told>> {
+fn read(path: &Path) -> Result<Vec<HookLine>> {
     let bytes = match files::read(path) {
         Err(_) if !path.exists() => return Ok(Vec::new()),
         bytes => bytes?,
@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<Vec<Told>> {
     let mut seen = HashSet::new();
     let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
     let lines = lines.filter(|line| seen.insert(line.id.clone()));
-    Ok(lines.map(|line| Told { id: line.id, time: line.time, entry: line.entry }).collect())
+    Ok(lines.map(|line| HookLine { id: line.id, time: line.time, entry: line.entry }).collect())
 }
 
 fn path(state: &State, key: &str) -> PathBuf {

@@ -28,7 +28,7 @@ use crate::read::hook_facts::HookFacts;
 use crate::read::reading::Reading;
 use cru_base::files::Fingerprint;
 use cru_base::{Env, Error, Result};
-use cru_live::hook::{Entry, HOSTS};
+use cru_live::hook::{HOSTS, HookEntry};
 use cru_live::turn::Turn;
 use cru_session::source::{Bundle, Hook, Importer};
 use cru_session::{Meta, fold};
@@ -59,13 +59,13 @@ enum Next {
 
 /// A line of a hook's journal.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct HookLine {
     /// Unique.
     pub id: String,
     /// When.
     pub time: Timestamp,
     /// What.
-    pub entry: Entry,
+    pub entry: HookEntry,
 }
 
 /// A session that hooks tell of.
@@ -78,7 +78,7 @@ pub struct Hooked {
     /// Its transcript, as the host names it.
     pub transcript: Option<PathBuf>,
     /// What its hooks told and the journal still holds.
-    pub told: Vec<Told>,
+    pub told: Vec<HookLine>,
     /// The `session_id` of the note that it goes on with.
     pub continues: Option<String>,
     /// Whether it is over: then nothing waits for an answer any more.
@@ -125,12 +125,12 @@ impl Hooked {
 
     fn of_journal(journal: &Journal) -> Result<Option<Self>> {
         let read = journal.read(None)?;
-        let told: Vec<Told> = read
+        let told: Vec<HookLine> = read
             .entries
             .into_iter()
             .filter_map(|line| {
                 let entry = serde_json::from_str(line.event.get()).ok()?;
-                Some(Told { id: line.id, time: line.time, entry })
+                Some(HookLine { id: line.id, time: line.time, entry })
             })
             .collect();
         let text = |name: &str| {

@@ -35,7 +35,7 @@ pub(crate) struct Read {
 
 /// What is known before a bundle is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Before<'a> {
+pub(crate) struct BeforeRead<'a> {
     /// How much of a stream is wanted.
     pub(crate) bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync),
     /// When the last record of a stream's note was written, where there is one.
@@ -52,7 +52,7 @@ pub(crate) struct Before<'a> {
 pub(crate) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 
 /// Reads a bundle and folds its streams.
-pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: Before<'_>) -> Bundled {
+pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: BeforeRead<'_>) -> Bundled {
     let mut collector = Collector {
         host: importer.host(),
         options,
@@ -76,7 +76,7 @@ pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, bef
 struct Collector<'a> {
     host: &'static str,
     options: Asked<'a>,
-    before: Before<'a>,
+    before: BeforeRead<'a>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
     /// When a stream's note ended, and the last record until then.

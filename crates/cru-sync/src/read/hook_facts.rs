@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use cru_live::hook::{Entry, HashedFile};
+use cru_live::hook::{HashedFile, HookEntry};
 use cru_session::event::CallResult;
 
 /// What hooks saw, by call.
@@ -17,7 +17,7 @@ pub struct HookFacts {
 
 impl HookFacts {
     /// Of the entries of a session's journal.
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a HookEntry>) -> Self {
         let mut facts = Self::default();
         for entry in entries {
             let call = entry.input.get("tool_use_id").and_then(Value::as_str);
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
     use cru_session::FileRef;
 
-    fn entry(call: &str, path: &str, hash: &str, created: bool) -> Entry {
-        Entry {
+    fn entry(call: &str, path: &str, hash: &str, created: bool) -> HookEntry {
+        HookEntry {
             host: "claude-code".to_owned(),
             event: "post-tool".to_owned(),
             input: serde_json::json!({ "tool_use_id": call }),

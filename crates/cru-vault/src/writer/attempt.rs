@@ -150,7 +150,8 @@ impl<'a> Attempt<'a> {
                 let nothing = &mut |_: &Note, _: &Known, _: &Operations| Ok(Job::default());
                 match self.make_of(Some(&bringing), nothing) {
                     Ok(Step::Done(written)) => {
-                        let after = (merge == Merge::Instead && written.changed).then_some(self.written_bytes.as_slice());
+                        let after =
+                            (merge == Merge::Instead && written.changed).then_some(self.written_bytes.as_slice());
                         gained.done(written.revision, after, now);
                     }
                     Ok(Step::Refused) => {}
