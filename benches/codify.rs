@@ -1,9 +1,9 @@
 //! How fast sessions become a workflow, as a whole process, against reading the same notes in the same run.
 //!
-//! `cargo bench --bench codify` makes a session of 10,000 steps, and 500 sessions to be codified together; `-- --vault DIR`
-//! takes the sessions of that vault instead of the 500. With `--require` it exits with 1 when a median is above its target.
-//! Runs take turns, so that a busy machine slows both alike. The floor reads all notes side by side and makes nothing of
-//! them.
+//! `cargo bench --bench codify` makes a session of 10,000 steps, and 500 sessions to be codified together; `-- --vault
+//! DIR` takes the sessions of that vault instead of the 500. With `--require` it exits with 1 when a median is above
+//! its target. Runs take turns, so that a busy machine slows both alike. The floor reads all notes side by side and
+//! makes nothing of them.
 
 #![expect(clippy::print_stdout, reason = "a bench talks to a terminal")]
 

@@ -2,8 +2,8 @@
 //! the same notes in the same run: reading and parsing them.
 //!
 //! `cargo bench --bench learn` makes a vault of 1,000 sessions, some 5,000 cases; `-- --sessions 10000` is the real thing
-//! (about 300 MB), `-- --vault DIR` takes one that is there and writes nothing into it. With `--require` it exits with 1 when
-//! a figure is not what it must be: 300 MB for any number of sessions, and 20 seconds for 10,000 of them.
+//! (about 300 MB), `-- --vault DIR` takes one that is there and writes nothing into it. With `--require` it exits with
+//! 1 when a figure is not what it must be: 300 MB for any number of sessions, and 20 seconds for 10,000 of them.
 
 #![expect(clippy::print_stdout, reason = "a bench talks to a terminal")]
 

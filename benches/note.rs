@@ -1,9 +1,9 @@
 //! How fast a note is read, against the bare markdown parser on the same bytes.
 //!
 //! `cargo bench --bench note` prints MB/s and ratios; with `-- --require 0.5` it exits with 1 when reading is slower than
-//! that share of the bare parser, and a word picks the corpora whose names hold it. Runs take turns and the median counts, so that a busy machine slows both alike.
-//! The word `hostile` measures hostile texts instead: milliseconds for 1 MB (or as many as a
-//! number says), and the growth from half of that.
+//! that share of the bare parser, and a word picks the corpora whose names hold it. Runs take turns and the median
+//! counts, so that a busy machine slows both alike. The word `hostile` measures hostile texts instead: milliseconds for
+//! 1 MB (or as many as a number says), and the growth from half of that.
 //!
 //! Three things are measured: the bare parser (all events with their ranges, counted), `parse` (what a list of sessions
 //! needs) and `parse` with its inlines (what a check or the graph needs).

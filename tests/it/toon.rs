@@ -2,9 +2,9 @@
 //! crate writes.
 //!
 //! The fixtures are no part of the project. They are in `../shared/checks/toon-fixtures` or where `CRU_TEST_TOON` says;
-//! the tests on them are ignored, and fail where they are missing. Two differences between the crates are known, and the specification allows both: a string that
-//! starts with U+FEFF is quoted by ours only, and a float beyond 2⁵³ has its shortest digits in ours and all of them in
-//! the reference; each decodes to the same value.
+//! the tests on them are ignored, and fail where they are missing. Two differences between the crates are known, and
+//! the specification allows both: a string that starts with U+FEFF is quoted by ours only, and a float beyond 2⁵³ has
+//! its shortest digits in ours and all of them in the reference; each decodes to the same value.
 
 use std::path::{Path, PathBuf};
 

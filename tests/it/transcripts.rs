@@ -1,4 +1,5 @@
-//! Every transcript of Claude Code in a set: read to the end, accounted for, and written out as text for a person to read.
+//! Every transcript of Claude Code in a set: read to the end, accounted for, and written out as text for a person to
+//! read.
 //!
 //! `CRU_TEST_DUMP` names a folder that takes the events as text.
 

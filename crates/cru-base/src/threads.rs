@@ -15,8 +15,9 @@ pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: imp
     if bytes > LONG { rayon::join(a, b) } else { (a(), b()) }
 }
 
-/// Starts the threads that work is spread over: as many as `RAYON_NUM_THREADS` says, else one for each processor up to 16, fewer where the system gives no more.
-/// Without any, all is done by the thread that asks. Called once, before any of it is used; a second call does nothing.
+/// Starts the threads that work is spread over: as many as `RAYON_NUM_THREADS` says, else one for each processor up to
+/// 16, fewer where the system gives no more. Without any, all is done by the thread that asks. Called once, before any
+/// of it is used; a second call does nothing.
 pub fn start(env: &Env) {
     let wanted = env.var("RAYON_NUM_THREADS").and_then(|count| count.parse().ok());
     // They are started before it is known how much there is to do, and more are hardly quicker.

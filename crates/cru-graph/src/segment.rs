@@ -1,10 +1,10 @@
 //! Where a session broke, and the segments between: read from the note, whoever wrote it.
 //!
 //! A segment is a run of phases with no boundary inside; it is an overlay, computed and never stored. What the importers
-//! see in a transcript ([`cru_session::boundary`]) stands in the note as a phase that begins: with a line `from:` where the
-//! session went back, with a `[!summary]` where the context was compacted or a branch was left, after a pause, or with
-//! the request to hand over. A pause is measured from the last time that the note tells, so a long answer without a step
-//! counts to it.
+//! see in a transcript ([`cru_session::boundary`]) stands in the note as a phase that begins: with a line `from:` where
+//! the session went back, with a `[!summary]` where the context was compacted or a branch was left, after a pause, or
+//! with the request to hand over. A pause is measured from the last time that the note tells, so a long answer without
+//! a step counts to it.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! The folder of the index: what is in it, and whether it can be used.
 //!
-//! `notes` is the manifest, `rows.N` the file of rows that it names, `entries/` tantivy's files, `lock` is held by whoever
-//! writes. The manifest is written last. What a killed writer left is told by `pending`: the notes that it had begun with.
+//! `notes` is the manifest, `rows.N` the file of rows that it names, `entries/` tantivy's files, `lock` is held by
+//! whoever writes. The manifest is written last. What a killed writer left is told by `pending`: the notes that it had
+//! begun with.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -67,9 +67,9 @@ impl<'a> Steps<'a> {
         })
     }
 
-    /// The entry of `text`, which stands in line `line` of the transcript (of the file `source` beside it) and belongs to the
-    /// step `id`, or to the callout that stands for it. `None` where there is neither, and where the note says every word of
-    /// it already.
+    /// The entry of `text`, which stands in line `line` of the transcript (of the file `source` beside it) and belongs
+    /// to the step `id`, or to the callout that stands for it. `None` where there is neither, and where the note says
+    /// every word of it already.
     pub fn entry(&self, id: &str, line: u64, source: Option<String>, text: String) -> Option<Entry> {
         let step = self.of_step(id)?;
         if is_said(&text, &step.text) {

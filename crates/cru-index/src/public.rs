@@ -1,7 +1,7 @@
 //! Texts of rows without what a person put in comments.
 //!
-//! The reader of sessions takes comments out of running text. What stands in one line (titles, results, paths) it gives as
-//! written, because operations write such lines again; a row is only shown.
+//! The reader of sessions takes comments out of running text. What stands in one line (titles, results, paths) it gives
+//! as written, because operations write such lines again; a row is only shown.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

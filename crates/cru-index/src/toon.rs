@@ -1,7 +1,7 @@
 //! TOON: the compact text that records are kept in and that `-f toon` writes.
 //!
-//! Each list of rows of a record is one table (`steps[3]{id,phase,…}:` and a line for each row), and a record decodes back
-//! to the same record. Decoding is strict: a record that was cut short or damaged is refused, never guessed at.
+//! Each list of rows of a record is one table (`steps[3]{id,phase,…}:` and a line for each row), and a record decodes
+//! back to the same record. Decoding is strict: a record that was cut short or damaged is refused, never guessed at.
 
 mod tables;
 

@@ -1,9 +1,10 @@
 //! Cutting text into words, for code as well as for prose.
 //!
-//! A word is a run of letters and digits. `snake_case`, `camelCase` and paths are cut at their joints, and the parts stand
-//! at following positions, so that a phrase finds them however they are joined; a name of several parts stands as one word
-//! at the place of its first part as well, so that it is found when typed in one. Case and accents do not matter. Each
-//! character of a script without blanks (Han, kana, Hangul) is a word. Nothing is stemmed and nothing is left out.
+//! A word is a run of letters and digits. `snake_case`, `camelCase` and paths are cut at their joints, and the parts
+//! stand at following positions, so that a phrase finds them however they are joined; a name of several parts stands as
+//! one word at the place of its first part as well, so that it is found when typed in one. Case and accents do not
+//! matter. Each character of a script without blanks (Han, kana, Hangul) is a word. Nothing is stemmed and nothing is
+//! left out.
 //!
 //! Most of the time of a build is spent here: plain text is looked at once, and nothing is allocated for a word.
 

@@ -1,10 +1,11 @@
 //! Secrets in text: where they stand, and the text without them.
 //!
 //! What a transcript holds may be shown, indexed or written only when keys and passwords are out of it. The rules are
-//! data (`data/rules.toml`, and beside them the public set of gitleaks); each names what it finds, and `[secret:github-token]` takes its place, numbered within a session
-//! ([`Masks`]). One scan for the keywords of all rules tells where a rule is asked at all, and a rule looks at a bounded
-//! number of bytes around a place, so the time is linear in the text, whatever the text is. What only looks like a
-//! secret (`$TOKEN`, `<password>`, the examples of handbooks) stays.
+//! data (`data/rules.toml`, and beside them the public set of gitleaks); each names what it finds, and
+//! `[secret:github-token]` takes its place, numbered within a session ([`Masks`]). One scan for the keywords of all
+//! rules tells where a rule is asked at all, and a rule looks at a bounded number of bytes around a place, so the time
+//! is linear in the text, whatever the text is. What only looks like a secret (`$TOKEN`, `<password>`, the examples of
+//! handbooks) stays.
 
 mod allow;
 mod assignment;

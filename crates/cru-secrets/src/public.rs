@@ -1,7 +1,7 @@
 //! The public rules of gitleaks: regular expressions, each asked only near one of its keywords.
 //!
-//! Their file is taken as it is (`data/gitleaks.toml`, with its licence beside it); `data/rules.toml` names those that are
-//! not used. An expression sees a bounded part of the text around a keyword and is made when it is first asked.
+//! Their file is taken as it is (`data/gitleaks.toml`, with its licence beside it); `data/rules.toml` names those that
+//! are not used. An expression sees a bounded part of the text around a keyword and is made when it is first asked.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};

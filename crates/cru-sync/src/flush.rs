@@ -28,7 +28,8 @@ pub struct Logged {
 }
 
 /// The session of that name (or the one that `CRU_SESSION` names, or the current one), after what its hooks told was
-/// brought into its note; `heard` keeps what its calls say for the index. No session where a host has one that has no note yet.
+/// brought into its note; `heard` keeps what its calls say for the index. No session where a host has one that has no
+/// note yet.
 pub fn find(
     name: Option<&str>,
     vault: &Vault,

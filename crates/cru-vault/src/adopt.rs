@@ -1,10 +1,11 @@
-//! Machine state that belongs to a vault and lies under another name: of the time before the vault was moved, or while its
-//! configuration could not be read.
+//! Machine state that belongs to a vault and lies under another name: of the time before the vault was moved, or while
+//! its configuration could not be read.
 //!
-//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. What lies in the
-//! old one is brought over at the next contact: entries that wait, displaced files, recovery copies, and the log of
-//! operations where the new one has written nothing yet. The state of a copy stays with the vault that was copied, as long
-//! as that one is at its place; where it is not (its disk is away too), the copy is taken for the vault that moved.
+//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. What lies in
+//! the old one is brought over at the next contact: entries that wait, displaced files, recovery copies, and the log of
+//! operations where the new one has written nothing yet. The state of a copy stays with the vault that was copied, as
+//! long as that one is at its place; where it is not (its disk is away too), the copy is taken for the vault that
+//! moved.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -119,7 +120,8 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
         for entry in read.entries.iter().filter(|entry| !there.contains(&entry.id)) {
             new.append_again(entry)?;
         }
-        // Who appends to it in this moment has it stay, and what cannot be read stays: how far it was brought over is noted.
+        // Who appends to it in this moment has it stay, and what cannot be read stays: how far it was brought over is
+        // noted.
         if read.odd > 0 || !old.remove_if_at(&read.mark)? {
             brought.insert(key.to_owned(), read.mark);
             let text =

@@ -65,7 +65,8 @@ pub struct ResumeConfig {
     pub host: Option<String>,
 }
 
-/// `[hosts.<host>]` of the user's configuration: programs with their arguments; `{host_session}`, `{session}` and `{pack}` are filled in.
+/// `[hosts.<host>]` of the user's configuration: programs with their arguments; `{host_session}`, `{session}` and
+/// `{pack}` are filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HostConfig {

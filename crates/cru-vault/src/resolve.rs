@@ -119,8 +119,8 @@ impl Catalog {
         })
     }
 
-    /// Whether a session is a sub-agent's: the host says so, or the session that it names as its parent does. What was forked
-    /// from another session is none.
+    /// Whether a session is a sub-agent's: the host says so, or the session that it names as its parent does. What was
+    /// forked from another session is none.
     pub fn is_subagent(&self, head: &Head) -> bool {
         let of_host = head.meta.host_session.as_deref().is_some_and(|host| host.contains("/agent-"));
         let id = head.id();

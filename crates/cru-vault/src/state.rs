@@ -1,7 +1,8 @@
 //! Machine state of a vault: what belongs to this machine and cannot be made again from the notes.
 //!
-//! It lies outside the vault, in `$XDG_STATE_HOME/cru/<vault id>-<hash of the vault's path>/`, so that no sync service moves
-//! it and no clean of the folder destroys it. Nobody but its owner can read it. Where that cannot be written: `.cru/local/<machine>/`.
+//! It lies outside the vault, in `$XDG_STATE_HOME/cru/<vault id>-<hash of the vault's path>/`, so that no sync service
+//! moves it and no clean of the folder destroys it. Nobody but its owner can read it. Where that cannot be written:
+//! `.cru/local/<machine>/`.
 
 use std::path::{Path, PathBuf};
 
@@ -108,8 +109,8 @@ impl State {
         self.dir.join("recovery").join(key)
     }
 
-    /// What its revisions are marked with in notes: another on each machine, for each user and in each container. Noted at
-    /// the first call, since what it is made of may change.
+    /// What its revisions are marked with in notes: another on each machine, for each user and in each container. Noted
+    /// at the first call, since what it is made of may change.
     pub fn writer(&self) -> String {
         const SHOWN: usize = 8;
         let path = self.dir.join("writer");

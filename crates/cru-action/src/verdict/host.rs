@@ -22,12 +22,13 @@ const MESSAGES: &[&str] = &["message", "error", "error_message", "errorMessage",
 
 /// The error that `output` is, where the whole of it is one JSON object that says so.
 ///
-/// Meant for answers of tools of a host and of MCP servers. What a shell command printed is its output: a program that was
-/// asked to fetch an error answer did what it should.
+/// Meant for answers of tools of a host and of MCP servers. What a shell command printed is its output: a program that
+/// was asked to fetch an error answer did what it should.
 ///
-/// It is an error where `isError`, `is_error` is true; where `success`, `ok` is false; where `status` or `type` is `error`
-/// and a message stands beside it or nothing else does; where `error` is true, a text or an object that is not empty and no
-/// other key says success. An object that merely describes something that failed (`"status": "failed"`) is data.
+/// It is an error where `isError`, `is_error` is true; where `success`, `ok` is false; where `status` or `type` is
+/// `error` and a message stands beside it or nothing else does; where `error` is true, a text or an object that is not
+/// empty and no other key says success. An object that merely describes something that failed (`"status": "failed"`) is
+/// data.
 pub fn host_error(output: &str) -> Option<HostError> {
     let text = output.trim();
     if text.len() > LARGEST || !text.starts_with('{') || !text.ends_with('}') {

@@ -1,8 +1,8 @@
 //! How a check ended, decided once from its whole output.
 //!
-//! A wrong "passed" is the worst error, so "passed" needs either the exit code of the check itself or a line with which its
-//! runner says so. What is not understood is [`Verdict::Unknown`]. The forms of lines are general knowledge about runners and
-//! stand in `data/verdict.toml`.
+//! A wrong "passed" is the worst error, so "passed" needs either the exit code of the check itself or a line with which
+//! its runner says so. What is not understood is [`Verdict::Unknown`]. The forms of lines are general knowledge about
+//! runners and stand in `data/verdict.toml`.
 
 mod decide;
 mod host;
@@ -95,8 +95,8 @@ pub fn verdict(run: &CheckRun<'_>) -> Verdict {
     decision(run).verdict
 }
 
-/// How the checks of `run` ended, and the line that says so. Linear in the output, of which the middle is only searched for
-/// lines of failure.
+/// How the checks of `run` ended, and the line that says so. Linear in the output, of which the middle is only searched
+/// for lines of failure.
 pub fn decision(run: &CheckRun<'_>) -> Decision {
     decide::decide(run)
 }

@@ -1,6 +1,7 @@
 //! The tool `exec`: a script that calls other tools, `await tools.exec_command({cmd: "ls"})`.
 //!
-//! The script is never run. Calls are read whose arguments are literals; a script with any other call is told as a script.
+//! The script is never run. Calls are read whose arguments are literals; a script with any other call is told as a
+//! script.
 
 use std::borrow::Cow;
 
@@ -46,18 +47,35 @@ fn next_code(text: &str, mark: &str) -> Option<usize> {
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 at += memchr::memmem::find(&bytes[at + 2..], b"*/").map_or(bytes.len() - at, |end| end + 4);
             }
-            quote @ (b'"' | b'\'' | b'`') => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                at += 1;
-            }
+            quote @ (b'"' | b'\'' | b'`') => at = literal_end(bytes, at, quote),
+            b'/' if begins_pattern(bytes, at) => at = literal_end(bytes, at, b'/'),
             _ if bytes[at..].starts_with(mark.as_bytes()) && !after_name(bytes, at) => return Some(at),
             _ => at += 1,
         }
     }
     None
+}
+
+/// Offset behind a string or pattern that opens at `at`. One that is not closed ends with its line, unless lines may
+/// stand in it.
+fn literal_end(bytes: &[u8], at: usize, close: u8) -> usize {
+    let mut end = at + 1;
+    while let Some(&byte) = bytes.get(end) {
+        match byte {
+            b'\\' => end += 1,
+            b'\n' if close != b'`' => return end,
+            _ if byte == close => return end + 1,
+            _ => {}
+        }
+        end += 1;
+    }
+    bytes.len()
+}
+
+/// Whether a slash opens a pattern: it stands where a value does, not behind one.
+fn begins_pattern(bytes: &[u8], at: usize) -> bool {
+    let before = bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+    before.is_none_or(|byte| b"(,=:[!&|?{};\n".contains(byte))
 }
 
 fn after_name(bytes: &[u8], at: usize) -> bool {
@@ -196,6 +214,10 @@ mod tests {
             ("text(\"tools.exec_command()\")", Some(json!([]))),
             ("mytools.run()", Some(json!([]))),
             ("tools.now()", Some(json!([["now", null]]))),
+            ("const m = /it's/; tools.now()", Some(json!([["now", null]]))),
+            ("if (/[\"']$/.test(x)) y();\ntools.now()", Some(json!([["now", null]]))),
+            ("don't\ntools.now()", Some(json!([["now", null]]))),
+            ("a / b; tools.now() // '", Some(json!([["now", null]]))),
         ];
         for (script, wanted) in rows {
             let calls =
@@ -207,7 +229,7 @@ mod tests {
     proptest! {
         #[test]
         fn total(parts in prop::collection::vec(prop::sample::select(vec![
-            "tools.", "exec_command", "(", ")", "{", "}", "[", "]", "cmd", ":", ",", "'", "\"", "`", "\\", "\\u12", "é", "$", "${", "//", "\n", "1", " ",
+            "tools.", "exec_command", "(", ")", "{", "}", "[", "]", "cmd", ":", ",", "'", "\"", "`", "\\", "\\u12", "é", "$", "${", "/", "//", "\n", "1", " ",
         ]), 0..40)) {
             calls(&parts.concat());
         }

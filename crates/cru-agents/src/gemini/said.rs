@@ -125,7 +125,8 @@ pub(super) fn is_answer(message: &Value) -> bool {
         && words(message).trim().is_empty()
 }
 
-/// Tokens before a compaction that the host tells of, 0 where it does not say: `Chat history compressed from 1200 to 300 tokens.`
+/// Tokens before a compaction that the host tells of, 0 where it does not say: `Chat history compressed from 1200 to
+/// 300 tokens.`
 pub(super) fn compressed(words: &str) -> Option<u64> {
     let (_, rest) = words.split_once("history compressed from ")?;
     Some(rest.split_whitespace().next().and_then(|number| number.replace([',', '.'], "").parse().ok()).unwrap_or(0))

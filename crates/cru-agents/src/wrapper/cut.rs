@@ -7,8 +7,8 @@ use memchr::memmem::{find, rfind};
 use super::begins_with;
 use super::table::Row;
 
-/// What stands between the tags; with heads, only in a text that begins with one of them. An element that is not closed goes on
-/// to the end.
+/// What stands between the tags; with heads, only in a text that begins with one of them. An element that is not closed
+/// goes on to the end.
 pub(super) fn words(row: &Row, text: &str) -> Option<String> {
     if !row.head.is_empty() && !row.head.iter().any(|head| text.trim_start().starts_with(head.as_str())) {
         return None;
@@ -68,7 +68,8 @@ fn behind_block<'t>(row: &Row, text: &'t str) -> Option<&'t str> {
     Some(behind.split_once('\n').map_or("", |(_, behind)| behind))
 }
 
-/// What stands behind `[Fri 2026-11-20 09:31 UTC] `, perhaps with a place before the date. A date alone begins a line of a log.
+/// What stands behind `[Fri 2026-11-20 09:31 UTC] `, perhaps with a place before the date. A date alone begins a line
+/// of a log.
 fn behind_stamp(text: &str) -> Option<&str> {
     const LONGEST: usize = 200;
     let (inside, behind) = text.strip_prefix('[')?.split_once(']')?;

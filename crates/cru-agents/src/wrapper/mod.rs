@@ -1,7 +1,7 @@
 //! What hosts put under a person's name, around their words and behind answers: `data/wrappers.toml`.
 //!
-//! A text is judged by how it begins. Inside a person's own text only those parts are cut out that a row names. What stands
-//! in a wrapper is read by the importer that knows it.
+//! A text is judged by how it begins. Inside a person's own text only those parts are cut out that a row names. What
+//! stands in a wrapper is read by the importer that knows it.
 
 mod cut;
 mod table;

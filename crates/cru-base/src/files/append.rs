@@ -15,7 +15,8 @@ use crate::{Error, Result};
 /// How often a file that was removed between opening and locking is opened again.
 const TRIES: usize = 100;
 
-/// Appends a line with one write, while others may do the same. The file and its folders are for their owner alone. A file that is new, or empty, begins with the line
+/// Appends a line with one write, while others may do the same. The file and its folders are for their owner alone. A
+/// file that is new, or empty, begins with the line
 /// `head`. Folders above are made; the bytes survive the end of the process, not that of the machine.
 pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Result<()> {
     let failed = |source| Error::io("write", path, source);

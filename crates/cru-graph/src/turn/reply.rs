@@ -1,5 +1,5 @@
-//! Words of a person that reply to the agent: the answer to an offer or a question, a command of the host, material that is
-//! handed over, or the failing output of a run.
+//! Words of a person that reply to the agent: the answer to an offer or a question, a command of the host, material
+//! that is handed over, or the failing output of a run.
 //!
 //! Told by what was said before them and by their shape.
 

@@ -155,7 +155,8 @@ impl Lexer<'_> {
         Some(TestHead { name, op, sign, value: self.text.len() - value.len() })
     }
 
-    /// Whether name and operator begin a test where words may stand too. `std::env`, `https://…`, `localhost:8080`, `x=1`,
+    /// Whether name and operator begin a test where words may stand too. `std::env`, `https://…`, `localhost:8080`,
+    /// `x=1`,
     /// `errors => 0` and `tokne~` are words.
     fn is_head(&self, name: Span, op: Operator, blanks: usize, behind: &str) -> bool {
         let name = name.of(self.text);

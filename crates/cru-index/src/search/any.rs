@@ -1,9 +1,10 @@
 //! Sessions that hold any of a query's words, each ranked as one document: for questions, of which no block holds every
 //! word.
 //!
-//! A session's weight is BM25 over the entries of its note: how many of them hold a word, in any of its English forms, how
-//! rare the word is among sessions, how many entries the session has. Function words of the languages that the [lists](list::STOP) know do not count, unless
-//! there are no others. Restrictions of the query hold as they do in a strict search.
+//! A session's weight is BM25 over the entries of its note: how many of them hold a word, in any of its English forms,
+//! how rare the word is among sessions, how many entries the session has. Function words of the languages that the
+//! [lists](list::STOP) know do not count, unless there are no others. Restrictions of the query hold as they do in a
+//! strict search.
 
 use std::collections::{BTreeSet, HashMap};
 

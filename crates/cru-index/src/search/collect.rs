@@ -218,7 +218,8 @@ pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u6
     Ok((hits + (told.len() - both.len()) as u64, notes))
 }
 
-/// The entries of each note that are found, each counted with the [`factor`] of its kind; or the lines of transcripts alone.
+/// The entries of each note that are found, each counted with the [`factor`] of its kind; or the lines of transcripts
+/// alone.
 pub(super) fn entries_by_note(
     search: &Search<'_>,
     query: &dyn Query,

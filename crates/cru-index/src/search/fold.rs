@@ -27,8 +27,8 @@ pub(super) fn fold(hits: Vec<Hit>) -> Vec<Hit> {
     folded
 }
 
-/// Makes hits of transcripts those of their steps where the words stand there too. A step that is the worse hit of the two
-/// may not be among those that were collected.
+/// Makes hits of transcripts those of their steps where the words stand there too. A step that is the worse hit of the
+/// two may not be among those that were collected.
 pub(super) fn settle(search: &Search<'_>, query: &dyn tantivy::query::Query, hits: &mut [Hit]) -> tantivy::Result<()> {
     let told: HashSet<Block> = hits.iter().filter(|hit| hit.evidence.is_some()).map(block).collect();
     let mut own = collect::own(search, query, &told)?;

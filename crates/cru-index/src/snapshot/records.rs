@@ -1,7 +1,7 @@
 //! The records of sessions, read one at a time.
 //!
-//! A record is some ten thousand bytes, and a vault has as many of them as sessions; who asks keeps what it needs of each,
-//! and names the tables that it looks at, so that neither time nor memory go to the others.
+//! A record is some ten thousand bytes, and a vault has as many of them as sessions; who asks keeps what it needs of
+//! each, and names the tables that it looks at, so that neither time nor memory go to the others.
 
 use std::collections::{HashMap, HashSet};
 

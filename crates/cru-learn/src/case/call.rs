@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use crate::context::budget;
 use cru_action::ToolKind;
 
-/// Characters of an answer that are looked through: what a tool said is no part of what is learned, but an edit quotes it.
+/// Characters of an answer that are looked through: what a tool said is no part of what is learned, but an edit quotes
+/// it.
 const OUTPUT: usize = 120_000;
 
 /// The calls of a session by the ids of their steps.

@@ -62,9 +62,9 @@ impl Case {
         matches!(&self.story, Story::Puzzle(it) if it.helped)
     }
 
-    /// Whether an edit of the answer, or of what was corrected, is told without what was edited, although the transcript is
-    /// there: a line such as `Edit a.rs` beside real calls teaches to write lines instead of calls. Of a note whose
-    /// transcript is gone such lines are all there is.
+    /// Whether an edit of the answer, or of what was corrected, is told without what was edited, although the
+    /// transcript is there: a line such as `Edit a.rs` beside real calls teaches to write lines instead of calls. Of a
+    /// note whose transcript is gone such lines are all there is.
     fn hides_change(&self) -> bool {
         let told = match &self.story {
             Story::Puzzle(it) => it.resolution.is_some(),

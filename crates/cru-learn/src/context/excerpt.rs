@@ -1,7 +1,7 @@
 //! A long text cut so that what is needed of it stays.
 //!
-//! What is needed are lines, by what they say ([`super::trace`]); a few lines around them stay, and of the rest the beginning
-//! and the end. Each cut says how much it left out. A text of which nothing is needed loses its middle.
+//! What is needed are lines, by what they say ([`super::trace`]); a few lines around them stay, and of the rest the
+//! beginning and the end. Each cut says how much it left out. A text of which nothing is needed loses its middle.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -12,8 +12,8 @@ use crate::context::budget::cut_middle;
 use crate::context::trace;
 use cru_base::text::plural;
 
-/// Lines that stay around needed ones, and lines between two needed ones that are not worth a cut; and the same where there
-/// is little room.
+/// Lines that stay around needed ones, and lines between two needed ones that are not worth a cut; and the same where
+/// there is little room.
 const AROUND: (usize, usize) = (2, 8);
 const TIGHT: (usize, usize) = (1, 4);
 

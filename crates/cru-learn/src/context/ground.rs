@@ -1,7 +1,7 @@
 //! Where in a session stands what an answer needs: the lines that it quotes or tells again, and the files that it names.
 //!
-//! All texts of a session, or of a case, are looked through once and stand under numbers in their order. Then each line is
-//! found in next to no time, however long the session is.
+//! All texts of a session, or of a case, are looked through once and stand under numbers in their order. Then each line
+//! is found in next to no time, however long the session is.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! What an answer needs of what came before it: lines that it quotes or tells again and files that it opens. A context that
-//! is too long is cut so that these stay.
+//! What an answer needs of what came before it: lines that it quotes or tells again and files that it opens. A context
+//! that is too long is cut so that these stay.
 
 pub(crate) mod budget;
 pub(crate) mod excerpt;

@@ -1,5 +1,5 @@
-//! Takes back into the context of a case what its answer needs and what was left out of it: the step that showed the lines
-//! which an edit quotes, or that told of a file.
+//! Takes back into the context of a case what its answer needs and what was left out of it: the step that showed the
+//! lines which an edit quotes, or that told of a file.
 //!
 //! Only what stands in the record before the answer is taken, and only where nothing that is shown holds it already.
 

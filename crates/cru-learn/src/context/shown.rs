@@ -25,7 +25,8 @@ const TOLD_SHARE: usize = 25;
 /// Lines that are looked for inside of longer ones: an edit may begin in the middle of a line.
 const INSIDE: usize = 200;
 
-/// Whether the answer builds on nothing but what stands before it. `recalled` are lines that stood somewhere in the session.
+/// Whether the answer builds on nothing but what stands before it. `recalled` are lines that stood somewhere in the
+/// session.
 pub(crate) fn is_shown(prompt: &[Message], answer: &[Message], recalled: &HashSet<u64>) -> bool {
     let mut shown = Shown::default();
     for message in prompt {

@@ -1,5 +1,5 @@
-//! Lines of text by what they say: two lines are one where they differ in blanks alone, in the number that a tool writes before
-//! a line of a file, or in the mark of a difference.
+//! Lines of text by what they say: two lines are one where they differ in blanks alone, in the number that a tool
+//! writes before a line of a file, or in the mark of a difference.
 //!
 //! What an answer quotes is looked for by these: a hash for each line, so that a whole session is looked through once.
 

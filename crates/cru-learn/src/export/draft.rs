@@ -1,8 +1,8 @@
 //! What one case gives to an export, before it is known what the others give.
 //!
 //! Cases are drafted one by one, in any thread, and let go: what is kept of each is its texts, which may wait in a file,
-//! and a small [`Record`] of what must be known to decide about all of them. Which side a case is on and how many are like it
-//! is only known at the end; a text has a hole for that ([`Hole`]).
+//! and a small [`Record`] of what must be known to decide about all of them. Which side a case is on and how many are
+//! like it is only known at the end; a text has a hole for that ([`Hole`]).
 
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::{Case, Fidelity, Kind};

@@ -82,8 +82,8 @@ fn tables(cases: &[Record], mut family: impl FnMut(usize) -> Option<(usize, usiz
     tables
 }
 
-/// Of a table that would have nothing to evaluate with, the family that was drawn last is kept for that, if each table still
-/// has something to train on. Only this way: what another export asks must not be trained on in this one.
+/// Of a table that would have nothing to evaluate with, the family that was drawn last is kept for that, if each table
+/// still has something to train on. Only this way: what another export asks must not be trained on in this one.
 fn fill(tables: &Tables, validation: &mut HashMap<usize, bool>) {
     for own in tables.values() {
         let is_kept = |family: &usize| validation.get(family).copied().unwrap_or(false);

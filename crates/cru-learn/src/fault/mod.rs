@@ -1,7 +1,7 @@
 //! What the record itself shows to be wrong with an answer, although it has one.
 //!
-//! Each sign has a file of its own; here they are asked in turn, while the session is still at hand. A person who accepted
-//! or edited a case knows better ([`Case::gap`](crate::case::Case::gap)).
+//! Each sign has a file of its own; here they are asked in turn, while the session is still at hand. A person who
+//! accepted or edited a case knows better ([`Case::gap`](crate::case::Case::gap)).
 
 pub(crate) mod aftermath;
 pub(crate) mod claims;

@@ -22,7 +22,8 @@ pub(crate) fn leaks(correction: &str, text: &str, prompt: &str) -> bool {
     !leaks.is_empty()
 }
 
-/// The words of a text that say something by themselves, numbers among them; in lower case, one and many of a thing alike.
+/// The words of a text that say something by themselves, numbers among them; in lower case, one and many of a thing
+/// alike.
 fn telling(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(|word| {
         let digits = word.chars().any(|c| c.is_ascii_digit());

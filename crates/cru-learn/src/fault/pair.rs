@@ -97,8 +97,8 @@ fn changes(messages: &[Message]) -> Vec<FilePatch<'_>> {
     calls.filter_map(|call| Some(patch::of_call(&call.name, call.arguments.as_object()?))).flatten().collect()
 }
 
-/// Whether the better answer goes on from what only the other one did: it replaces lines that the other one wrote, or names
-/// a file or a commit that is first told there.
+/// Whether the better answer goes on from what only the other one did: it replaces lines that the other one wrote, or
+/// names a file or a commit that is first told there.
 fn builds_on(example: &Example, prompt: &str) -> bool {
     let (theirs, ours) = (changes(&example.rejected), changes(&example.chosen));
     let made: HashSet<&str> = theirs.iter().flat_map(added).collect();

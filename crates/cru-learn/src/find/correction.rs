@@ -1,7 +1,7 @@
 //! Corrections: a person set the agent right, and what it then did.
 //!
-//! Which words correct is the answer of [`cru_graph::turn`]. What is right is what the agent did afterwards, as far as it is
-//! written down: nothing is made of the person's sentence.
+//! Which words correct is the answer of [`cru_graph::turn`]. What is right is what the agent did afterwards, as far as
+//! it is written down: nothing is made of the person's sentence.
 
 use crate::case::entry::{Entry, Told};
 use crate::case::{Correction, Kind, Turn};
@@ -87,8 +87,8 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
                 words,
                 rule: sign.as_str(),
                 corrected_again: next.is_some(),
-                // Refused calls are no part of an answer in which something was changed, and what a note says of it somebody
-                // has thought of. Looks alone lead to what was refused.
+                // Refused calls are no part of an answer in which something was changed, and what a note says of it
+                // somebody has thought of. Looks alone lead to what was refused.
                 undone: next.is_some()
                     && interpretation.is_none()
                     && !(round.beats.last().is_some_and(refused) && round.beats.iter().any(changes)),
@@ -175,8 +175,8 @@ fn behaviour(round: &SessionTurn<'_>, stopped: bool) -> (usize, Vec<Entry>) {
     (from, turns::told(&round.beats[from..]))
 }
 
-/// Whether what was done from `from` on may be what was wrong: a call that was refused, a deed, or words that are the whole
-/// answer. A look, or the last words after deeds that are told before, is what nobody would take back.
+/// Whether what was done from `from` on may be what was wrong: a call that was refused, a deed, or words that are the
+/// whole answer. A look, or the last words after deeds that are told before, is what nobody would take back.
 fn shows_fault(round: &SessionTurn<'_>, from: usize) -> bool {
     let acts = |beat: &TurnItem<'_>| matches!(beat.item, Item::Step(step) if attempt(step) != Attempt::Look);
     let (before, last) = round.beats.split_at(from.min(round.beats.len()));

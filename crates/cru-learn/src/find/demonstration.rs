@@ -1,9 +1,10 @@
 //! Demonstrations: a stretch of work that succeeded, from what was asked to the agent's last word.
 //!
 //! Only what stands on its own is taken: the first turn of a session, or of a phase whose opening words are long enough
-//! to say what is wanted, answer no question, and show no picture that the record lacks. There the agent must also have looked
-//! before it edited, at files that the words name or that it searched for: else it knew them from what came before. It must have changed something, nothing may be left failing, nobody stopped or corrected it,
-//! and either a check passed after the last change or the person's next words say that it was right.
+//! to say what is wanted, answer no question, and show no picture that the record lacks. There the agent must also have
+//! looked before it edited, at files that the words name or that it searched for: else it knew them from what came
+//! before. It must have changed something, nothing may be left failing, nobody stopped or corrected it, and either a
+//! check passed after the last change or the person's next words say that it was right.
 
 use crate::case::entry;
 use crate::case::{Demonstration, Turn};
@@ -124,8 +125,9 @@ fn context(trail: &Turns<'_>, index: usize, words: &str) -> Vec<Turn> {
     turns
 }
 
-/// Whether the first file that is opened or edited is one that the words name or that was searched for: an edit before any
-/// look and the very place in a file that nobody named are known from what came before, which a demonstration does not hold.
+/// Whether the first file that is opened or edited is one that the words name or that was searched for: an edit before
+/// any look and the very place in a file that nobody named are known from what came before, which a demonstration does
+/// not hold.
 fn finds_its_files(round: &SessionTurn<'_>, words: &str) -> bool {
     let words = words.to_lowercase();
     for at in 0..round.beats.len() {

@@ -250,8 +250,8 @@ fn succeeded(trail: &Turns<'_>, round: &SessionTurn<'_>, failing: usize, error: 
     places.any(|(round, at)| again(failed, recovery::step_at(&trail.rounds[round].beats, at)))
 }
 
-/// Whether what solved it stands behind further words of the person. A note that `cru` wrote links steps by what they tried
-/// alone: between them the person may have given the answer, and the links do not tell it.
+/// Whether what solved it stands behind further words of the person. A note that `cru` wrote links steps by what they
+/// tried alone: between them the person may have given the answer, and the links do not tell it.
 fn resolved_later(trail: &Turns<'_>, index: usize, error: &Error) -> bool {
     error.resolved_by.iter().filter_map(|link| trail.place(link)).any(|(round, _)| round > index)
 }

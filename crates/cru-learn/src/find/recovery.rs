@@ -1,7 +1,7 @@
 //! Where a failed step succeeded later, within the turn in which it failed.
 //!
-//! The rule is [`cru_graph::recovery`]'s. What a person said meanwhile ends the search, since then the words may have been
-//! the help.
+//! The rule is [`cru_graph::recovery`]'s. What a person said meanwhile ends the search, since then the words may have
+//! been the help.
 
 use crate::find::failure;
 use crate::find::turns::TurnItem;

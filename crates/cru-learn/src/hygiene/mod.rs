@@ -1,9 +1,9 @@
 //! What must not leave the vault is taken out of cases before anything is made of them, and looked for once more in what
 //! was made.
 //!
-//! Texts are masked as they were said, before they are encoded; a secret in an argument may be known by the name it stands
-//! under alone. The last look is at finished files, read back as a loader reads them: what it finds there refuses the
-//! export, since it says that the first look has missed something.
+//! Texts are masked as they were said, before they are encoded; a secret in an argument may be known by the name it
+//! stands under alone. The last look is at finished files, read back as a loader reads them: what it finds there
+//! refuses the export, since it says that the first look has missed something.
 
 pub(crate) mod personal;
 

@@ -276,7 +276,8 @@ fn user(bytes: &[u8], at: usize) -> Option<PersonalData> {
         end -= 1;
     }
     let name = lower(&bytes[start..end]);
-    // In the name of a folder of transcripts, dashes part what were folders: `-home-anna-code`, and not `the-home-page-x`.
+    // In the name of a folder of transcripts, dashes part what were folders: `-home-anna-code`, and not
+    // `the-home-page-x`.
     let opens = || at.checked_sub(1).is_none_or(|before| !is_word(bytes[before]));
     let parted = !dashed || (bytes.get(end) == Some(&b'-') && opens());
     // `/users/42` and `/users/list` are routes.

@@ -142,8 +142,8 @@ impl Chat {
         Self { messages: Vec::new(), full: self.full, calls: self.calls, gap: 0 }
     }
 
-    /// What came before, as much of it as there is room for: what the answer needs, its beginning and its end. With `open`
-    /// the last words of the agent are left out, since it is about to say something else.
+    /// What came before, as much of it as there is room for: what the answer needs, its beginning and its end. With
+    /// `open` the last words of the agent are left out, since it is about to say something else.
     pub(crate) fn context(&mut self, turns: &[Turn], room: Room, open: bool, need: &Need) {
         let mut pieces = pieces(turns, need);
         while open && matches!(pieces.last(), Some((ChatPiece::Entry(entry), _)) if !entry.is_step()) {
@@ -161,7 +161,8 @@ impl Chat {
         }
     }
 
-    /// Which pieces are shown: what the answer needs, what it is all about, the last things, and then words of the person.
+    /// Which pieces are shown: what the answer needs, what it is all about, the last things, and then words of the
+    /// person.
     fn chosen(&self, pieces: &[(ChatPiece<'_>, bool)], room: Room, need: &Need) -> Vec<bool> {
         let own = |piece: &ChatPiece<'_>| matches!(piece, ChatPiece::Asked(_, false));
         let first = pieces.iter().position(|(piece, _)| own(piece));
@@ -284,8 +285,8 @@ impl Chat {
         }
     }
 
-    /// Says what is left out at the end of the agent's turn: no mark stands in the words of a person. Gives it back where there
-    /// is no turn before.
+    /// Says what is left out at the end of the agent's turn: no mark stands in the words of a person. Gives it back
+    /// where there is no turn before.
     fn tell_gap(&mut self, gap: String) -> String {
         match self.messages.last_mut() {
             Some(last) if !gap.is_empty() && last.role != "system" => {

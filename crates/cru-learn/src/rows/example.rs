@@ -150,8 +150,8 @@ fn within(case: &Case, end: End, options: PromptOptions<'_>, room: Room, need: &
     Ok(Example { prompt, chosen, rejected, tools, tokens, shown })
 }
 
-/// What is right, as the record has it. The prompt of a comparison does not hold the correction: what opens by agreeing with
-/// it loses those words.
+/// What is right, as the record has it. The prompt of a comparison does not hold the correction: what opens by agreeing
+/// with it loses those words.
 fn right(chosen: &mut Chat, case: &Case, end: End, full: bool, room: Room, need: &Need) {
     let compared = end == End::Before;
     let agreeing = |text: &str| if compared { without_agreement(text).to_owned() } else { text.to_owned() };

@@ -275,8 +275,8 @@ fn is_mixed(messages: &[Message]) -> bool {
 }
 
 /// How many messages at the end of a prompt both sides of a pair begin with: the step before them, where one side is
-/// nothing but a call. A loader that reads a row at a time takes the arguments of a single call for those of all; what both
-/// sides share makes no difference between them.
+/// nothing but a call. A loader that reads a row at a time takes the arguments of a single call for those of all; what
+/// both sides share makes no difference between them.
 fn shared_step(prompt: &[Message], chosen: &[Message], rejected: &[Message]) -> usize {
     let lone = |side: &[Message]| !is_mixed(side) && side.iter().any(|message| !message.tool_calls.is_empty());
     match prompt {

@@ -17,8 +17,8 @@ const LONGEST: usize = 32 << 20;
 const MOST: usize = 1 << 20;
 
 impl Transcripts {
-    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are left
-    /// out, and those behind `left` bytes, which become less by what was read.
+    /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are
+    /// left out, and those behind `left` bytes, which become less by what was read.
     pub fn quotes(
         &self,
         row: &SessionRow,

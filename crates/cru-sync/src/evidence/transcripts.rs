@@ -1,8 +1,8 @@
 //! The full inputs and outputs of tools, from the transcripts that notes point to, for the index.
 //!
 //! The calls of a transcript are folded once more, which gives each the step that it became, and tells the line that each
-//! call and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person reads
-//! are left out. Sub-agents' transcripts belong to their own notes.
+//! call and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person
+//! reads are left out. Sub-agents' transcripts belong to their own notes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

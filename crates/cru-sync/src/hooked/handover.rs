@@ -37,10 +37,7 @@ impl Before {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let link = Link::to_note(id).to_string();
         // A name that `cru` gave: nothing in it needs an escape.
-        let text = format!(
-            "Continued in {link}.
-"
-        );
+        let text = format!("Continued in {link}.\n");
         let written = writer.write(&self.target.key(), &self.target.path, &mut |note, _| {
             let is_told = note.text().contains(&link);
             let append = (!is_told).then(|| Op::Append { phase: None, text: text.clone() });

@@ -343,9 +343,9 @@ impl<'a> Attempt<'a> {
         Kept::new(displaced, record, after, records, now).places(vault, state, self.key)
     }
 
-    /// The note once it rests, and the newest records. A text that `cru` has not written, and that is shorter than what it
-    /// wrote or lacks its end, may be a save that goes on: it counts when it does not change for a while. `None` where it
-    /// changes all the time.
+    /// The note once it rests, and the newest records. A text that `cru` has not written, and that is shorter than what
+    /// it wrote or lacks its end, may be a save that goes on: it counts when it does not change for a while. `None`
+    /// where it changes all the time.
     fn at_rest(&self) -> Result<Option<(Disk, Vec<Record>)>> {
         let Some(mut disk) = settled(self.read())? else { return Ok(None) };
         let mut quiet = 0;

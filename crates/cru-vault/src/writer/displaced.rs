@@ -77,7 +77,8 @@ pub(super) enum Merge {
 }
 
 impl Kept {
-    /// A file about to be displaced by the write of `record`. `text` is what it holds, with the hash of what takes its place;
+    /// A file about to be displaced by the write of `record`. `text` is what it holds, with the hash of what takes its
+    /// place;
     /// `records` are those before.
     pub(super) fn new(
         displaced: Displaced,
@@ -253,8 +254,8 @@ pub(super) fn gained(all: &[Kept], revision: Option<u64>) -> Option<Gained> {
     })
 }
 
-/// Removes the files that are old or too many and are known to have gained nothing since they were last looked at. One that
-/// cannot be read, or is written to in this moment, stays.
+/// Removes the files that are old or too many and are known to have gained nothing since they were last looked at. One
+/// that cannot be read, or is written to in this moment, stays.
 pub(super) fn tidy(all: &[Kept], now: Timestamp) {
     let (mut count, mut bytes) = (0, 0);
     // Those that gained something have a writer: they stay before all others.

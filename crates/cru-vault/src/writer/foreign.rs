@@ -1,14 +1,15 @@
 //! Steps of one state that go into a text that another state has written meanwhile.
 //!
-//! Both gave the next free ids. What is put back into the other's text gets new ids where it would have those of something
-//! else, and what points at it in the same operations follows.
+//! Both gave the next free ids. What is put back into the other's text gets new ids where it would have those of
+//! something else, and what points at it in the same operations follows.
 
 use std::collections::{HashMap, HashSet};
 
 use super::heal::Todo;
 use cru_session::op::{Mode, Op};
 
-/// Gives what `todo` adds ids that nothing else in `text` has. What stands there word for word keeps its ids: it is there.
+/// Gives what `todo` adds ids that nothing else in `text` has. What stands there word for word keeps its ids: it is
+/// there.
 pub(super) fn renumber(todo: &mut [Todo], text: &str) {
     let taken: HashMap<&str, &str> = text.lines().filter_map(id_of).collect();
     let mut ids: HashSet<String> = taken.keys().map(|&id| id.to_owned()).collect();

@@ -102,9 +102,9 @@ impl<'a> Writer<'a> {
         Self { vault, state, now }
     }
 
-    /// Writes what `plan` wants. `key` is the session's ([`super::state::key`] of its `session_id`). `plan` is called with
-    /// the newest note under the session's lock, again whenever somebody else was faster: then with what it gave before
-    /// as known and done.
+    /// Writes what `plan` wants. `key` is the session's ([`super::state::key`] of its `session_id`). `plan` is called
+    /// with the newest note under the session's lock, again whenever somebody else was faster: then with what it gave
+    /// before as known and done.
     ///
     /// Errors leave the note and the journals as they were; [`Error::Missing`] where there is no note at the path.
     pub fn write(
@@ -236,7 +236,8 @@ impl<'a> Writer<'a> {
         recovered
     }
 
-    /// Whether files that were displaced from a session's note are kept: what they gained is brought in by the next write.
+    /// Whether files that were displaced from a session's note are kept: what they gained is brought in by the next
+    /// write.
     pub fn has_displaced(&self, key: &str) -> bool {
         !displaced::all(self.vault, self.state, key).is_empty()
     }
