@@ -4,7 +4,8 @@
 //! where nothing else does, by lists that are data; a person settles it by a title.
 
 use cru_session::correction::{goes_on, lets_go_on, opens_correction};
-use cru_session::words::list::{APPROVAL, NO};
+use cru_session::words::list::{APPROVAL, CONTRAST, NO};
+use cru_session::words::sentence::sentences;
 use cru_session::words::shorten::file_name;
 use cru_session::{Item, StepStatus, User};
 
@@ -166,9 +167,23 @@ pub fn is_no(words: &str) -> bool {
     NO.at_start(words.trim_start_matches(|c: char| !c.is_alphabetic())).is_some()
 }
 
-/// Whether words begin by saying that it was right.
+/// Whether words begin by saying that it was right, and neither that sentence nor the next takes it back.
 fn approves(words: &str) -> bool {
     let words = words.trim_start();
-    let first = words.split(['.', '!', '\n']).next().unwrap_or_default();
-    APPROVAL.at_start(words).is_some() && !first.to_lowercase().contains(" but ")
+    APPROVAL.at_start(words).is_some() && !sentences(words).take(2).any(|sentence| CONTRAST.is_in(sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::approves;
+
+    #[test]
+    fn praise_that_is_taken_back_is_none() {
+        for words in ["Perfect!", "Thanks. Now mend the valve, which leaks", "Danke, und jetzt der Keller"] {
+            assert!(approves(words), "{words}");
+        }
+        for words in ["Great, but it leaks", "Perfect! However, the valve is open", "Danke, aber das Ventil leckt"] {
+            assert!(!approves(words), "{words}");
+        }
+    }
 }

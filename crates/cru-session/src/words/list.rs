@@ -159,6 +159,8 @@ lists! {
     ASIDE: "aside" in "en";
     /// What opens words that say that the work was right.
     APPROVAL: "approval" in "en" "de" "fr";
+    /// What turns against the praise before it.
+    CONTRAST: "contrast" in "en" "de" "fr";
     /// A plain no.
     NO: "no" in "en" "de" "fr" "pt" "nl" "pl" "ru";
     /// A plain yes.
