@@ -8,6 +8,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+mod day;
+
 const SESSION: &str = "0f5e2c11-1111-4000-8000-000000000001";
 const OTHER: &str = "0f5e2c11-2222-4000-8000-000000000002";
 
@@ -52,8 +54,8 @@ impl Machine<'_> {
     fn transcript(&self, session: &str, prompt: &str, replies: &[&str]) {
         let base = |number: usize, kind: &str| {
             json!({
-                "type": kind, "uuid": format!("{session}-{number:03}"), "sessionId": session, "cwd": "/srv/harbour",
-                "parentUuid": (number > 0).then(|| format!("{session}-{:03}", number - 1)),
+                "type": kind, "uuid": format!("{number:03}-{session}"), "sessionId": session, "cwd": "/srv/harbour",
+                "parentUuid": (number > 0).then(|| format!("{:03}-{session}", number - 1)),
                 "timestamp": format!("2026-11-20T09:{:02}:00.000Z", number), "version": "2.0.0", "isSidechain": false,
             })
         };
