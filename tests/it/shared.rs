@@ -483,3 +483,29 @@ fn only_a_copy_of_the_same_session_is_merged() {
     let (_, said, code) = one.cru(&["merge", note.to_str().unwrap(), note.to_str().unwrap()]);
     assert!(code == Some(2) && said.contains("one file") && note.exists(), "{said}");
 }
+
+#[test]
+fn a_copy_that_holds_more_of_the_transcript_takes_the_note_that_far() {
+    let world = World::new();
+    let replies = ["Eleven stand.", "Nine are lit.", "Two are dark.", "The keeper is away."];
+    let (one, two) = (world.machine("one", "vault"), world.machine("two", "other"));
+    fs::create_dir_all(two.vault.join(".cru")).unwrap();
+    one.import(&[]);
+    two.transcript(SESSION, "Count the lighthouses", &replies[..3]);
+    two.import(&[]);
+    let note = one.note(SESSION);
+    let copy = note.with_file_name("2026-11-20-count-the-lighthouses (conflicted copy 2026-11-21).md");
+    fs::copy(two.note(SESSION), &copy).unwrap();
+    edit(&note, "Eleven stand.", "Eleven stand.\n\nMine: the oldest is of 1812.");
+    let (said, err, code) = one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let words = ["Mine: the oldest", "`Bash ls 0`", "`Bash ls 1`", "`Bash ls 2`", "`Bash ls 3`", "[!conflict]"];
+    let there = || counts(&fs::read_to_string(&note).unwrap(), &words);
+    assert_eq!(there(), [1, 1, 1, 1, 0, 0]);
+    // The older transcript, that of the copy, and one that goes on.
+    for (replies, outcome) in [(&replies[..2], "unchanged"), (&replies[..3], "unchanged"), (&replies[..], "updated")] {
+        one.transcript(SESSION, "Count the lighthouses", replies);
+        assert_eq!(one.import(&[])[outcome], if outcome == "updated" { json!(1) } else { json!(2) });
+    }
+    assert_eq!(there(), [1, 1, 1, 1, 1, 0], "{}", fs::read_to_string(&note).unwrap());
+}

@@ -78,6 +78,11 @@ impl Cursor {
         (self.last != "-").then(|| record_key(&self.last)).flatten()
     }
 
+    /// What it shows of the last record's id; none where that record has none.
+    pub fn last_id(&self) -> Option<String> {
+        (self.last != "-").then(|| self.last.clone())
+    }
+
     /// Whether the note was made of what a host's hooks told, for want of a transcript.
     pub fn is_hooked(&self) -> bool {
         self.last.starts_with(HOOKED)

@@ -6,6 +6,7 @@ use crate::grow::ids::Ids;
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
+use cru_session::source::Consumed;
 use cru_session::{op, read};
 use cru_vault::state::key;
 use cru_vault::writer::Plan;
@@ -43,7 +44,10 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
         let base = base_of(known.base.as_deref(), note, &other);
         let ops = op::union(base.as_ref(), note, &other);
         found = Some((note.text().to_owned(), base.map(|base| base.text().to_owned())));
-        Ok(Plan { ops, label: "merge".to_owned(), ..Plan::default() })
+        let cursor = further(note, &other);
+        // What was generated last is of fewer records than the note has now: it is made again at the next import.
+        let base = cursor.as_ref().and(known.base.as_ref()).map(|_| String::new());
+        Ok(Plan { ops, cursor, base, label: "merge".to_owned(), ..Plan::default() })
     };
     let after = if dry {
         let own = vault.read(&head.path)?;
@@ -60,10 +64,20 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     Ok(Merged { before, after: result.text().to_owned(), has_base: base.is_some(), missing, moved })
 }
 
+/// How far the copy has come, where it holds more records of the transcript than the note.
+fn further(note: &Note, copy: &Note) -> Option<Consumed> {
+    let (note, copy) = (cursor(note)?, cursor(copy)?);
+    let is_further = copy.records > note.records && !copy.is_hooked() && !note.is_hooked();
+    is_further.then(|| Consumed { records: copy.records, last: copy.last_id(), hash: copy.hash, ..Consumed::default() })
+}
+
+fn cursor(note: &Note) -> Option<Cursor> {
+    read::meta(note.text()).0.cursor.as_deref().and_then(Cursor::parse)
+}
+
 /// What was generated last, where both sides hold the same records of the transcript: then all that differs from it is
 /// what people changed.
 fn base_of(base: Option<&str>, note: &Note, copy: &Note) -> Option<Note> {
-    let cursor = |note: &Note| read::meta(note.text()).0.cursor.as_deref().and_then(Cursor::parse);
     let (one, other) = (cursor(note)?, cursor(copy)?);
     let base = base.filter(|_| one.same_records(&other))?;
     Some(Note::parse(Ids::unpack(base).1)).filter(|base| !base.text().is_empty())

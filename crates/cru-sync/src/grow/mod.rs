@@ -115,7 +115,8 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
-        let kept = known.base.as_deref().map(|text| {
+        // Empty where a copy of the note that had more records was merged into it.
+        let kept = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
         });
