@@ -99,7 +99,9 @@ fn line(kind: &EventKind<'_>) -> String {
         EventKind::Call(call) => format!("call {} {} {}", call.id, call.tool, call.args),
         EventKind::Result(result) => {
             let mut line = format!("result {}", result.call);
-            for (word, is) in [(" failed", result.failed), (" denied", result.denied)] {
+            for (word, is) in
+                [(" failed", result.failed), (" denied", result.denied), (" by the host", result.denial.is_some())]
+            {
                 line.push_str(if is { word } else { "" });
             }
             if let Some(exit) = result.exit {

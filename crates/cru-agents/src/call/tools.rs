@@ -61,8 +61,10 @@ pub(crate) struct Answer<'a> {
     pub(crate) diff: &'a str,
     /// Whether the record says that it failed.
     pub(crate) failed: bool,
-    /// Whether a person refused it.
+    /// Whether a person or the host's permissions refused it.
     pub(crate) denied: bool,
+    /// Why the host's permissions did, in the host's words; `None` where a person did.
+    pub(crate) denial: Option<Cow<'a, str>>,
     /// Exit code.
     pub(crate) exit: Option<i32>,
     /// How long it took.
@@ -75,7 +77,8 @@ pub(crate) struct Answer<'a> {
 
 /// Tells the answer of a call.
 pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
-    let Answer { output, brief: known, diff, failed, denied, exit, duration_ms, attachments, subagent } = answer;
+    let Answer { output, brief: known, diff, failed, denied, denial, exit, duration_ms, attachments, subagent } =
+        answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
     let good = !failed && !denied;
@@ -92,7 +95,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         brief,
         failed,
         denied,
-        denial: None,
+        denial,
         exit,
         duration_ms,
         reads,

@@ -20,6 +20,8 @@ pub(super) struct CodexAnswer<'a> {
     pub(super) failed: bool,
     /// Whether a person refused the call.
     pub(super) denied: bool,
+    /// Whether the host's policy refused the call, and asked nobody.
+    pub(super) denied_by_host: bool,
     /// Whether a person stopped it while it ran.
     pub(super) stopped: bool,
     /// The number of the command, where it still runs.
@@ -41,6 +43,10 @@ const FAILURES: &[&str] = &[
     "unsupported call",
     "write_stdin failed",
 ];
+
+/// What the host says where its policy refuses a call.
+const BY_POLICY: &[&str] =
+    &["rejected by user approval settings", "rejected: blocked by policy", "approval required by policy"];
 
 /// Reads an answer: a text, parts, or an object with one.
 pub(super) fn read(raw: Option<&RawValue>) -> CodexAnswer<'_> {
@@ -83,7 +89,8 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
     let head = &text[..cru_base::lines::floor_char_boundary(text, LOOKED_AT)];
     let own = FAILURES.iter().any(|start| head.starts_with(start));
     let rejected = own || head.starts_with("exec command rejected") || head.starts_with("rejected by user");
-    let denied = rejected && head.contains("rejected by user") && !head.contains("approval settings");
+    let denied_by_host = rejected && BY_POLICY.iter().any(|words| head.contains(words));
+    let denied = rejected && head.contains("rejected by user") && !denied_by_host;
     let stopped = head.trim_start().starts_with("aborted by user") || head.trim() == "aborted";
     let (said, exit) = sandboxed(text);
     CodexAnswer {
@@ -91,6 +98,7 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
         exit,
         failed: own || denied || stopped,
         denied,
+        denied_by_host,
         stopped,
         ..CodexAnswer::default()
     }
@@ -237,7 +245,13 @@ mod tests {
         assert!(unwrapped("exec command rejected by user").denied);
         assert!(unwrapped("exec_command failed for `rm x`: Rejected(\"rejected by user\")").denied);
         assert!(unwrapped("patch rejected by user").denied);
-        assert!(!unwrapped("patch rejected: rejected by user approval settings").denied);
+        for words in [
+            "patch rejected: rejected by user approval settings",
+            "exec_command failed for `rm x`: Rejected(\"`rm x` rejected: blocked by policy\")",
+        ] {
+            let answer = unwrapped(words);
+            assert_eq!((answer.denied, answer.denied_by_host), (false, true), "{words}");
+        }
         assert!(!unwrapped("the log says: exec command rejected by user").denied);
     }
 }

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn patches_in_disguise() {
-        let patch = "*** Begin Patch\n*** Add CodexFile: a\n+x\n*** End Patch";
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
         let is = |value: Value| assert_eq!(patch_of(&value).as_deref(), Some(patch), "{value}");
         is(json!(["apply_patch", patch]));
         is(json!(["bash", "-lc", format!("apply_patch <<'EOF'\n{patch}\nEOF\n")]));
@@ -217,12 +217,12 @@ mod tests {
         check("shell_command", json!({"command": "ls", "workdir": "."}), "Bash ls");
         check(
             "apply_patch",
-            json!("*** Begin Patch\n*** Update CodexFile: /home/mia/api/a.rs\n*** End Patch"),
+            json!("*** Begin Patch\n*** Update File: /home/mia/api/a.rs\n*** End Patch"),
             "Edit a.rs",
         );
         check(
             "shell",
-            json!({"command": ["apply_patch", "*** Begin Patch\n*** Add CodexFile: b.rs\n+x\n*** End Patch"]}),
+            json!({"command": ["apply_patch", "*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch"]}),
             "Write b.rs",
         );
         let run = |script: &str| json!(script);
@@ -238,7 +238,7 @@ mod tests {
         );
         check(
             "exec",
-            run("tools.apply_patch(\"*** Begin Patch\\n*** Add CodexFile: b.rs\\n+x\\n*** End Patch\")"),
+            run("tools.apply_patch(\"*** Begin Patch\\n*** Add File: b.rs\\n+x\\n*** End Patch\")"),
             "Write b.rs",
         );
         check(

@@ -30,7 +30,7 @@ impl CodexStream {
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(item.output));
-        let CodexAnswer { text, exit, duration_ms, denied, stopped, running, attachments, .. } = told;
+        let CodexAnswer { text, exit, duration_ms, denied, denied_by_host, stopped, running, attachments, .. } = told;
         let exit = exit.or(hint.exit);
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
@@ -71,8 +71,8 @@ impl CodexStream {
             output: Cow::Borrowed(&text),
             brief,
             failed,
-            denied,
-            denial: None,
+            denied: denied || denied_by_host,
+            denial: denied_by_host.then(|| text.lines().next().unwrap_or_default().into()),
             exit: exit.filter(|_| !matches!(deed, CodexDeed::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads,

@@ -48,12 +48,16 @@ impl CopilotSession {
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
         let (output, exit) = ended(output(record), shell);
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
+        let denied = self.denied.remove(host_id);
         let answer = Answer {
             output: Cow::Borrowed(output),
             brief: if failed { None } else { brief(&call.tool, output) },
             diff: word(record, "/data/result/detailedContent"),
             failed: failed || exit.is_some_and(|code| code != 0),
-            denied: self.denied.remove(host_id),
+            denied: denied.is_some(),
+            denial: denied
+                .filter(|by_person| !by_person)
+                .map(|_| Cow::Borrowed(output.lines().next().unwrap_or_default())),
             exit: exit.filter(|code| *code != 0),
             duration_ms: self.allowed.remove(host_id).and_then(|from| between(from, out.time?)),
             subagent,
@@ -76,12 +80,17 @@ impl CopilotSession {
     /// How a person answered when they were asked for leave.
     pub(super) fn permission(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         let call = word(record, "/data/toolCallId");
-        if word(record, "/data/result/kind") != "denied-interactively-by-user" {
+        let kind = word(record, "/data/result/kind");
+        if kind != "denied-interactively-by-user" {
+            if kind.starts_with("denied-") {
+                self.denied.insert(call.to_owned(), false);
+                return Fate::Shown;
+            }
             // How long a person took to allow it is no part of how long it ran.
             self.allowed.extend(out.time.map(|time| (call.to_owned(), time)));
             return Fate::Skipped("question of the host");
         }
-        self.denied.insert(call.to_owned());
+        self.denied.insert(call.to_owned(), true);
         let feedback = word(record, "/data/result/feedback");
         if !feedback.trim().is_empty() {
             let origin = PromptOrigin::Denial { call: call.into() };

@@ -25,8 +25,8 @@ pub(super) struct CopilotSession {
     pub(super) key: StreamKey,
     pub(super) place: Place,
     pub(super) calls: Calls,
-    /// Calls that a person refused.
-    pub(super) denied: HashSet<String>,
+    /// Calls that were refused, and whether a person did.
+    pub(super) denied: HashMap<String, bool>,
     /// When a person allowed a call to run.
     pub(super) allowed: HashMap<String, Timestamp>,
     /// Calls that only tell the host what to show.

@@ -73,6 +73,9 @@ fn session() -> Vec<Value> {
             json!({"toolCallId": "c5", "toolName": "bash", "arguments": {"command": "ls"}}),
         ),
         done(21, "c5", true, "src\n<exited with exit code 0>"),
+        call(22, "c6", "bash", json!({"command": "rm x"})),
+        event(23, "permission.completed", json!({"toolCallId": "c6", "result": {"kind": "denied-by-rules"}})),
+        done(24, "c6", false, "Permission denied by a rule."),
     ]
 }
 
@@ -99,10 +102,12 @@ fn a_session_is_told() {
     20 prompt (shell) ls
     20 call c5 Shell ls
     21 result c5 src
+    22 call c6 bash rm x
+    24 result c6 failed denied by the host Permission denied by a rule.
     "#);
     assert_eq!(told.tokens("s1").output, 10);
     assert_eq!((told.skipped("hook"), told.skipped("line of state"), told.skipped("text of a skill")), (1, 2, 1));
-    assert_eq!(told.consumed["s1"].last.as_deref(), Some("e21"));
+    assert_eq!(told.consumed["s1"].last.as_deref(), Some("e24"));
     assert_eq!(told.consumed["s1"].open, None);
 }
 
@@ -117,7 +122,7 @@ fn the_sum_at_the_end_counts_once_and_for_each_run() {
         )
     };
     let mut all = session();
-    all.extend([sum(22, 100), event(23, "session.resume", json!({})), sum(24, 50)]);
+    all.extend([sum(25, 100), event(26, "session.resume", json!({})), sum(27, 50)]);
     let usage = told_of(&IMPORTER, "x.jsonl", lines(&all)).tokens("s1");
     assert_eq!((usage.input, usage.output, usage.cache_read), (70, 20, 80));
 }

@@ -20,6 +20,8 @@ const FILES: usize = 20;
 
 /// How the host begins its word that a person refused a call.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
+/// How it begins its word that a rule of its permissions refused a call.
+const BY_RULE: &str = "The user has specified a rule which prevents you from using this specific tool call";
 /// How it goes on where they said why.
 const FEEDBACK: &str = " with the following feedback: ";
 
@@ -38,6 +40,7 @@ impl OpenCodeSession<'_> {
         let output = if is_error { text(state, "error") } else { text(state, "output") };
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
         let refusal = output.strip_prefix(REFUSED).filter(|_| is_error);
+        let by_rule = is_error && output.starts_with(BY_RULE);
         let dismissed = is_error && output.starts_with("The user dismissed this question");
         let is_shell = ToolKind::of(asked.tool) == ToolKind::Shell;
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -54,9 +57,9 @@ impl OpenCodeSession<'_> {
             call: asked.id.clone().into(),
             output: if asked.tool == "task" { brief::answer(output) } else { output }.to_owned().into(),
             brief: said.map(Cow::Owned),
-            failed: failed && refusal.is_none() && !dismissed,
-            denied: refusal.is_some() || dismissed,
-            denial: None,
+            failed: failed && refusal.is_none() && !dismissed && !by_rule,
+            denied: refusal.is_some() || dismissed || by_rule,
+            denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit: exit.filter(|_| failed),
             duration_ms: None,
             reads,

@@ -180,11 +180,14 @@ fn kept_in_any_way_it_is_the_same_session() {
 #[test]
 fn refusals_stops_failures_and_answers() {
     let refused = "The user rejected permission to use this specific tool call with the following feedback: use bun";
+    let by_rule =
+        "The user has specified a rule which prevents you from using this specific tool call. Here they are: []";
     let asked =
         json!({"questions": [{"question": "Which?", "header": "Way", "options": [{"label": "A"}, {"label": "B"}]}]});
     let parts = [
         failed("bash", &json!({"command": "npm i"}), refused),
         failed("bash", &json!({"command": "sleep 9"}), "Tool execution aborted"),
+        failed("bash", &json!({"command": "rm x"}), by_rule),
         done(
             "bash",
             &json!({"command": "false"}),
@@ -207,18 +210,20 @@ fn refusals_stops_failures_and_answers() {
             "6 call c@6 bash sleep 9",
             "6 result c@6 failed Tool execution aborted",
             "6 interrupt c@6",
-            "7 call c@7 bash false",
-            "7 result c@7 failed exit 3 no",
-            "8 call c@8 edit ",
-            "8 result c@8 failed bad input",
-            "9 call c@9 question Which?",
-            "9 result c@9 A",
-            "9 decision Way: A rejected [\"B\"]",
-            "10 call c@10 todowrite 1 task",
-            "10 tasks 1 one pending",
-            "10 result c@10 ",
-            "12 reply half",
-            "13 failure overloaded",
+            "7 call c@7 bash rm x",
+            &format!("7 result c@7 denied by the host {by_rule}"),
+            "8 call c@8 bash false",
+            "8 result c@8 failed exit 3 no",
+            "9 call c@9 edit ",
+            "9 result c@9 failed bad input",
+            "10 call c@10 question Which?",
+            "10 result c@10 A",
+            "10 decision Way: A rejected [\"B\"]",
+            "11 call c@11 todowrite 1 task",
+            "11 tasks 1 one pending",
+            "11 result c@11 ",
+            "13 reply half",
+            "14 failure overloaded",
         ]
     );
 }

@@ -70,7 +70,7 @@ impl SpecStoryHead {
 /// `<!-- Claude Code Session 9f… (2026-01-02 03:04:05Z) -->`.
 fn session(line: &str) -> Option<(String, Option<Timestamp>)> {
     let inside = line.strip_prefix("<!--")?.strip_suffix("-->")?.trim();
-    let (_, rest) = inside.split_once(" SpecStorySession ")?;
+    let (_, rest) = inside.split_once(" Session ")?;
     let (id, time) = rest.split_once(' ').unwrap_or((rest, ""));
     let plain = !id.is_empty() && id.len() <= 128 && !id.contains(['<', '>']);
     plain.then(|| (id.to_owned(), time_in(time.trim_matches(['(', ')']))))
@@ -126,7 +126,7 @@ mod tests {
         };
         let time = Some("2026-01-02T03:04:05Z".to_owned());
         assert_eq!(
-            of("# 2026-01-02 03:04:05Z\n<!-- Claude Code SpecStorySession 9f-1 (2026-01-02 03:04:05Z) -->"),
+            of("# 2026-01-02 03:04:05Z\n<!-- Claude Code Session 9f-1 (2026-01-02 03:04:05Z) -->"),
             (Some("9f-1".to_owned()), None, time.clone())
         );
         assert_eq!(of("## Mend it (02/01/2026, 03:04:05)"), (None, Some("Mend it".to_owned()), time));

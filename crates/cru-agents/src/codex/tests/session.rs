@@ -21,7 +21,7 @@ fn a_turn_is_told_once() {
             answers("c1", "Chunk ID: a\nWall time: 2.5 seconds\nProcess exited with code 101\nOutput:\nerror: no\n"),
             item(json!({
                 "type": "custom_tool_call", "call_id": "c2", "name": "apply_patch",
-                "input": "*** Begin Patch\n*** Update CodexFile: src/clock.rs\n@@\n-a\n+b\n+c\n*** End Patch",
+                "input": "*** Begin Patch\n*** Update File: src/clock.rs\n@@\n-a\n+b\n+c\n*** End Patch",
             })),
             event(json!({ "type": "patch_apply_end", "call_id": "c2", "success": true, "changes": {} })),
             item(
