@@ -505,7 +505,8 @@ fn a_copy_that_holds_more_of_the_transcript_takes_the_note_that_far() {
     // The older transcript, that of the copy, and one that goes on.
     for (replies, outcome) in [(&replies[..2], "unchanged"), (&replies[..3], "unchanged"), (&replies[..], "updated")] {
         one.transcript(SESSION, "Count the lighthouses", replies);
-        assert_eq!(one.import(&[])[outcome], if outcome == "updated" { json!(1) } else { json!(2) });
+        let outcomes = one.import(&[]);
+        assert_eq!(outcomes[outcome], if outcome == "updated" { json!(1) } else { json!(2) }, "{outcomes}");
     }
     assert_eq!(there(), [1, 1, 1, 1, 1, 0], "{}", fs::read_to_string(&note).unwrap());
 }

@@ -215,11 +215,7 @@ mod tests {
         check("exec_command", json!({"cmd": "ls", "workdir": "/home/mia/api/web"}), "Bash cd web && ls");
         check("exec_command", json!({"cmd": "ls", "workdir": "/srv"}), "Bash cd /srv && ls");
         check("shell_command", json!({"command": "ls", "workdir": "."}), "Bash ls");
-        check(
-            "apply_patch",
-            json!("*** Begin Patch\n*** Update File: /home/mia/api/a.rs\n*** End Patch"),
-            "Edit a.rs",
-        );
+        check("apply_patch", json!("*** Begin Patch\n*** Update File: /home/mia/api/a.rs\n*** End Patch"), "Edit a.rs");
         check(
             "shell",
             json!({"command": ["apply_patch", "*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch"]}),

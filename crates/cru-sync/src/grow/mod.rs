@@ -18,7 +18,7 @@ use crate::grow::carry::carry;
 use crate::grow::ids::Ids;
 use crate::grow::status::goes_on;
 use crate::plan::existing::Existing;
-use crate::plan::{Old, Rules, is_moved};
+use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
 use cru_base::Result;
 use cru_note::Note;
@@ -47,6 +47,8 @@ pub(crate) enum Grown {
         /// Whether the note's bytes changed.
         changed: bool,
     },
+    /// The transcript is a copy of the time before the note was last written: there was nothing to write.
+    Older,
     /// The note has come further than this reading: read again.
     Stale,
     /// It could not be told what is new.
@@ -129,6 +131,14 @@ impl Grower<'_> {
         let rules = self.reading.rules();
         let kept = kept.map(|kept| (is_told_as(&kept.1, &there), kept));
         let merged = old.rewritten.map(|part| self.rewritten(old, bundle, part, note, &there)).transpose()?;
+        // A copy of the time before the note was last written: its cursor stays, else the records behind it would be new to
+        // whoever has them.
+        let is_older = |part: Rewritten| {
+            !part.by_id && old.records == 0 && old.draft.consumed.records < now.records && !self.reattach
+        };
+        if old.rewritten.is_some_and(is_older) {
+            return Err(Grown::Older);
+        }
         let (mut ids, base) = match kept {
             _ if merged.is_some() => match merged {
                 Some(merged) => {

@@ -337,7 +337,7 @@ fn once(
         let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &held.bundle, &consumed)? {
             Grown::Written | Grown::Partly { .. } => synced.records += old.records,
-            Grown::Same => {}
+            Grown::Same | Grown::Older => {}
             Grown::Stale => next = Next::Read,
             Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),
         }

@@ -362,6 +362,10 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
             row.outcome = if grew { Outcome::Updated } else { Outcome::Unchanged };
             return 0;
         }
+        Ok(Grown::Older) => {
+            (row.outcome, row.detail) = (Outcome::Unchanged, Some("an older copy of the transcript".to_owned()));
+            return 0;
+        }
         Ok(Grown::Partly { missing, changed }) => {
             row.outcome = if changed || grew { Outcome::Updated } else { Outcome::Unchanged };
             let steps = cru_base::text::plural(missing as u64, "step");

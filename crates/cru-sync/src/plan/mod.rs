@@ -202,11 +202,6 @@ fn compare(old: &Meta, draft: &Draft, can_grow: bool, rewritten: &mut Option<Rew
     }
     let both = !cursor.is_hooked() && !new.is_hooked();
     if let Some(part) = Rewritten::of(draft).filter(|_| both && can_grow) {
-        // A copy of the time before the note was last written: its cursor stays, else the records behind it would be
-        // new to whoever has them.
-        if !part.by_id && new.records < cursor.records && part.records >= new.records {
-            return (Outcome::Unchanged, Some("an older copy of the transcript".to_owned()));
-        }
         *rewritten = Some(part);
         let more = new.records.saturating_sub(part.records);
         return (
