@@ -221,7 +221,14 @@ fn flush(world: &World, session: &str) -> Option<Synced> {
 fn tell(world: &World, session: &str, event: &Event) {
     let journal = Journal::at(world.state.journal(&Hooked::key("claude-code", session)));
     let (host, files) = ("claude-code".to_owned(), Vec::new());
-    let entry = HookEntry { host, event: event.name.to_owned(), input: event.input.clone(), files, continues: None };
+    let entry = HookEntry {
+        host,
+        event: event.name.to_owned(),
+        input: event.input.clone(),
+        files,
+        head: None,
+        continues: None,
+    };
     journal.append(&entry, event.time).unwrap();
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Event, Host, Input, cut, file};
+use super::{Event, Host, Input, cut, file, head};
 use cru_session::mask::Masks;
 
 /// An event of a host, as it was told, without the secrets in it.
@@ -18,6 +18,9 @@ pub struct HookEntry {
     /// Files that the call names, as they were at that moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<HashedFile>,
+    /// The first digits of the commit that was checked out at that moment, for a command that makes commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// The `session_id` that was the current one where the host was started, as its environment says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
@@ -38,6 +41,7 @@ impl HookEntry {
     /// What is kept of an event. Looks at the files that a tool's call names.
     pub fn new(host: &Host, event: Event, input: Input) -> Self {
         let mut files = file::of(host, event, &input);
+        let head = head::of(host, event, &input);
         let mut map = input.into_map();
         // Before anything is cut: half a secret is no longer known as one.
         mask(&mut map, host);
@@ -52,7 +56,7 @@ impl HookEntry {
             cut::value(arguments, &cut::INPUT);
         }
         let (host, event) = (host.id.to_owned(), event.name().to_owned());
-        Self { host, event, input: Value::Object(map), files, continues: None }
+        Self { host, event, input: Value::Object(map), files, head, continues: None }
     }
 
     /// The same without its secrets, for what an older version kept.

@@ -8,6 +8,7 @@ mod claude_code;
 mod cut;
 pub mod entry;
 mod file;
+mod head;
 pub mod input;
 pub mod shell;
 pub mod table;

@@ -1,4 +1,5 @@
-//! What hooks saw that the transcript does not hold: the hashes of files at the moment of a call.
+//! What hooks saw that the transcript does not hold: the hashes of files at the moment of a call, and the commit that a
+//! command made.
 //!
 //! Joined by the host's id of the call. A hash that the record itself proves stays.
 
@@ -13,6 +14,8 @@ use cru_session::event::CallResult;
 #[derive(Clone, Debug, Default)]
 pub struct HookFacts {
     files: HashMap<String, Vec<HashedFile>>,
+    /// The commits that were checked out while a call ran, in order.
+    heads: HashMap<String, Vec<String>>,
 }
 
 impl HookFacts {
@@ -21,6 +24,9 @@ impl HookFacts {
         let mut facts = Self::default();
         for entry in entries {
             let call = entry.input.get("tool_use_id").and_then(Value::as_str);
+            if let (Some(call), Some(head)) = (call.filter(|call| !call.is_empty()), &entry.head) {
+                facts.heads.entry(call.to_owned()).or_default().push(head.clone());
+            }
             if let Some(call) = call.filter(|call| !call.is_empty() && !entry.files.is_empty()) {
                 let known = facts.files.entry(call.to_owned()).or_default();
                 // What is told after the call tells of the same files as they are then.
@@ -33,11 +39,17 @@ impl HookFacts {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.heads.is_empty()
     }
 
-    /// Gives the files of a result the hashes that a hook saw.
+    /// Gives a result the commit that its call made, and its files the hashes that a hook saw.
     pub(crate) fn join(&self, result: &mut CallResult<'_>) {
+        // Where the same commit is checked out before and after, none was made.
+        if let Some([before, .., after]) = self.heads.get(result.call.as_ref()).map(Vec::as_slice)
+            && before != after
+        {
+            result.commits.push(after.clone().into());
+        }
         let Some(known) = self.files.get(result.call.as_ref()) else { return };
         for (file, written) in
             result.reads.iter_mut().map(|file| (file, false)).chain(result.writes.iter_mut().map(|file| (file, true)))
@@ -77,12 +89,27 @@ mod tests {
             event: "post-tool".to_owned(),
             input: serde_json::json!({ "tool_use_id": call }),
             files: vec![HashedFile { path: path.to_owned(), hash: hash.to_owned(), created }],
+            head: None,
             continues: None,
         }
     }
 
     fn file(path: &str, hash: Option<&str>) -> FileRef {
         FileRef { path: path.to_owned(), hash: hash.map(str::to_owned), created: false }
+    }
+
+    #[test]
+    fn a_commit_is_that_of_a_call_that_moved_the_branch() {
+        let at = |call: &str, head: &str| HookEntry { head: Some(head.to_owned()), ..entry(call, "a", "", false) };
+        let entries =
+            [at("t1", "4f1c2ab"), at("t1", "0a1b2c3"), at("t2", "0a1b2c3"), at("t2", "0a1b2c3"), at("t3", "9")];
+        let facts = HookFacts::of(&entries);
+        let commits = |call: &'static str| {
+            let mut result = CallResult { call: call.into(), ..CallResult::default() };
+            facts.join(&mut result);
+            result.commits.join(" ")
+        };
+        assert_eq!((commits("t1"), commits("t2"), commits("t3")), ("0a1b2c3".to_owned(), String::new(), String::new()));
     }
 
     #[test]
