@@ -12,7 +12,7 @@ use crate::live::log::{Log, Target};
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
-use crate::sync::import::report::Outcome;
+use crate::sync::report::Outcome;
 use crate::vault::{Catalog, Head, State, Vault};
 
 /// Write what waits in journals into the notes

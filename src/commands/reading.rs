@@ -12,7 +12,8 @@ use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
-use crate::sync::evidence::{Heard, Transcripts};
+use crate::sync::evidence::Transcripts;
+use crate::sync::read::Heard;
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use cru::base::{Severity, files};
 use cru::session::{Item, Session};
-use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::{Outcome, Report};
 use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 

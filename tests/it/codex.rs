@@ -11,8 +11,8 @@ use cru::base::files;
 use cru::base::text::sanitise;
 use cru::note::Note;
 use cru::session::{Item, Session, read};
-use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::{Outcome, Report};
 use cru::vault::Vault;
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ use cru::base::files;
 use cru::session::Session;
 use cru::session::detail::Level;
 use cru::session::fold;
-use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Machine, Options, Unwatched, ingest};
+use cru::sync::report::{Outcome, Report};
 use cru::vault::State;
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cru::base::files;
-use cru::sync::import::report::Outcome;
+use cru::sync::report::Outcome;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::base::Severity;
 use cru::base::files;
-use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::{Outcome, Report};
 use cru::vault::{Catalog, Vault};
 
 fn import(vault: &Vault, paths: &[PathBuf]) -> Report {

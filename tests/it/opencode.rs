@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cru::base::{Severity, files};
 use cru::session::{Item, Session};
-use cru::sync::import::report::Outcome;
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::Outcome;
 use cru::vault::{Catalog, Vault};
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use cru::base::Severity;
 use cru::base::files;
 use cru::session::{Item, Session, Step};
-use cru::sync::import::report::Outcome;
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::Outcome;
 use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use cru::base::files;
 use cru::live::hook::HookEntry;
 use cru::session::{Item, Session, Status};
 use cru::sync::hooked::{Hooked, Synced, sync_one};
-use cru::sync::import::report::Outcome;
+use cru::sync::report::Outcome;
 use cru::vault::Journal;
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -14,8 +14,8 @@ use cru::session::fold;
 use cru::session::mask;
 use cru::session::read;
 use cru::sync::evidence::Transcripts;
-use cru::sync::import::report::{Outcome, Report};
 use cru::sync::import::{Machine, Options, Unwatched, ingest};
+use cru::sync::report::{Outcome, Report};
 use cru::vault::VaultPath;
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::evidence::Heard;
 use crate::hooked::{Flushed, flush_hooked, last_told};
 use crate::plan::made::MadeNotes;
+use crate::read::Heard;
 use cru_base::{Env, Error, Result};
 use cru_live::hook::HOSTS;
 use cru_live::log::{Log, Target};

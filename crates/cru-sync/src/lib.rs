@@ -4,16 +4,22 @@
 //! logged beside them. All read through [`read`], decide in `plan` which notes are new, and bring notes that exist up to
 //! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line.
 //!
+//! A module uses those before it alone: `existing` and `ids`, `read`, `report`, `plan`, `grow` and `evidence`, `import`,
+//! `hooked`, `flush`.
+//!
 //! Knows no agent and no command; what is written depends on the transcripts and the vault alone.
 
 pub mod evidence;
+mod existing;
 pub mod flush;
 mod grow;
 pub mod hooked;
+mod ids;
 pub mod import;
 pub mod merge;
 mod plan;
 pub mod read;
+pub mod report;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::grow::ids::Ids;
+use crate::ids::Ids;
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;

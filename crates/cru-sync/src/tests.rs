@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::import::report::{Outcome, Report, SessionReport};
 use crate::import::{Machine, Options, Unwatched, ingest};
+use crate::report::{Outcome, Report, SessionReport};
 use cru_base::{Error, Result, files};
 use cru_session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
 use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};

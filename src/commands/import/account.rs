@@ -10,7 +10,7 @@ use anstyle::Style;
 use crate::base::text::{plural, sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
-use crate::sync::import::report::{Outcome, Report, SessionReport};
+use crate::sync::report::{Outcome, Report, SessionReport};
 
 /// Rows of a list before the rest is only counted.
 const LISTED: usize = 12;

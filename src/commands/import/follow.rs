@@ -10,8 +10,8 @@ use crate::commands::Context;
 use crate::commands::watching::Watching;
 use crate::session::source::Importer;
 use crate::sync::import::follow::Followed;
-use crate::sync::import::report::{Outcome, Report};
 use crate::sync::import::{Machine, Options};
+use crate::sync::report::{Outcome, Report};
 use crate::vault::Vault;
 
 /// Interval between checks for idle sessions.

@@ -11,7 +11,7 @@ use crate::commands::output::{Align, Cell, Table};
 use crate::commands::{Context, Output, View};
 use crate::import::{self, places};
 use crate::session::source::Importer;
-use crate::sync::import::report::{Outcome, Report};
+use crate::sync::report::{Outcome, Report};
 
 /// The table.
 #[derive(Debug, Serialize)]

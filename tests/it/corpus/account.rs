@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cru::sync::import::report::Outcome;
+use cru::sync::report::Outcome;
 use serde_json::Value;
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use cru::base::files;
 use cru::note::{BlockKind, Note};
-use cru::sync::import::report::{Outcome, Report};
+use cru::sync::report::{Outcome, Report};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 

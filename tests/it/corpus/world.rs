@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use cru::base::files;
 use cru::note::Note;
 use cru::session::{Session, read};
-use cru::sync::import::report::Report;
 use cru::sync::import::{Options, Unwatched, ingest};
+use cru::sync::report::Report;
 use cru::vault::Vault;
 use tempfile::TempDir;
 

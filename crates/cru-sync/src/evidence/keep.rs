@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use crate::evidence::store::{Owner, Store, Sum};
-use crate::import::report::SessionReport;
-use crate::plan::existing::Existing;
+use crate::evidence::store::{Owner, Store};
+use crate::existing::Existing;
 use crate::read::bundle::Read;
+use crate::report::{KeptCopies, SessionReport};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Importer};
@@ -19,13 +19,13 @@ pub(crate) fn all(
     bundles: &[Bundle],
     read: &[Read],
     sessions: &[SessionReport],
-) -> Result<Sum> {
+) -> Result<KeptCopies> {
     let on_disk = bundles.iter().filter(|bundle| bundle.memory.is_empty());
     let places = on_disk.flat_map(|bundle| bundle.files.iter().enumerate());
     let places: HashMap<&Path, usize> = places.map(|(at, path)| (path.as_path(), at)).collect();
     let noted = sessions.iter().filter(|row| row.outcome.has_note());
     let notes: BTreeMap<&StreamKey, &SessionReport> = noted.map(|row| (row.key(), row)).collect();
-    let mut sum = Sum::default();
+    let mut sum = KeptCopies::default();
     for read in read {
         let Some(order) = places.get(read.path.as_path()) else { continue };
         for (key, row) in read.streams.iter().filter_map(|key| Some((key, notes.get(key)?))) {

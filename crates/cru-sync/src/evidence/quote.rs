@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::evidence::transcripts::{Pointer, Transcripts, readable};
+use crate::evidence::transcripts::{Pointer, Transcripts};
+use crate::read::legible::readable;
 use cru_agents::lines::{Line, Lines};
 use cru_index::SessionRow;
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::evidence::transcripts::{Pointer, Transcripts, deeds, excerpt, is_same};
-use crate::grow::ids::Ids;
+use crate::evidence::transcripts::{Pointer, Transcripts, deeds, is_same};
+use crate::ids::Ids;
+use crate::read::legible::excerpt;
 use cru_base::{Error, Result};
 use cru_session::Session;
 use cru_session::event::{Event, EventKind, StreamKey};

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::KeptCopies;
 use cru_agents::pack::{pack, unpack};
 use cru_base::files::{self, Fingerprint};
 use cru_base::{Env, Error, Result};
@@ -50,19 +51,6 @@ struct Part {
     bytes: u64,
 }
 
-/// What was kept in one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sum {
-    /// Files with a copy that has all of them.
-    pub files: u64,
-    /// Bytes that were not kept before.
-    pub new_bytes: u64,
-    /// What they take.
-    pub packed_bytes: u64,
-    /// Files without a copy: databases, and files that are too large.
-    pub not_kept: u64,
-}
-
 /// Whose files they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner<'a> {
@@ -86,7 +74,7 @@ impl Store {
     }
 
     /// Keeps a file of a session, which is the `order`th of those that are read together.
-    pub(crate) fn keep(&self, owner: Owner<'_>, order: usize, path: &Path, sum: &mut Sum) -> Result<()> {
+    pub(crate) fn keep(&self, owner: Owner<'_>, order: usize, path: &Path, sum: &mut KeptCopies) -> Result<()> {
         let failed = |source| Error::io("read", path, source);
         let mut file = File::open(path).map_err(failed)?;
         let now = Fingerprint::of(&file.metadata().map_err(failed)?);
@@ -144,7 +132,7 @@ impl Store {
         Ok(())
     }
 
-    fn put(&self, bytes: &[u8], sum: &mut Sum) -> Result<Part> {
+    fn put(&self, bytes: &[u8], sum: &mut KeptCopies) -> Result<Part> {
         let part = Part { hash: blake3::hash(bytes).to_hex().to_string(), bytes: bytes.len() as u64 };
         let path = self.part_path(&part.hash);
         if !path.exists() {
@@ -255,7 +243,7 @@ mod tests {
         let owner = Owner { session: "s", host: "h", host_session: "0f/agent-1" };
         let keep = |bytes: &[u8]| {
             files::put(&path, bytes).unwrap();
-            let mut sum = Sum::default();
+            let mut sum = KeptCopies::default();
             store.keep(owner, 0, &path, &mut sum).unwrap();
             assert_eq!(store.bundle("s").memory.get(&path).map(Vec::as_slice), Some(bytes));
             (sum.files, sum.new_bytes)
@@ -264,9 +252,9 @@ mod tests {
         assert_eq!(keep(b"one\n"), (1, 4));
         assert_eq!((keep(b"one\ntwo\n"), parts()), ((1, 4), 2), "only what is new");
         assert_eq!((keep(b"another\n"), parts()), ((1, 8), 3), "rewritten");
-        let mut again = Sum::default();
+        let mut again = KeptCopies::default();
         store.keep(owner, 0, &path, &mut again).unwrap();
-        assert_eq!(again, Sum { files: 1, ..Sum::default() }, "nothing is new");
+        assert_eq!(again, KeptCopies { files: 1, ..KeptCopies::default() }, "nothing is new");
 
         assert!(store.orphans("h", &|_| false).is_empty(), "its file is there");
         files::remove(&path).unwrap();
@@ -286,7 +274,7 @@ mod tests {
         let store = Store::of(&Vault::open(temp.path()).unwrap(), &env);
         let path = temp.path().join("x.db");
         files::put(&path, b"SQLite format 3\0 and the rest").unwrap();
-        let mut sum = Sum::default();
+        let mut sum = KeptCopies::default();
         store.keep(Owner { session: "s", host: "h", host_session: "a" }, 0, &path, &mut sum).unwrap();
         assert_eq!((sum.files, sum.not_kept, store.fingerprint("s")), (0, 1, None));
     }

@@ -4,7 +4,6 @@
 //! call and answer stands in. Secrets are masked before anything else is done; pictures and other data that no person
 //! reads are left out. Sub-agents' transcripts belong to their own notes.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -12,15 +11,13 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 
 use crate::evidence::files::{Files, Slices};
-use crate::evidence::heard::{Heard, HeardText, LineNow, OneStream, StreamWords};
 use crate::evidence::store::Store;
-use crate::grow::ids::Ids;
+use crate::ids::Ids;
+use crate::read::heard::{Heard, HeardText, LineNow, OneStream, StreamWords};
 use cru_base::Env;
-use cru_base::lines::floor_char_boundary;
 use cru_index::evidence::{Evidence, Steps};
 use cru_index::{Entry, SessionRow};
 use cru_note::Note;
-use cru_session::mask;
 use cru_session::source::{Bundle, Consumed, Importer};
 use cru_session::{Meta, Session, Step};
 use cru_vault::config::expand_home;
@@ -203,81 +200,4 @@ pub(crate) fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
 /// Whether two steps may be the same one, as far as that is told.
 pub(crate) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
-}
-
-/// `text` without secrets and data, at most `limit` bytes of it.
-pub(crate) fn readable(text: &str, limit: usize) -> String {
-    shortened(mask::mask(&legible(text)), limit)
-}
-
-/// The same of a text that has lost its secrets already.
-pub(crate) fn excerpt(text: &str, limit: usize) -> String {
-    shortened(legible(text), limit)
-}
-
-/// `text` without data; nothing of one that is no text.
-pub(crate) fn legible(text: &str) -> Cow<'_, str> {
-    if is_binary(text) { Cow::Borrowed("") } else { without_data(text) }
-}
-
-/// At most `limit` bytes: of a longer one the beginning and the end.
-fn shortened(text: Cow<'_, str>, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.into_owned();
-    }
-    let end = limit / 4;
-    let head = floor_char_boundary(&text, limit - end);
-    let tail = floor_char_boundary(&text, text.len() - end);
-    format!("{}\n…\n{}", &text[..head], &text[tail..])
-}
-
-/// Whether it is no text: more than a tenth of its beginning are bytes that no text has.
-fn is_binary(text: &str) -> bool {
-    const HEAD: usize = 4096;
-    let odd = |c: &char| matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\u{fffd}');
-    text.chars().take(HEAD).filter(odd).count() * 10 > text.chars().take(HEAD).count()
-}
-
-/// Leaves out long runs of what encodes data: pictures, keys, archives.
-fn without_data(text: &str) -> Cow<'_, str> {
-    const LONG: usize = 512;
-    let is_data = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
-    let mut out = String::new();
-    let (mut kept, mut start) = (0, 0);
-    for (at, byte) in text.bytes().enumerate().chain([(text.len(), b' ')]) {
-        if is_data(byte) {
-            continue;
-        }
-        if at - start >= LONG {
-            out.push_str(&text[kept..start]);
-            kept = at;
-        }
-        start = at + 1;
-    }
-    if kept == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[kept..]);
-    Cow::Owned(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_is_left_out() {
-        let data = "iVBORw0KGgo".repeat(60);
-        assert_eq!(readable(&format!("before {data} behind"), 100), "before  behind");
-        assert_eq!(readable(&data, 100), "");
-        assert_eq!(readable("PNG\0\0\0\u{fffd}\u{fffd}", 100), "");
-        assert_eq!(readable("plain", 100), "plain");
-    }
-
-    #[test]
-    fn long_texts_keep_both_ends() {
-        let text = format!("first{}last", " é".repeat(1000));
-        let cut = readable(&text, 100);
-        assert!(cut.starts_with("first") && cut.ends_with("last") && cut.len() < 120, "{cut}");
-    }
 }

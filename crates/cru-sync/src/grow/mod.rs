@@ -6,7 +6,6 @@
 
 mod carry;
 mod completed;
-pub(crate) mod ids;
 mod rewritten;
 mod status;
 
@@ -14,10 +13,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::existing::Existing;
 use crate::grow::carry::carry;
-use crate::grow::ids::Ids;
 use crate::grow::status::goes_on;
-use crate::plan::existing::Existing;
+use crate::ids::Ids;
 use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
 use cru_base::Result;

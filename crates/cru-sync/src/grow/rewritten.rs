@@ -9,8 +9,8 @@
 
 use std::collections::HashSet;
 
-use super::ids::Ids;
 use super::{Grower, Grown};
+use crate::ids::Ids;
 use crate::plan::{Old, Rewritten};
 use cru_note::{BlockKind, Note};
 use cru_session::op::Op;

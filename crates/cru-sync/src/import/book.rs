@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::import::report::{Outcome, SessionReport};
 use crate::import::{Machine, Options};
+use crate::report::{Outcome, SessionReport};
 use cru_base::Result;
 use cru_base::files::{self, Fingerprint};
 use cru_session::event::StreamKey;

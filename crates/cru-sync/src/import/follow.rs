@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::report::Report;
 use super::{IDLE, Machine, Options, Unwatched, ingest_found, ingest_live};
+use crate::report::Report;
 use cru_base::Result;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::Vault;

@@ -6,7 +6,6 @@
 
 pub(crate) mod book;
 pub mod follow;
-pub mod report;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -15,19 +14,19 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use crate::evidence::heard::Heard;
 use crate::evidence::keep;
 use crate::evidence::store::Store;
+use crate::existing::Existing;
 use crate::grow::{Grower, Grown};
 use crate::import::book::{Book, Standing};
-use crate::import::report::{Outcome, Report, SessionReport};
 use crate::plan::choice::Choice;
-use crate::plan::existing::Existing;
 use crate::plan::imported::{self, ImportedSessions};
 use crate::plan::made::{self, Made, MadeNotes};
 use crate::plan::{Ground, Old, Plan, Rules};
 use crate::read::bundle::Bundled;
+use crate::read::heard::Heard;
 use crate::read::reading::Reading;
+use crate::report::{Outcome, Report, SessionReport};
 use cru_base::files::Bulk;
 use cru_base::{Env, Result};
 use cru_session::Status;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use crate::import::report::Outcome;
+use crate::report::Outcome;
 use cru_base::Env;
 use cru_session::event::StreamKey;
 use cru_session::fold::Draft;

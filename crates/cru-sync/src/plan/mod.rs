@@ -1,16 +1,15 @@
 //! Which drafts become notes, under which names, and how parents and children point at each other.
 
 pub(crate) mod choice;
-pub(crate) mod existing;
 pub(crate) mod imported;
 pub(crate) mod made;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::import::report::{Outcome, SessionReport};
-use crate::plan::existing::Existing;
+use crate::existing::Existing;
 use crate::plan::imported::ImportedSessions;
 use crate::plan::made::MadeNotes;
+use crate::report::{Outcome, SessionReport};
 use cru_session::cursor::Cursor;
 use cru_session::event::StreamKey;
 use cru_session::fold::{Draft, Linked};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::evidence::heard::{LineNow, StreamWords};
+use crate::read::heard::{LineNow, StreamWords};
 use crate::read::hook_facts::HookFacts;
 use jiff::Timestamp;
 

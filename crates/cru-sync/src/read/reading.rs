@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::existing::Existing;
+use crate::existing::Existing;
 use crate::read::bundle::{self, BeforeRead, Bundled};
 use crate::read::hook_facts::HookFacts;
 use cru_session::Status;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::evidence::transcripts::{legible, readable};
+use crate::read::legible::{legible, readable};
 use cru_base::files::{self, Fingerprint};
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Fold, Options};

@@ -6,11 +6,23 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::evidence::store::Sum;
 use crate::read::bundle::Read;
 use cru_session::event::StreamKey;
 use cru_session::fold::Draft;
 use cru_session::source::{Account, Importer};
+
+/// Copies of transcripts that one import kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KeptCopies {
+    /// Files with a copy that has all of them.
+    pub files: u64,
+    /// Bytes that were not kept before.
+    pub new_bytes: u64,
+    /// What they take.
+    pub packed_bytes: u64,
+    /// Files without a copy: databases, and files that are too large.
+    pub not_kept: u64,
+}
 
 /// What became of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -214,7 +226,7 @@ pub struct Report {
     pub known_files: u64,
     /// What was kept of the transcripts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Sum>,
+    pub kept: Option<KeptCopies>,
     /// How many secrets each rule took out of what was written, each counted once in a session.
     pub masked: BTreeMap<&'static str, u64>,
     /// All records together, of the files that no filter leaves out. Those that a note shows or uses are in a note.
