@@ -2,31 +2,57 @@
 
 use std::ops::Range;
 
-/// The three lines of a conflict, in order.
-const MARKERS: [&[u8]; 3] = [b"<<<<<<< ", b"=======", b">>>>>>> "];
+/// Marks of a conflict in the order in which git writes them: seven times the same character at the beginning of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConflictMark {
+    /// The lines of one side follow.
+    Begin,
+    /// The lines that both sides had before follow.
+    Base,
+    /// The lines of the other side follow.
+    Middle,
+    /// The conflict ends.
+    End,
+}
 
-/// How the same marks begin in answers of agents that propose an edit.
-pub(crate) const PROPOSED: &[u8] = b"<<<<<<< SEARCH";
+impl ConflictMark {
+    /// What a line without its end is; `None` also for the marks between which agents propose an edit.
+    pub(crate) fn of(line: &[u8]) -> Option<Self> {
+        const WIDTH: usize = 7;
+        let mark = match line.first()? {
+            b'<' => Self::Begin,
+            b'|' => Self::Base,
+            b'=' => Self::Middle,
+            b'>' => Self::End,
+            _ => return None,
+        };
+        let (marks, rest) = line.split_at_checked(WIDTH)?;
+        let names = rest.is_empty() || (rest[0] == b' ' && mark != Self::Middle);
+        let is_proposed = matches!(rest, b" SEARCH" | b" REPLACE");
+        (marks.iter().all(|byte| *byte == line[0]) && names && !is_proposed).then_some(mark)
+    }
+}
 
 /// The first line of the first whole conflict of a text that is in no fence.
 pub fn marker(text: &[u8]) -> Option<Range<usize>> {
-    memchr::memmem::find(text, MARKERS[0])?;
-    let (mut begun, mut next, mut fence, mut at) = (0..0, 0, None, 0);
+    memchr::memmem::find(text, b"<<<<<<<")?;
+    let (mut begun, mut wanted, mut fence, mut at) = (0..0, ConflictMark::Begin, None, 0);
     for line in text.split(|&byte| byte == b'\n') {
         let place = at..at + line.len();
         at = place.end + 1;
-        let is_next = line.starts_with(MARKERS[next]) && !line.starts_with(PROPOSED);
-        if next == 0 && (is_fence(line, &mut fence) || fence.is_some() || !is_next) {
+        let mark = ConflictMark::of(line.strip_suffix(b"\r").unwrap_or(line));
+        let is_open = wanted != ConflictMark::Begin;
+        if !is_open && (is_fence(line, &mut fence) || fence.is_some()) || mark != Some(wanted) {
             continue;
         }
-        if is_next {
-            match next {
-                0 => begun = place,
-                2 => return Some(begun),
-                _ => {}
+        wanted = match wanted {
+            ConflictMark::Begin => {
+                begun = place;
+                ConflictMark::Middle
             }
-            next += 1;
-        }
+            ConflictMark::End => return Some(begun),
+            ConflictMark::Base | ConflictMark::Middle => ConflictMark::End,
+        };
     }
     None
 }
@@ -59,6 +85,7 @@ mod tests {
             "",
             "<<<<<<< HEAD\na\n=======\nb\n",
             "text <<<<<<< HEAD\n=======\n>>>>>>> main\n",
+            "======= a\n>>>>>>> main\n",
             "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n",
             &format!("````diff\n```\n{CONFLICT}````\n"),
             &format!("~~~\n{CONFLICT}"),

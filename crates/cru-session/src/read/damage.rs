@@ -4,10 +4,8 @@ use cru_base::{Diagnostic, Span};
 use cru_note::{BlockKind, Note};
 
 use super::section;
+use crate::conflict::ConflictMark;
 use crate::model::Item;
-
-/// Marks of a conflict, as git writes them: seven times the same character at the beginning of a line.
-const MARKS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
 
 /// Conflict markers and fences that hold steps of the note, in order. In time linear in the text.
 pub fn damage(note: &Note) -> Vec<Diagnostic> {
@@ -15,13 +13,6 @@ pub fn damage(note: &Note) -> Vec<Diagnostic> {
     diagnostics.extend(swallowing_fences(note));
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     diagnostics
-}
-
-/// A marker and its line.
-struct Marker {
-    /// Its place in [`MARKS`].
-    mark: usize,
-    span: Span,
 }
 
 /// Markers outside of closed fences: what an agent printed is no damage. A lone `=======` underlines a heading.
@@ -32,7 +23,7 @@ fn conflict_markers(note: &Note) -> Vec<Diagnostic> {
         _ => None,
     });
     let mut fence = fences.next();
-    let mut markers: Vec<Marker> = Vec::new();
+    let mut marks: Vec<(ConflictMark, Span)> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let span = Span::new(start, start + line.trim_end().len());
@@ -41,36 +32,25 @@ fn conflict_markers(note: &Note) -> Vec<Diagnostic> {
             fence = fences.next();
         }
         if fence.is_none_or(|fence| span.start < fence.start) {
-            markers.extend(mark(line).map(|mark| Marker { mark, span }));
+            let line = line.trim_end_matches(['\r', '\n']);
+            marks.extend(ConflictMark::of(line.as_bytes()).map(|mark| (mark, span)));
         }
     }
     let mut found = Vec::new();
     let mut open = false;
-    for Marker { mark, span } in markers {
+    for (mark, span) in marks {
         let message = match mark {
-            0 => "a conflict begins: the lines up to `=======` are of one side",
-            1 if open => "the lines up to `=======` are what both sides had before",
-            2 if open => "the lines from here are of the other side",
-            3 => "a conflict ends here",
-            _ => continue,
+            ConflictMark::Begin => "a conflict begins: the lines up to `=======` are of one side",
+            ConflictMark::Base if open => "the lines up to `=======` are what both sides had before",
+            ConflictMark::Middle if open => "the lines from here are of the other side",
+            ConflictMark::End => "a conflict ends here",
+            ConflictMark::Base | ConflictMark::Middle => continue,
         };
-        open = (open || mark == 0) && mark != 3;
+        open = (open || mark == ConflictMark::Begin) && mark != ConflictMark::End;
         let help = "keep what both sides added, and take the markers out; `cru check` then says which ids stand twice";
         found.push(Diagnostic::error("conflict-marker", span, message).help(help));
     }
     found
-}
-
-/// Which mark a line is.
-fn mark(line: &str) -> Option<usize> {
-    let line = line.trim_end_matches(['\r', '\n']);
-    // Agents propose edits between the same marks.
-    if line.as_bytes().starts_with(crate::conflict::PROPOSED) || line == ">>>>>>> REPLACE" {
-        return None;
-    }
-    let at = MARKS.iter().position(|mark| line.starts_with(mark))?;
-    let rest = &line[MARKS[at].len()..];
-    (rest.is_empty() || (at != 2 && rest.starts_with(' '))).then_some(at)
 }
 
 /// Fences that hold steps which belong to the note: those that never close, and those that close only with the fence of
@@ -142,6 +122,7 @@ mod tests {
         assert_eq!(codes, [2, 4, 5, 7].map(|line| (line, "conflict-marker")));
         assert_eq!(found("Title\n=======\ntext\n"), [], "a heading");
         assert_eq!(found("```\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> main\n```\n"), [], "what a program printed");
+        assert_eq!(found("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"), [], "an edit that an agent proposes");
         assert_eq!(found("<<<<<<<< eight\n<<<<<<<x\n"), []);
         assert_eq!(found("a\r\n>>>>>>> main\r\n"), [(2, "conflict-marker")], "one was left behind");
     }
