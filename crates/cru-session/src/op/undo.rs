@@ -151,3 +151,30 @@ fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text::truncate(&text::fold_whitespace(&text::sanitise(&text)), SHOWN).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(before: &str, inserted: &str, removed: &str, after: &str) -> Change {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        Change {
+            at: before.len(),
+            before: bytes(before),
+            inserted: bytes(inserted),
+            removed: bytes(removed),
+            after: bytes(after),
+        }
+    }
+
+    #[test]
+    fn a_short_value_goes_only_where_nobody_wrote_on() {
+        let change = set("a\nstatus: ", "paused", "active", "\ntitle: x\n");
+        let undone = |text: &str| undo(text.as_bytes(), std::slice::from_ref(&change)).map(String::from_utf8);
+        assert_eq!(undone("a\nstatus: paused\ntitle: x\n"), Ok(Ok("a\nstatus: active\ntitle: x\n".to_owned())));
+        assert_eq!(undone("a\nstatus: paused\ntitle: y\n"), Ok(Ok("a\nstatus: active\ntitle: y\n".to_owned())));
+        for edited in ["a\nstatus: paused, waiting for Ann\ntitle: y\n", "a\nstate: not paused\ntitle: x\n"] {
+            assert!(matches!(undone(edited), Err(UndoError::Edited(_))), "{edited}");
+        }
+    }
+}
