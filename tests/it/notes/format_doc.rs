@@ -14,7 +14,7 @@ use cru::note::Note;
 use cru::session::model::{Item, Session, StepStatus, SubagentMode};
 use cru::session::{read, render};
 
-const DOC: &str = include_str!("../../docs/format.md");
+const DOC: &str = include_str!("../../../docs/format.md");
 
 /// A fence of the document.
 struct Fence<'a> {

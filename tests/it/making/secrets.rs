@@ -19,8 +19,8 @@ use cru::sync::report::{Outcome, Report};
 use cru::vault::VaultPath;
 use serde_json::{Value, json};
 
-use crate::findable::{answer, call, record};
-use crate::growth::World;
+use crate::imports::growth::World;
+use crate::searching::findable::{answer, call, record};
 
 fn write(path: &Path, records: &[Value]) {
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
@@ -511,7 +511,7 @@ fn ordinary_code_and_prose_stay() {
 
 #[test]
 fn logs_stay() {
-    let text = include_str!("../fixtures/logs.txt");
+    let text = include_str!("../../fixtures/logs.txt");
     assert!(text.lines().count() > 100);
     for line in text.lines() {
         assert_eq!(mask::find(line), [], "{line}");
@@ -522,7 +522,7 @@ fn logs_stay() {
 /// Code in many languages, lock files, logs, hashes, ids, dumps, examples of handbooks: nothing in it is a secret.
 #[test]
 fn two_thousand_ordinary_lines_stay() {
-    let text = include_str!("../fixtures/ordinary.txt");
+    let text = include_str!("../../fixtures/ordinary.txt");
     assert!(text.lines().count() >= 2_000, "{}", text.lines().count());
     let shown = |text: &str| -> Vec<String> {
         mask::find(text).into_iter().map(|found| format!("{} {:?}", found.rule, &text[found.range])).collect()

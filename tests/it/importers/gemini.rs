@@ -6,8 +6,8 @@ use std::path::Path;
 use cru::base::files;
 use serde_json::{Value, json};
 
-use crate::growth::World;
-use crate::opencode::{Count, below, compare, grow};
+use crate::importers::opencode::{Count, below, compare, grow};
+use crate::imports::growth::World;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// The messages of a file of either form; none of them says anything twice.

@@ -14,7 +14,7 @@ use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Term};
 
-use crate::growth::World;
+use crate::imports::growth::World;
 
 /// `w-…` words are to be found, each once; `x-…` words stand in comments and are not.
 const NOTE: &str = r#"---

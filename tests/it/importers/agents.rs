@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use cru::base::files;
 use serde_json::{Value, json};
 
-use crate::growth::without_cursor;
+use crate::imports::growth::without_cursor;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// A vault, a home and a folder of transcripts.

@@ -10,7 +10,7 @@ use cru::sync::report::Outcome;
 use cru::vault::{Catalog, Vault};
 use serde_json::{Value, json};
 
-use crate::growth::{World, without_cursor};
+use crate::imports::growth::{World, without_cursor};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What a file's records say.

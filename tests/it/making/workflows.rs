@@ -217,7 +217,7 @@ fn several_sessions_give_one_workflow_that_they_follow() {
 }
 
 fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
-    let world = crate::growth::World::new();
+    let world = crate::imports::growth::World::new();
     for importer in IMPORTERS {
         ingest(&world.vault, importer, &[set.root().to_owned()], &Ingest::default(), &Unwatched).unwrap();
     }

@@ -13,7 +13,7 @@ use cru::vault::Journal;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::growth::{World, nameless, without_cursor};
+use crate::imports::growth::{World, nameless, without_cursor};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// A session as its files tell it.

@@ -67,6 +67,8 @@ impl World {
         let Ok(entries) = fs::read_dir(self.vault.sessions_dir()) else { return BTreeMap::new() };
         entries
             .map(|entry| entry.unwrap().path())
+            // A write that goes on has a file of its own there.
+            .filter(|path| path.extension().is_some_and(|end| end == "md"))
             .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
             .collect()
     }

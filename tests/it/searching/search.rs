@@ -6,7 +6,7 @@ use cru::index::search::{Order, Search, SearchOptions};
 use cru::index::{Query, Snapshot};
 use cru::vault::Vault;
 
-use crate::growth::World;
+use crate::imports::growth::World;
 
 const NOTE: &str = "---\ntype: session\nsession_id: one\ntitle: One\nstarted: 2026-11-02T09:00:00Z\nstatus: active\n\
     branch: feature/login\ntags:\n  - area/import\nproject: ~/code/api\nmodel: claude-opus-4\n---\n# One\n\n\

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use cru::base::files;
 
-use crate::secrets::shapes;
+use crate::making::secrets::shapes;
 
 /// A vault in a temporary folder, with its machine state beside it.
 struct Place {

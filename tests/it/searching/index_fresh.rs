@@ -19,8 +19,8 @@ use tantivy::query::TermQuery;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Term};
 
-use crate::difference;
 use crate::generate::Recipe;
+use crate::searching::difference;
 
 const CACHE: &str = ".cru/cache";
 
@@ -431,7 +431,7 @@ proptest! {
 
 /// How many sequences of edits; `PROPTEST_CASES` asks for more.
 fn cases() -> u32 {
-    crate::writing::told("PROPTEST_CASES").and_then(|cases| cases.parse().ok()).unwrap_or(8)
+    crate::running::writing::told("PROPTEST_CASES").and_then(|cases| cases.parse().ok()).unwrap_or(8)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use cru::index::{Query, Snapshot};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 use cru::vault::Vault;
 
-use crate::growth::World;
+use crate::imports::growth::World;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What is asked of the corpus, and the session that answers it.

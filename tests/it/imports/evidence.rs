@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::findable::{answer, call, record, write};
-use crate::growth::World;
+use crate::imports::growth::World;
+use crate::searching::findable::{answer, call, record, write};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::index::Evidence as _;
 use cru::note::Note;

@@ -13,7 +13,7 @@ use cru::sync::report::{Outcome, Report};
 use cru::vault::State;
 use serde_json::{Value, json};
 
-use super::growth::{World, order_free, without_cursor};
+use crate::imports::growth::{World, order_free, without_cursor};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 const SESSION: &str = "c0ffee00-0000-4000-8000-000000000001";

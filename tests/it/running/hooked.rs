@@ -14,8 +14,8 @@ use cru::sync::hooked::Hooked;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::growth::World;
-use crate::replay::{COMPLETED, Recorded, compare, imported, place, recorded, told};
+use crate::imports::growth::World;
+use crate::running::replay::{COMPLETED, Recorded, compare, imported, place, recorded, told};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// Sessions of more events take too long with a process for each.

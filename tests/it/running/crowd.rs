@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cru::base::Error;
 
-use crate::writing::{ALONE, World, again, now, told};
+use crate::running::writing::{ALONE, World, again, now, told};
 
 /// Logs its steps one by one, each written before the next unless somebody else is too fast.
 #[test]
@@ -91,7 +91,8 @@ fn every_step_once_and_every_edit_there() {
     let world = World::make(dir.path());
     let start = Instant::now();
     let vars = |name: usize| [("CRU_TEST_NAME", name.to_string()), ("CRU_TEST_STEPS", format!("{steps}"))];
-    let mut children: Vec<_> = (0..writers).map(|name| again("crowd::writer", dir.path(), &vars(name))).collect();
+    let mut children: Vec<_> =
+        (0..writers).map(|name| again("running::crowd::writer", dir.path(), &vars(name))).collect();
     let running = std::sync::atomic::AtomicUsize::new(writers);
     let edits = std::thread::scope(|scope| {
         for child in &mut children {

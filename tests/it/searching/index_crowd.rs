@@ -13,8 +13,8 @@ use std::time::Duration;
 use cru::index::{NoteKey, Snapshot};
 use cru::vault::{Vault, VaultPath};
 
-use crate::index_fresh::{places, wrong};
-use crate::writing::{ALONE, this, told};
+use crate::running::writing::{ALONE, this, told};
+use crate::searching::index_fresh::{places, wrong};
 
 const NOTES: usize = 9;
 const ASKING: usize = 10;
@@ -150,7 +150,7 @@ impl Notes {
     /// Has another process search, and checks what it says.
     fn search(&self) {
         let before = self.before();
-        let output = this("index_crowd::searcher", self.root.parent().unwrap(), &[]).output().unwrap();
+        let output = this("searching::index_crowd::searcher", self.root.parent().unwrap(), &[]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         let well = output.status.success() && said.contains("finished");
         assert!(well, "{said}\n{}", String::from_utf8_lossy(&output.stderr));

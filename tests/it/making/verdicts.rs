@@ -8,7 +8,7 @@ use cru::session::{Session, Step};
 use cru::sync::import::{Options, Unwatched, ingest};
 use serde_json::Value;
 
-use crate::growth::World;
+use crate::imports::growth::World;
 use crate::transcript_set::TranscriptSet;
 
 /// The session of a transcript, read from the notes that an import of it alone made: the longest, where sub-agents have

@@ -12,7 +12,7 @@ use cru::sync::report::Outcome;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::growth::{World, captures};
+use crate::imports::growth::{World, captures};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
 /// What a person does to a note; numbers choose the place.

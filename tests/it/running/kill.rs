@@ -8,7 +8,7 @@ use std::time::Duration;
 use cru::base::files::fault::{self, Fault};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::writing::{ALONE, World, again, now, told};
+use crate::running::writing::{ALONE, World, again, now, told};
 
 const KINDS: [(&str, Fault); 4] =
     [("kill", Fault::Kill), ("torn", Fault::Torn), ("full", Fault::NoSpace), ("denied", Fault::Denied)];
@@ -35,7 +35,7 @@ fn victim() {
 /// What a victim said, and how many points it passed if it lived.
 fn run(dir: &std::path::Path, kind: &str, at: u64) -> (String, Option<u64>) {
     let vars = [("CRU_TEST_KIND", kind.to_owned()), ("CRU_TEST_AT", at.to_string())];
-    let mut child = again("kill::victim", dir, &vars);
+    let mut child = again("running::kill::victim", dir, &vars);
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     let lived = child.wait().unwrap().success();
@@ -186,7 +186,7 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
         scope.spawn(|| edit(&world, &stop));
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         for life in 0..kills {
-            let mut child = again("kill::logger", dir.path(), &[("CRU_TEST_LIFE", life.to_string())]);
+            let mut child = again("running::kill::logger", dir.path(), &[("CRU_TEST_LIFE", life.to_string())]);
             let mut said = BufReader::new(child.stdout.take().unwrap());
             let mut line = String::new();
             // It lives until it has logged something, and then some more.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cru::base::files;
 use serde_json::{Value, json};
 
-use super::growth::World;
+use crate::imports::growth::World;
 
 const SESSION: &str = "0190a000-0000-7000-8000-000000000001";
 
