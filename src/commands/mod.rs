@@ -24,6 +24,7 @@ mod log;
 mod man;
 mod merge;
 pub mod output;
+mod prices;
 mod query;
 mod reading;
 mod search;

@@ -8,8 +8,8 @@ use cru_session::{Item, Session};
 const PAUSE_MS: i64 = 10 * 60 * 1_000;
 
 /// Milliseconds between the moments that a note records (begin and end of the session, phases, steps with their ends,
-/// callouts), without those times between two moments that are ten minutes or longer. `None` with fewer than two
-/// moments.
+/// callouts), without those times between two moments that are ten minutes or longer. `None` where all are the same
+/// moment.
 pub fn active_ms(session: &Session) -> Option<u64> {
     let mut moments: Vec<i64> = [session.meta.started, session.meta.ended].into_iter().flatten().map(ms).collect();
     for phase in &session.phases {
@@ -34,10 +34,10 @@ fn ms(time: Timestamp) -> i64 {
 }
 
 fn active_between(moments: &mut [i64]) -> Option<u64> {
-    if moments.len() < 2 {
+    moments.sort_unstable();
+    if moments.first() == moments.last() {
         return None;
     }
-    moments.sort_unstable();
     let gaps = moments.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0]));
     Some(gaps.filter(|gap| *gap < PAUSE_MS).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
 }

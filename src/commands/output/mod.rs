@@ -2,6 +2,7 @@
 
 mod chart;
 mod escape;
+mod estimate;
 mod found;
 mod html;
 mod number;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 pub use chart::{bar, spark};
 pub use escape::escape;
+pub use estimate::{Estimate, cost_text, proof_text, usd};
 pub use found::Found;
 pub(super) use html::Templates;
 pub use number::{amount, duration, minute, percent};

@@ -1,15 +1,21 @@
 //! `cru session show`.
 
+mod diff;
+mod figures;
 mod html;
 mod kind;
 mod terminal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use self::diff::FileDiff;
+use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
+use crate::commands::prices::prices;
 use crate::commands::{Context, Output, Raw, View, reading};
 use crate::graph::{Place, recoveries};
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
+use crate::sync::evidence::Transcripts;
 use crate::vault::{Catalog, Head, Vault};
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
@@ -48,7 +54,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let loaded = vault.load(&head.path)?;
     let only = select(&loaded.session.phases, &args.phase)?;
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
+    let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
     let shown = Shown {
+        figures: SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?),
+        diffs,
         path: loaded.path.text().into_owned(),
         recovered: recovered(&loaded.session),
         session: loaded.session,
@@ -134,6 +143,9 @@ struct Shown {
     only: Option<Vec<usize>>,
     embeds: BTreeMap<String, Session>,
     recovered: BTreeMap<String, String>,
+    figures: SessionFigures,
+    /// What its steps changed, by their ids; for a page alone.
+    diffs: HashMap<String, Vec<FileDiff>>,
 }
 
 impl Shown {
@@ -156,6 +168,7 @@ impl Output for Shown {
         Ok(serde_json::json!({
             "schema": 1,
             "path": self.path,
+            "figures": self.figures.json(),
             "session": serde_json::to_value(&session)?,
             "diagnostics": serde_json::to_value(&self.diagnostics)?,
         }))

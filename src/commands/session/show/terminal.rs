@@ -6,8 +6,9 @@ use anstyle::Style;
 use jiff::Timestamp;
 
 use super::Shown;
+use super::figures::SessionFigures;
 use super::kind::Look;
-use crate::base::text::{sanitise, thousands};
+use crate::base::text::sanitise;
 use crate::commands::View;
 use crate::commands::output::style::{self, checked, paint};
 use crate::commands::output::{amount, duration, minute};
@@ -105,7 +106,7 @@ impl Page<'_> {
         self.line(&paint(style::TITLE, sanitise(session.title())));
         self.line(&paint(style::DIM, path));
         self.blank();
-        for (name, value) in rows(meta, session) {
+        for (name, value) in rows(meta, session, &self.shown.figures) {
             self.line(&format!("  {} {value}", paint(style::DIM, format_args!("{name:<10}"))));
         }
     }
@@ -320,7 +321,7 @@ fn place(link: &Link) -> String {
     sanitise(&text).into_owned()
 }
 
-fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
+fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'static str, String)> {
     let clean = |text: &str| sanitise(text).into_owned();
     let join = |parts: Vec<Option<String>>| {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -352,12 +353,13 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         })
         .collect();
     let rows = [
-        ("status", join(vec![status, resume])),
+        ("status", join(vec![status, figures.proof().map(|proof| format!("({proof})")), resume])),
         ("channel", meta.channel.as_ref().map(|channel| paint(style::CHANNEL, format_args!("#{}", clean(channel))))),
-        ("time", join(vec![started, ended, took.map(|seconds| format!("({})", duration(seconds)))])),
+        ("time", join(vec![started, ended, times(took.map(duration), figures.active())])),
         ("agents", (!agents.is_empty()).then(|| paint(style::AGENT, agents.join(", ")))),
         ("model", meta.model.as_deref().map(clean)),
-        ("tokens", join(vec![meta.tokens_used.map(thousands), meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))])),
+        ("tokens", figures.tokens()),
+        ("cost", figures.cost()),
         (
             "steps",
             (steps > 0).then(|| if failed > 0 { format!("{steps}, {failed} failed") } else { steps.to_string() }),
@@ -376,4 +378,11 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         ("tags", (!meta.tags.is_empty()).then(|| clean(&meta.tags.join(", ")))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// `(38 min active, 2 h by the wall clock)`.
+fn times(wall: Option<String>, active: Option<String>) -> Option<String> {
+    let active = active.map(|active| format!("{active} active"));
+    let parts: Vec<String> = active.into_iter().chain(wall.map(|wall| format!("{wall} by the wall clock"))).collect();
+    (!parts.is_empty()).then(|| format!("({})", parts.join(", ")))
 }
