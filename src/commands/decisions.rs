@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::history::line;
 use super::output::style::{self, paint};
-use super::output::{Found, minute, wrap};
+use super::output::{Found, minute, most, wrap};
 use super::reading::{self, Asked};
 use super::session::filter::Filter;
 use super::{Context, Output, Raw, View};
@@ -28,9 +28,9 @@ pub struct Args {
     /// Together by session, in the order of the note
     #[arg(long)]
     by_session: bool,
-    /// At most that many
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    /// Decisions to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    limit: usize,
     /// As a list of links for a note
     #[arg(long)]
     markdown: bool,
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         decisions.sort_by(|a, b| time(a).cmp(&time(b)).then_with(|| (&a.path, b.row.line).cmp(&(&b.path, a.row.line))));
     }
     let total = decisions.len();
-    decisions.truncate(args.limit.unwrap_or(usize::MAX));
+    decisions.truncate(most(args.limit));
     if decisions.is_empty() {
         cx.ui.note("no decision matches");
     }

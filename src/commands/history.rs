@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{Found, cut, duration, minute};
+use super::output::{Found, cut, duration, minute, most};
 use super::reading::{self, Asked};
 use super::session::filter::Filter;
 use super::{Context, Output, View, current};
@@ -61,11 +61,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
     let sessions = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
     Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
-}
-
-/// 0 means all.
-fn most(limit: usize) -> usize {
-    if limit == 0 { usize::MAX } else { limit }
 }
 
 #[derive(Debug, Serialize)]

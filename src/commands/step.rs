@@ -11,6 +11,7 @@ use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
+use crate::graph::place::is_same_id;
 use crate::session::{Phase, Step, StepStatus};
 use crate::sync::evidence::{Missing, Transcripts, Whole};
 use crate::vault::Catalog;
@@ -60,10 +61,14 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let session = vault.load(&head.path)?.session;
     let wanted = step.trim_end_matches("]]").trim_start_matches('^');
+    if wanted.is_empty() {
+        return Err(Error::usage(format!("invalid step `{}`: it has no id", sanitise(&args.step)))
+            .with_hint("use n-014, 14 or SESSION#n-014; `cru session show` lists the steps"));
+    }
     let number = wanted.parse::<u64>().ok();
     let is_it = |step: &Step| {
         let id = step.id.as_deref().unwrap_or_default();
-        id == wanted
+        is_same_id(id, wanted)
             || number.is_some_and(|number| id.strip_prefix("n-").and_then(|it| it.parse().ok()) == Some(number))
     };
     let transcripts = Transcripts::of(&vault, cx.env);

@@ -20,6 +20,7 @@ mod crowd;
 mod detail;
 mod difference;
 mod evidence;
+mod everyday;
 mod findable;
 mod flow_key;
 mod format;

@@ -21,8 +21,8 @@ pub struct Args {
     /// Only of this status
     #[arg(long, value_enum, value_name = "STATUS")]
     status: Option<StatusArg>,
-    /// Only of this type: puzzle, correction, demonstration, preference
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Only of this type
+    #[arg(long = "type", value_parser = ["puzzle", "correction", "demonstration", "preference"], value_name = "TYPE")]
     kind: Option<String>,
 }
 

@@ -5,7 +5,7 @@ mod entry;
 /// What is logged.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Kind {
-    /// A phase begins
+    /// A phase begins; prints its id
     Phase {
         /// Its title
         title: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     /// handle writes it with its result; what is never finished is written as a failure when the session is paused or
     /// closed.
     Tool(Tool),
-    /// Something was decided
+    /// Something was decided; prints the decision's id
     Decision {
         /// The decision
         title: Vec<String>,
@@ -68,7 +68,7 @@ pub(super) enum Kind {
         #[arg(long, value_name = "STEP")]
         after: Option<String>,
     },
-    /// A person said something
+    /// A person said something; prints the id of the words
     User {
         /// The exact words
         words: Vec<String>,
@@ -90,12 +90,12 @@ pub(super) enum Kind {
     /// Tasks: add, start, done; prints the task's id
     #[command(subcommand)]
     Task(Task),
-    /// Something was learned
+    /// Something was learned; prints the lesson's id
     Lesson {
         /// The claim
         text: Vec<String>,
-        /// How far it holds: `project`, `language`, `always`
-        #[arg(long, value_name = "WORD")]
+        /// How far it holds
+        #[arg(long, value_parser = ["project", "language", "always"], value_name = "LEVEL")]
         level: Option<String>,
         /// Put it behind this step
         #[arg(long, value_name = "STEP")]
@@ -124,8 +124,8 @@ pub(super) enum Kind {
     Checkpoint {
         /// What for
         title: Vec<String>,
-        /// `manual`, `task`, `risk`, `recovery`
-        #[arg(long, default_value = "manual", value_name = "KIND")]
+        /// Why it is made
+        #[arg(long, default_value = "manual", value_parser = ["manual", "task", "risk", "recovery"], value_name = "KIND")]
         kind: String,
         /// What the work waits for
         #[arg(long, value_name = "TEXT")]

@@ -18,7 +18,7 @@ pub use escape::escape;
 pub use estimate::{Estimate, cost_text, proof_text, usd};
 pub use found::Found;
 pub(super) use html::Templates;
-pub use number::{amount, duration, minute, percent};
+pub use number::{amount, duration, minute, most, percent};
 pub use table::{Align, Cell, Table, cut};
 pub(super) use wrap::wrap;
 

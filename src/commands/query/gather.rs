@@ -47,7 +47,8 @@ impl Gathered {
             } else {
                 let by = match &question.order {
                     Order::Column(by) => (by.column.get)(row),
-                    Order::Given | Order::Place(_) => CellValue::Null,
+                    Order::Given => row.session.started.map_or(CellValue::Null, CellValue::Time),
+                    Order::Place(_) => CellValue::Null,
                 };
                 list.push((by, row));
             }
@@ -109,8 +110,14 @@ impl Gathered {
 fn first<'a, T>(rows: &mut Vec<T>, question: &Question, by: impl Fn(&T) -> &CellValue<'a>) {
     match question.order {
         Order::Column(_) => rows.sort_by(|a, b| CellValue::towards(by(a), by(b), question.reverse)),
-        _ if question.reverse => drop(rows.drain(..rows.len().saturating_sub(question.limit))),
-        _ => {}
+        // Rows of one session stay as they stand.
+        Order::Given => {
+            rows.sort_by(|a, b| CellValue::towards(by(a), by(b), true));
+            if question.reverse {
+                drop(rows.drain(..rows.len().saturating_sub(question.limit)));
+            }
+        }
+        Order::Place(_) => {}
     }
     rows.truncate(question.limit);
 }

@@ -15,6 +15,7 @@ mod tests;
 use super::session::filter::Filter;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
+use crate::commands::output::most;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output};
 use crate::index::query::QueryNode;
@@ -27,7 +28,7 @@ use output::Head;
 
 /// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
 ///
-/// Rows come in the order of their notes' paths and, within a note, of its lines. For people a few columns are shown;
+/// The newest session comes first; rows of one session stand in the order of its note. For people a few columns are shown;
 /// the other formats (json, jsonl, csv, toon) hold them all.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = Kind::help(), after_help = "Columns, aggregates and the query language: --help")]
@@ -50,12 +51,12 @@ pub struct Args {
     /// Order by a column; what is unknown comes last
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
-    /// The largest first; without --sort the last row first
+    /// The largest first; without --sort the oldest session first, each from its end
     #[arg(long)]
     reverse: bool,
-    /// At most that many
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    /// Rows to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    limit: usize,
     #[command(flatten)]
     filter: Filter,
 }
@@ -163,7 +164,7 @@ impl Question {
             Format::Text => kind.shown(),
             _ => kind.columns(),
         };
-        let (order, reverse, limit) = (Order::Given, args.reverse, args.limit.unwrap_or(usize::MAX));
+        let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit));
         let mut question = Self {
             kind,
             session,
@@ -219,7 +220,7 @@ impl Question {
 /// What to sort by.
 #[derive(Debug)]
 enum Order {
-    /// Rows as notes have them, groups as they are.
+    /// Rows of the newest session first, as its note has them; groups as they are.
     Given,
     /// A column of the rows, shown or not.
     Column(Chosen),

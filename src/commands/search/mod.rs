@@ -13,15 +13,16 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
+use crate::commands::output::most;
 use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
-use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, Totals, any_word};
+use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, Totals, any_word, in_different_blocks};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Vault, VaultPath};
 
-use output::{Found, Group, Line, Listing};
+use output::{Found, Group, Line, Listing, MatchKind};
 use passage::Passage;
 use told::Told;
 
@@ -40,7 +41,8 @@ const PER_SESSION: usize = 3;
 /// Find words in all sessions
 ///
 /// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. Where no block holds all of
-/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. "…" is an exact phrase,
+/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. Sessions that hold every
+/// part in different blocks are marked `(different blocks)`. "…" is an exact phrase,
 /// auth* a prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
 /// src/auth.rs, fooBar, error[E0308].
 ///
@@ -93,7 +95,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
-    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let limit = most(args.limit);
     let by_time = args.sort == Sort::Time;
     let options = SearchOptions {
         order: if by_time { Order::Time } else { Order::Relevance },
@@ -113,18 +115,23 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Ok(Box::new(output::Count(totals)));
     }
     let is_any = strict.is_empty() && (args.any || query.words().len() > 1);
-    let AnyWord { hits, totals } = match () {
+    let mut matched = if is_any { MatchKind::AnyWord } else { MatchKind::OneBlock };
+    let AnyWord { mut hits, mut totals } = match () {
         () if is_any => any_word(&snapshot, &query, &options)?,
         () if strict.is_empty() => AnyWord::default(),
         () => AnyWord { hits: strict, totals: search.totals()? },
     };
     if hits.is_empty() {
+        AnyWord { hits, totals } = in_different_blocks(&snapshot, &query, &options)?;
+        matched = MatchKind::DifferentBlocks;
+    }
+    if hits.is_empty() {
         advice::give(&snapshot, &query, &options, cx)?;
-    } else if is_any {
+    } else if matched == MatchKind::AnyWord {
         advice::nowhere(&snapshot, &query, &options, cx)?;
     }
     let marker = Marker::new(&query, args.fuzzy);
-    let mut found = Found { query: text, is_any, totals, groups: Vec::new(), now: cx.env.now() };
+    let mut found = Found { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
     let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
     for hit in &hits {
@@ -163,7 +170,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shown = found.shown() as u64;
     if shown > 0 && shown < totals.hits {
         let sessions = plural(totals.sessions, "session");
-        let all = if is_any { sessions } else { format!("{} in {sessions}", plural(totals.hits, "hit")) };
+        let all = if matched != MatchKind::OneBlock { sessions } else { format!("{} in {sessions}", plural(totals.hits, "hit")) };
         cx.ui.note(&format!("{shown} of {all}; all of them: -n 0"));
     }
     Ok(Box::new(found))

@@ -14,11 +14,32 @@ use crate::commands::{Output, View};
 use crate::index::search::Totals;
 use crate::index::{NoteKey, SessionRow};
 
+/// How the hits hold what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MatchKind {
+    /// A block holds all of it.
+    OneBlock,
+    /// The session holds all of it, in different blocks.
+    DifferentBlocks,
+    /// The session holds any of the words, and no block all of them.
+    AnyWord,
+}
+
+impl MatchKind {
+    /// `match` of the JSON.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::OneBlock => "all",
+            Self::DifferentBlocks => "blocks",
+            Self::AnyWord => "any",
+        }
+    }
+}
+
 /// What was found.
 pub(super) struct Found {
     pub(super) query: String,
-    /// Whether the sessions hold any of the words, and no block all of them.
-    pub(super) is_any: bool,
+    pub(super) matched: MatchKind,
     pub(super) totals: Totals,
     pub(super) groups: Vec<Group>,
     pub(super) now: Timestamp,
@@ -95,9 +116,11 @@ impl Output for Found {
             if let Some(status) = &group.status {
                 out.push_str(&paint(style::DIM, format!(" · {}", one_line(status))));
             }
-            if self.is_any {
-                out.push_str(&paint(style::DIM, " (any word)"));
-            }
+            out.push_str(&match self.matched {
+                MatchKind::OneBlock => String::new(),
+                MatchKind::DifferentBlocks => paint(style::DIM, " (different blocks)"),
+                MatchKind::AnyWord => paint(style::DIM, " (any word)"),
+            });
             out.push('\n');
             for hit in &group.hits {
                 let place = format!("{}:{}", one_line(&group.path), hit.passage.line);
@@ -131,11 +154,15 @@ impl Output for Found {
             }
         }
         if view.terminal && !self.groups.is_empty() {
-            let all = plural(self.totals.hits, if self.is_any { "session" } else { "hit" });
+            let all = plural(self.totals.hits, if self.matched == MatchKind::OneBlock { "hit" } else { "session" });
             let shown =
                 if (self.shown() as u64) < self.totals.hits { format!("{} of ", self.shown()) } else { String::new() };
             let sessions = plural(self.totals.sessions, "session");
-            let told = if self.is_any { " with any of the words".to_owned() } else { format!(" in {sessions}") };
+            let told = match self.matched {
+                MatchKind::OneBlock => format!(" in {sessions}"),
+                MatchKind::DifferentBlocks => " with all of it, in different blocks".to_owned(),
+                MatchKind::AnyWord => " with any of the words".to_owned(),
+            };
             let _ = writeln!(out, "\n{}", paint(style::DIM, format!("{shown}{all}{told}")));
         }
         out
@@ -146,7 +173,7 @@ impl Output for Found {
         Ok(json!({
             "schema": 1,
             "query": self.query,
-            "match": if self.is_any { "any" } else { "all" },
+            "match": self.matched.name(),
             "total": self.totals.hits,
             "sessions": self.totals.sessions,
             "hits": hits.collect::<Vec<_>>(),

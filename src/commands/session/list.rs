@@ -11,7 +11,7 @@ use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
 use crate::commands::output::{
-    Align, Cell, Estimate, Found, Table, amount, duration, minute, proof_text, rows, usd,
+    Align, Cell, Estimate, Found, Table, amount, duration, minute, most, proof_text, rows, usd,
 };
 use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
@@ -116,9 +116,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.note("no session matches");
     }
     let total = rows.len();
-    if args.limit > 0 {
-        rows.truncate(args.limit);
-    }
+    rows.truncate(most(args.limit));
     let prices = prices(cx)?;
     let of = |row| SessionListRow::of(row, subagents.has(row), &prices);
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();

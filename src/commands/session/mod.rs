@@ -54,7 +54,7 @@ impl Command {
     }
 }
 
-/// The current session, else the newest one; a sub-agent's only where there is no other.
+/// The current session, else the newest one that is not a sub-agent's.
 pub(in crate::commands) fn current_or_newest<'a>(
     catalog: &'a Catalog,
     vault: &Vault,
@@ -63,8 +63,11 @@ pub(in crate::commands) fn current_or_newest<'a>(
     if let Some(head) = catalog.current(vault, cx.env)? {
         return Ok(head);
     }
-    let newest = catalog
-        .sessions()
-        .max_by_key(|head| (!catalog.is_subagent(head), head.meta.started, std::cmp::Reverse(&head.path)));
-    newest.ok_or_else(|| Error::no("the vault holds no session").with_hint("`cru import claude` brings some in"))
+    catalog.newest().ok_or_else(|| {
+        if catalog.sessions().next().is_some() {
+            return Error::no("the vault holds no session but those of sub-agents")
+                .with_hint("name one; `cru session list --all` shows them");
+        }
+        Error::no("the vault holds no session").with_hint("`cru import claude` brings some in")
+    })
 }

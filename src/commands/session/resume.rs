@@ -121,7 +121,10 @@ fn prompt(loaded: &Loaded, options: &Options) -> String {
 fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Option<(Vec<Op>, String)> {
     let config = vault.config();
     let by_host = host::name(&loaded.session.meta, &config.resume).and_then(agent_table::by_host);
-    let wanted = args.phase.is_some() || args.agent.is_some() || !by_host.is_some_and(|agent| agent.hooks);
+    // A phase in which nothing was done yet is there to be used.
+    let is_ready = loaded.session.phases.last().is_some_and(|phase| phase.items.is_empty());
+    let is_told = by_host.is_some_and(|agent| agent.hooks);
+    let wanted = args.phase.is_some() || args.agent.is_some() || !(is_told || is_ready);
     wanted.then(|| {
         let agent = args.agent.as_deref().map(Agent::parse);
         let own = config.session.agent.as_deref().map(Agent::parse);

@@ -86,6 +86,11 @@ impl SessionFigures {
         self.row.active_ms.map(|ms| duration(ms / 1_000))
     }
 
+    /// `2 h`, from the begin to the end or to the last moment that the note records.
+    pub(super) fn wall_clock(&self) -> Option<String> {
+        self.row.duration_ms.filter(|ms| *ms > 0).map(|ms| duration(ms / 1_000))
+    }
+
     /// What checks prove, in words.
     pub(super) fn proof(&self) -> Option<String> {
         proof_text(&self.row)

@@ -3,7 +3,7 @@
 //! The layout is that of `templates/html/`; this file prepares the values. What stands inside of another part (the items of
 //! a phase, the body of a callout) is filled in first and handed on as markup.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -180,6 +180,8 @@ enum EmbedValues<'a> {
     Shown {
         phases: String,
     },
+    /// It stands in itself.
+    Cycle,
     TooDeep,
     Missing {
         target: &'a str,
@@ -194,7 +196,8 @@ pub(super) fn render(shown: &Shown) -> Result<String> {
     let above = if shown.only.is_none() { session.preface.iter().filter(is_request).count() } else { 0 };
     let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
     let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
-    let page = Page { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0) };
+    let page = Page { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
+    page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
         None => Some(HeaderValues {
             path: &shown.path,
@@ -223,8 +226,6 @@ fn rows(shown: &Shown) -> Vec<(&'static str, String)> {
     let (session, figures) = (&shown.session, &shown.figures);
     let meta = &session.meta;
     let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
-    let took =
-        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
     let place =
         [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
     let rows = [
@@ -233,7 +234,7 @@ fn rows(shown: &Shown) -> Vec<(&'static str, String)> {
         ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
         ("Started", meta.started.map(|time| format!("{} UTC", minute(time)))),
         ("Active", figures.active()),
-        ("Wall clock", took.map(duration)),
+        ("Wall clock", figures.wall_clock()),
         ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
         ("Model", meta.model.clone()),
         ("Tokens", figures.tokens()),
@@ -265,6 +266,8 @@ struct Page<'a> {
     requests: usize,
     /// Those that were rendered.
     at: Cell<usize>,
+    /// Paths of the notes around the place that is rendered.
+    open: RefCell<Vec<&'a str>>,
 }
 
 impl<'a> Page<'a> {
@@ -367,9 +370,12 @@ impl<'a> Page<'a> {
 
     fn embed<'i>(&self, link: &'i Link, depth: usize) -> Result<EmbedValues<'i>> {
         Ok(match self.shown.embeds.get(&link.target) {
-            Some(session) if depth <= super::DEEPEST_EMBED => {
-                let phases = session.phases.iter().map(|phase| self.phase(phase, depth));
-                EmbedValues::Shown { phases: phases.collect::<Result<String>>()? }
+            Some(note) if self.open.borrow().contains(&note.path.as_str()) => EmbedValues::Cycle,
+            Some(note) if depth <= super::DEEPEST_EMBED => {
+                self.open.borrow_mut().push(&note.path);
+                let phases: Result<String> = note.session.phases.iter().map(|it| self.phase(it, depth)).collect();
+                self.open.borrow_mut().pop();
+                EmbedValues::Shown { phases: phases? }
             }
             Some(_) => EmbedValues::TooDeep,
             None => EmbedValues::Missing { target: &link.target },
@@ -457,6 +463,7 @@ fn markdown(text: &str) -> String {
 mod tests {
     use std::collections::{BTreeMap, HashMap};
 
+    use super::super::EmbeddedNote;
     use super::super::figures::SessionFigures;
     use super::*;
     use crate::note::Note;
@@ -516,7 +523,10 @@ tags: [api, "a&b"]
 
     fn page(only: Option<Vec<usize>>) -> String {
         let embedded = "# Other\n\n## Check @reviewer\n\n*2026-11-20T09:01:00Z* ^p-01\n\n- `Read a.rs` → ok ^n-001\n";
-        let embeds = BTreeMap::from([("other-session".to_owned(), session(embedded))]);
+        let embeds = BTreeMap::from([(
+            "other-session".to_owned(),
+            EmbeddedNote { path: "sessions/other-session.md".into(), session: session(embedded) },
+        )]);
         let path = "sessions/s-1.md".to_owned();
         let change = |mark: char, text: &str| (mark, text.to_owned());
         let lines = vec![change(' ', "fn a() {"), change('-', "old <b>"), change('+', "new")];

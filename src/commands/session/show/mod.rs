@@ -13,6 +13,7 @@ use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
 use crate::commands::prices::prices;
 use crate::commands::{Context, Output, Raw, View, reading};
+use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
 use crate::sync::evidence::Transcripts;
@@ -83,7 +84,7 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
         let lower = name.to_lowercase();
         let found = phases
             .iter()
-            .position(|phase| phase.id == name)
+            .position(|phase| is_same_id(&phase.id, name))
             .or(number.filter(|index| *index < phases.len()))
             .or_else(|| phases.iter().position(|phase| phase.title.to_lowercase().starts_with(&lower)));
         let Some(found) = found else {
@@ -100,7 +101,7 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
 }
 
 /// The sessions that are shown in place, by link target, as deep as [`DEEPEST_EMBED`].
-fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, Session> {
+fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, EmbeddedNote> {
     let mut found = BTreeMap::new();
     let mut open: Vec<(Link, Head)> = embedded(session).map(|link| (link, head.clone())).collect();
     for _ in 0..DEEPEST_EMBED {
@@ -111,7 +112,8 @@ fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> B
             let Some(target) = catalog.note(&link.target, &from.path) else { continue };
             let Ok(loaded) = vault.load(&target.path) else { continue };
             open.extend(embedded(&loaded.session).map(|link| (link, target.clone())));
-            found.insert(link.target, loaded.session);
+            let path = target.path.text().into_owned();
+            found.insert(link.target, EmbeddedNote { path, session: loaded.session });
         }
     }
     found
@@ -135,13 +137,21 @@ fn recovered(session: &Session) -> BTreeMap<String, String> {
     found
 }
 
+/// A session that is shown in the place of its link.
+#[derive(Debug)]
+struct EmbeddedNote {
+    /// Its note, by which a session that embeds itself is known.
+    path: String,
+    session: Session,
+}
+
 /// A session with what is needed to show it.
 struct Shown {
     path: String,
     session: Session,
     diagnostics: Vec<Diagnostic>,
     only: Option<Vec<usize>>,
-    embeds: BTreeMap<String, Session>,
+    embeds: BTreeMap<String, EmbeddedNote>,
     recovered: BTreeMap<String, String>,
     figures: SessionFigures,
     /// What its steps changed, by their ids; for a page alone.

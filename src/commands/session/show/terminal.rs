@@ -21,7 +21,13 @@ const MEASURE: usize = 110;
 
 /// The whole session, or the phases that were asked for.
 pub(super) fn render(shown: &Shown, view: &View) -> String {
-    let mut page = Page { out: String::new(), width: view.width.min(MEASURE), prefix: Vec::new(), shown };
+    let mut page = Page {
+        out: String::new(),
+        width: view.width.min(MEASURE),
+        prefix: Vec::new(),
+        open: vec![shown.path.as_str()],
+        shown,
+    };
     if shown.only.is_none() {
         page.header(&shown.session, &shown.path);
         page.tasks();
@@ -40,6 +46,8 @@ struct Page<'a> {
     width: usize,
     /// Painted bars of the callouts around the current line.
     prefix: Vec<String>,
+    /// Paths of the notes around the current line.
+    open: Vec<&'a str>,
     shown: &'a Shown,
 }
 
@@ -232,13 +240,19 @@ impl Page<'_> {
     /// The session behind `![[…]]`, unless it is missing or already open around this place.
     fn embed(&mut self, link: &Link) {
         let depth = self.prefix.len();
-        match self.shown.embeds.get(&link.target) {
-            Some(session) if depth <= super::DEEPEST_EMBED => {
-                for phase in &session.phases {
+        let shown = self.shown;
+        match shown.embeds.get(&link.target) {
+            Some(note) if self.open.contains(&note.path.as_str()) => {
+                self.line(&paint(style::WARN, "(not shown: it embeds itself)"));
+            }
+            Some(note) if depth <= super::DEEPEST_EMBED => {
+                self.open.push(&note.path);
+                for phase in &note.session.phases {
                     self.phase(phase);
                 }
+                self.open.pop();
             }
-            Some(_) => self.line(&paint(style::WARN, "(not shown: embedded too deep, or in itself)")),
+            Some(_) => self.line(&paint(style::WARN, "(not shown: embedded too deep)")),
             None => self.line(&paint(style::WARN, format_args!("(missing: no note {})", sanitise(&link.target)))),
         }
     }
@@ -337,8 +351,6 @@ fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'stat
         paint(style, clean(status.as_str()))
     });
     let resume = meta.resume_point.as_ref().map(|id| format!("go on at {}", clean(id)));
-    let took =
-        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
     let started = meta.started.map(|time| format!("{} UTC", minute(time)));
     let ended = meta.ended.map(|time| format!("to {}", minute(time)));
     let agents: Vec<String> = meta.participants.iter().map(|agent| clean(&agent.to_string())).collect();
@@ -355,7 +367,7 @@ fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'stat
     let rows = [
         ("status", join(vec![status, figures.proof().map(|proof| format!("({proof})")), resume])),
         ("channel", meta.channel.as_ref().map(|channel| paint(style::CHANNEL, format_args!("#{}", clean(channel))))),
-        ("time", join(vec![started, ended, times(took.map(duration), figures.active())])),
+        ("time", join(vec![started, ended, times(figures.wall_clock(), figures.active())])),
         ("agents", (!agents.is_empty()).then(|| paint(style::AGENT, agents.join(", ")))),
         ("model", meta.model.as_deref().map(clean)),
         ("tokens", figures.tokens()),
