@@ -17,16 +17,16 @@ use crate::session;
 use crate::vault::config::Globs;
 use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 
-/// Look for what is wrong in notes
+/// Check notes for errors
 ///
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
-/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each remark shows its place, the line and what to do; with `-f json` all of them as
-/// data. Exit code 1 when there are errors; warnings alone are no error.
+/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
+/// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
     paths: Vec<PathBuf>,
-    /// Mend what is safe: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
+    /// Apply safe fixes: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,
     /// With `--fix`: show the changes and write nothing
@@ -236,7 +236,7 @@ impl Output for Report {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         for note in self.notes.iter().filter(|note| !note.fixes.is_empty()) {
-            let verb = if self.dry_run { "would mend" } else { "mended" };
+            let verb = if self.dry_run { "would fix" } else { "fixed" };
             let _ = writeln!(text, "{} {}", paint(style::GOOD, verb), paint(style::TITLE, &note.path));
             for fix in &note.fixes {
                 let _ = writeln!(text, "  {fix}");

@@ -19,13 +19,13 @@ use crate::index::record::{DecisionRow, PhaseRow};
 use crate::index::{Record, SessionRow, Table};
 use crate::session::Link;
 
-/// What was decided, the newest first, with reasons and places
+/// List decisions with their reasons, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only decisions with this text in title, body, reason, what was rejected or impact; case does not matter
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
-    /// Together by session, in the order of the note
+    /// Group by session, in the order of the note
     #[arg(long)]
     by_session: bool,
     /// Decisions to show; 0 for all

@@ -15,7 +15,7 @@ use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::import::report::Outcome;
 use crate::vault::{Catalog, Head, State, Vault};
 
-/// Write what waits in journals into the notes
+/// Write pending journal entries into the notes
 ///
 /// Entries wait where a note could not be written, or where hooks leave the writing to others. A session in which nothing
 /// happened for `[session] idle` minutes is paused.

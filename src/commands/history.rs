@@ -17,18 +17,18 @@ use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
 use crate::index::{Record, SessionRow, Table};
 
-/// What was done: sessions, the newest first, and in each its steps, the newest first
+/// List what was done: sessions and the steps of each, newest first
 ///
-/// The current session is marked. Sessions of sub-agents are left out unless `--all`.
+/// The current session is marked. Sessions of sub-agents are excluded unless `--all` is given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// At most that many sessions; 0 is all
+    /// Sessions to show; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// At most that many steps of each; 0 is all
+    /// Steps of each session to show; 0 for all
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: usize,
-    /// With the sessions of sub-agents
+    /// Include the sessions of sub-agents
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
@@ -215,7 +215,7 @@ impl Found for History {
             foot.push(format!("{} (-n 0 shows all)", plural(more as u64, "earlier session")));
         }
         if self.hidden_subagents > 0 && view.terminal {
-            foot.push(format!("{} of sub-agents left out (--all)", self.hidden_subagents));
+            foot.push(format!("{} of sub-agents excluded (--all shows them)", self.hidden_subagents));
         }
         if !foot.is_empty() && !self.sessions.is_empty() {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));

@@ -13,16 +13,16 @@ use crate::base::{Error, Result};
 use crate::index::{self, Snapshot};
 use crate::vault::Vault;
 
-/// Bring the search index up to date
+/// Update the search index
 ///
 /// Every command that reads does this by itself; nobody has to run it. The index lies in `.cru/cache` and may be deleted
 /// at any time.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Make all of it anew
+    /// Rebuild the whole index
     #[arg(long, conflicts_with = "check")]
     rebuild: bool,
-    /// Prove that it says what the notes say; exit code 1 where it does not
+    /// Compare it with the notes; exit code 1 if they differ
     #[arg(long, conflicts_with = "watch")]
     check: bool,
     /// Keep it up to date until stopped
@@ -121,7 +121,7 @@ impl Output for Report {
                 for difference in differences {
                     text.push_str(&format!("{}: {}\n", difference.path, difference.what));
                 }
-                text.push_str("`cru index --rebuild` makes it anew\n");
+                text.push_str("`cru index --rebuild` rebuilds it\n");
             }
         }
         text

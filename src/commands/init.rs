@@ -10,14 +10,14 @@ use super::{Context, Output, View};
 use crate::base::Result;
 use crate::vault::scaffold::{Action, Change, scaffold};
 
-/// Make a folder a vault
+/// Initialize a vault in a folder
 ///
 /// Works in an empty folder and in an Obsidian vault alike. Adds the settings in `.cru/`, a CSS snippet that colours
 /// the callouts, property types, a template and the view `Sessions.base`; files that exist are completed, never
 /// replaced.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder; made if it is missing
+    /// The folder; created if it is missing
     #[arg(default_value = ".")]
     dir: PathBuf,
 }

@@ -12,7 +12,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::vault::{Catalog, Head, State, Vault};
 
-/// Bring a copy of a note into the note
+/// Merge a copy of a note into the note
 ///
 /// For the copies that a sync service leaves where two machines wrote one note; `cru check` and `cru status` name them.
 /// Steps and other blocks are known by their id, else by their text: each stands in the note once. Where this machine

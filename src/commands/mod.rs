@@ -51,7 +51,7 @@ use crate::base::{Error, Result};
 /// The sessions of AI agents as markdown notes.
 ///
 /// Keeps one readable note for each session of a coding agent, in a folder that is an Obsidian vault or anything
-/// else. The notes are the truth: edit them, move them, delete from them; `cru` reads what is there.
+/// else. The notes are the source of truth: edit them, move them, delete from them; `cru` reads what is there.
 #[derive(Debug, Parser)]
 #[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
 #[command(
@@ -93,7 +93,7 @@ pub struct Global {
 pub enum Command {
     Init(init::Args),
     Import(import::Args),
-    /// List, read and use sessions
+    /// List, show, resume and use sessions
     #[command(subcommand)]
     Session(session::Command),
     /// List, check and compare workflows
@@ -103,7 +103,7 @@ pub enum Command {
     #[command(subcommand)]
     Cases(cases::Command),
     Search(search::Args),
-    /// Read single steps
+    /// Show single steps
     #[command(subcommand)]
     Step(step::Command),
     Query(query::Args),
@@ -117,12 +117,12 @@ pub enum Command {
     Files(files::Args),
     Status(status::Args),
     Check(check::Args),
-    /// Look for keys and passwords
+    /// Find keys and passwords
     #[command(subcommand)]
     Secrets(secrets::Command),
     Index(index::Args),
     Hook(hook::Args),
-    /// Connect agents: have their hooks call `cru`
+    /// Install, show and remove the hooks of agents
     #[command(subcommand)]
     Hooks(hooks::Command),
     Undo(undo::Args),
@@ -147,7 +147,7 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let format = cx.global.format;
         if !format.is_common() && !self.formats().contains(&format) {
-            return Err(Error::usage("this command has no such format").with_hint(
+            return Err(Error::usage("this command does not support this format").with_hint(
                 "text, json or toon; jsonl and csv are of `cru query` and `cru session list`, the others of `cru graph`",
             ));
         }

@@ -72,7 +72,7 @@ fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     }
     let refreshed = &snapshot.refreshed;
     if let Some(why) = &refreshed.rebuilt {
-        cx.ui.note(&format!("made the search index of {} ({why})", plural(snapshot.len() as u64, "session")));
+        cx.ui.note(&format!("built search index ({}, {why})", plural(snapshot.len() as u64, "session")));
     }
     if let Some(why) = &refreshed.unwritten {
         cx.ui.detail(&format!("the search index could not be written, so notes are read each time: {why}"));

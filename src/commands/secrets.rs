@@ -21,7 +21,7 @@ pub enum Command {
     Scan(Args),
 }
 
-/// Tell where keys and passwords stand in notes
+/// List the places of keys and passwords in notes
 ///
 /// Without PATH the whole vault. The same rules as for what is imported, but nothing is changed: each find is told by its
 /// place and rule, its value never. Exit code 1 when there is one.

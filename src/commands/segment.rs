@@ -21,7 +21,7 @@ use crate::session::boundary::{GAP, Kind};
 use crate::session::{Item, Session, Status};
 use crate::vault::{Catalog, Head, Vault};
 
-/// Show where sessions broke: branches, jumps, forks, compactions, pauses of ten minutes, hand-offs
+/// List segments of sessions: between branches, jumps, forks, compactions, pauses and hand-offs
 ///
 /// A segment is the work between two such boundaries. Without SESSION: the current session, else the newest.
 #[derive(Debug, clap::Args)]

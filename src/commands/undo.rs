@@ -12,7 +12,7 @@ use crate::base::{Error, Result};
 use crate::vault::writer::{Past, Which};
 use crate::vault::{Catalog, Head, State, Vault, Writer, state};
 
-/// Take back what was last written to a session
+/// Undo the last write to a session
 ///
 /// Only what cru wrote on this machine, and only where nobody has edited it since; everything else in the note stays
 /// as it is. An undoing is a write too: `cru undo --write` with its revision brings back what it took.
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let world = World::new();
-        assert_eq!(world.undo("").err().unwrap().to_string(), "there is nothing to undo");
+        assert_eq!(world.undo("").err().unwrap().to_string(), "nothing to undo");
         world.write(1);
         let path = world.dir.path().join("vault/s.md");
         files::put(&path, world.text().replace("Because.", "Because I say so.").as_bytes()).unwrap();

@@ -14,7 +14,7 @@ use crate::learn::{Kind, Status};
 use crate::session::mask;
 use crate::vault::VaultPath;
 
-/// Look for what is wrong in case notes
+/// Check case notes for errors
 ///
 /// A status that is none, parts that are missing or empty, links to sessions and steps that are gone, two notes of one
 /// case, secrets, and cases that the sessions no longer tell. Exit code 1 when there is something.

@@ -21,7 +21,7 @@ use crate::index::{NoteKey, Record, SessionRow, Table, touch};
 /// Files of a list where none is named.
 const MOST: usize = 20;
 
-/// Who read and wrote a file, when, and in what work
+/// List who read and wrote a file, and when
 ///
 /// PATH is absolute, below the working directory, or as notes have it: what its names from the end agree with is meant.
 /// Without PATH: the files that were touched most.
@@ -35,7 +35,7 @@ pub struct Args {
     /// Only who read it
     #[arg(long)]
     readers: bool,
-    /// At most that many; 0 is all [default: 20 files, all of one]
+    /// Files or accesses to show; 0 for all [default: 20 files, all of one]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]

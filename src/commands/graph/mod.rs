@@ -12,7 +12,7 @@ use crate::graph::export::{canvas, dot, json, mermaid};
 use crate::graph::{Depth, Graph, Picture};
 use crate::vault::{Catalog, Loaded};
 
-/// Show how sessions, phases, steps and files belong together
+/// Show sessions, phases, steps and files as a graph
 ///
 /// Without SESSION the whole vault: sessions below those they came out of, and the files that several of them touched.
 /// With SESSION its phases and steps, its sub-agents in their places, and what depends on what.

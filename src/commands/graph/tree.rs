@@ -41,7 +41,7 @@ pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
     page.elsewhere(&mut out);
     let findings = picture.graph.findings().len() as u64;
     if picture.focus.is_none() && findings > 0 {
-        let remark = format!("\n{}: `cru check` shows them\n", plural(findings, "remark"));
+        let remark = format!("\n{}: `cru check` shows them\n", plural(findings, "diagnostic"));
         out.push_str(&paint(style::DIM, remark));
     }
     out

@@ -73,8 +73,8 @@ impl Change {
                 Some(true) => shown = true,
                 Some(false) => return Err(Error::no("nothing was written")),
                 None => {
-                    return Err(Error::usage("nobody is here to agree to the change")
-                        .with_hint("--yes writes it, --dry-run shows it"));
+                    return Err(Error::usage("not a terminal; pass --yes")
+                        .with_hint("--dry-run shows the change and writes nothing"));
                 }
             }
         }

@@ -62,7 +62,7 @@ fn tell(cx: &Context<'_>, report: &Report) {
             (Outcome::Created, _) => cx.ui.note(&format!("new      {note}")),
             (Outcome::Updated, Some(detail)) => cx.ui.note(&format!("updated  {note}  {}", sanitise(detail))),
             (Outcome::Updated, None) => cx.ui.note(&format!("updated  {note}")),
-            (Outcome::Grown, Some(detail)) => cx.ui.detail(&format!("left     {note}  {}", sanitise(detail))),
+            (Outcome::Grown, Some(detail)) => cx.ui.detail(&format!("skipped  {note}  {}", sanitise(detail))),
             _ => {}
         }
     }

@@ -24,7 +24,7 @@ use crate::vault::{State, Vault};
 use account::{Account, Accounts};
 use what::{Found, Source, What};
 
-/// Turn the transcripts of agents into notes
+/// Import the transcripts of agents as notes
 ///
 /// Without an argument it looks for transcripts of every agent on this machine, says what it would do with them, and
 /// writes nothing. With an AGENT (and no PATH) the agent's usual folders are searched; a PATH without an agent is told
@@ -32,7 +32,7 @@ use what::{Found, Source, What};
 ///
 /// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
-/// account of every record: in a note, or left out for a named reason.
+/// account of every record: in a note, or skipped for a named reason.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
@@ -42,7 +42,7 @@ pub struct Args {
     /// Every agent that is found on this machine
     #[arg(long, conflicts_with = "what")]
     all: bool,
-    /// Say what would be done and write nothing
+    /// Show what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
     /// Keep the agent's thinking, as folded callouts
@@ -55,7 +55,7 @@ pub struct Args {
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
     no_redact: bool,
-    /// Make notes again that you deleted, and import sessions again that you forgot
+    /// Import notes again that you deleted, and sessions that you excluded with --forget
     #[arg(long)]
     restore: bool,
     /// Never import this session, on no machine that shares the vault: a note, or the host's id of a session
@@ -64,7 +64,7 @@ pub struct Args {
     /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
     #[arg(long)]
     reattach: bool,
-    /// Go on until stopped: write what agents do into the notes while they do it
+    /// Follow sessions until stopped: write what agents do into the notes while they do it
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     /// Keep compressed copies of the transcripts in `evidence/` of the vault, as they are, secrets included

@@ -65,7 +65,7 @@ impl What {
         if !cx.absolute(first).exists() {
             let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.id).collect();
             let name = crate::base::text::sanitise(&first.to_string_lossy()).into_owned();
-            return Err(Error::usage(format!("`{name}` is neither an agent nor a file or folder")).with_hint(format!(
+            return Err(Error::usage(format!("`{name}` is not an agent, a file or a folder")).with_hint(format!(
                 "agents: {}; `cru import` alone shows what is on this machine",
                 agents.join(", ")
             )));

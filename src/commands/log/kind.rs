@@ -48,9 +48,9 @@ pub(super) enum Kind {
         #[arg(long, value_name = "STEP")]
         after: Option<String>,
     },
-    /// Something went wrong, or was mended; prints the error's id
+    /// Something went wrong, or was resolved; prints the error's id
     Error {
-        /// What went wrong; with --resolve how it was mended
+        /// What went wrong; with --resolve, the resolution
         title: Vec<String>,
         /// More of it
         #[arg(long, value_name = "TEXT")]
@@ -58,10 +58,10 @@ pub(super) enum Kind {
         /// The steps that failed: `n-002`
         #[arg(long, value_name = "STEP", value_delimiter = ',')]
         step: Vec<String>,
-        /// How it was mended
+        /// The resolution
         #[arg(long, value_name = "TEXT")]
         resolution: Option<String>,
-        /// Mend an earlier one: its id, its title, or `last`
+        /// Resolve an earlier one: its id, its title, or `last`
         #[arg(long, value_name = "ERROR", conflicts_with_all = ["text", "step", "resolution", "after"])]
         resolve: Option<String>,
         /// Put it behind this step

@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let at = match args.at.as_deref() {
         None => None,
         Some(text) => Some(time::parse(text).ok_or_else(|| {
-            Error::usage(format!("--at: `{text}` is no time")).with_hint("write it as 2026-11-20T09:31:04Z")
+            Error::usage(format!("--at: `{text}` is not a time")).with_hint("write it as 2026-11-20T09:31:04Z")
         })?),
     };
     let (vault, broken) = Vault::find_even_broken(cx.vault_arg(), cx.env)?;
@@ -62,7 +62,7 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let kind = match args.kind {
         Some(Kind::Json) | None => return stream::run(&log, &mut to, at, cx),
         Some(_) if args.json => {
-            return Err(Error::usage("--json stands alone").with_hint("each event says what it is: \"event\":\"tool\""));
+            return Err(Error::usage("--json takes no subcommand").with_hint("each event says what it is: \"event\":\"tool\""));
         }
         Some(kind) => kind,
     };

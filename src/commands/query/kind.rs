@@ -265,4 +265,4 @@ phase_title, and each column of the session as session_…, or without session_ 
   all: time, else when its phase or session began; day and week (ISO, UTC) of it
 
 Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
-value that N percent of the values are not above. What is unknown is left out. Units are those of the column.";
+value that N percent of the values are not above. Unknown values are skipped. Units are those of the column.";

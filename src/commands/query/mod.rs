@@ -26,14 +26,14 @@ use gather::Gathered;
 use kind::{Chosen, Kind};
 use output::Head;
 
-/// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
+/// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files or tasks
 ///
 /// The newest session comes first; rows of one session stand in the order of its note. For people a few columns are shown;
 /// the other formats (json, jsonl, csv, toon) hold them all.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = Kind::help(), after_help = "Columns, aggregates and the query language: --help")]
 pub struct Args {
-    /// What rows are of
+    /// What to query
     #[arg(value_enum)]
     kind: Kind,
     /// A query on fields, `status=failed and duration_ms>=1000`; may be given again: all must hold

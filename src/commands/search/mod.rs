@@ -16,7 +16,7 @@ use crate::base::{Error, Lines, Result};
 use crate::commands::output::most;
 use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
-use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, Totals, any_word, in_different_blocks};
+use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
@@ -52,7 +52,7 @@ const PER_SESSION: usize = 3;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
 pub struct Args {
-    /// What to look for; quote it for the shell
+    /// The query; quote it for the shell
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Only the paths of the notes
@@ -61,7 +61,7 @@ pub struct Args {
     /// Only the number of hits
     #[arg(long, conflicts_with = "open")]
     count: bool,
-    /// At most that many hits; 0: all
+    /// Hits to show; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Lines around each hit
@@ -111,7 +111,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let search = Search::new(&snapshot, &query, &options);
     let strict = if args.any { Vec::new() } else { search.hits()? };
     if args.count {
-        let totals = if strict.is_empty() { Totals::default() } else { search.totals()? };
+        let totals = match strict.is_empty() {
+            true => in_different_blocks(&snapshot, &query, &options)?.totals,
+            false => search.totals()?,
+        };
         return Ok(Box::new(output::Count(totals)));
     }
     let is_any = strict.is_empty() && (args.any || query.words().len() > 1);

@@ -112,7 +112,7 @@ fn status(word: &str) -> Result<Status> {
 /// A point in time, as [`moment`] reads it.
 pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
     moment(text, end, env.now()).ok_or_else(|| {
-        Error::usage(format!("{option}: `{text}` is no time"))
+        Error::usage(format!("{option}: `{text}` is not a time"))
             .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
     })
 }
@@ -136,9 +136,9 @@ mod tests {
         assert_eq!(at("2026-11-01T09:00:00+01:00", false), "2026-11-01T08:00:00Z");
         assert_eq!(at("7d", false), "2026-11-13T12:30:00Z");
         assert_eq!(at("yesterday", false), "2026-11-19T00:00:00Z");
-        assert_eq!(at("someday", false), "--since: `someday` is no time");
-        assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is no time");
-        assert_eq!(at("é", false), "--since: `é` is no time");
+        assert_eq!(at("someday", false), "--since: `someday` is not a time");
+        assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is not a time");
+        assert_eq!(at("é", false), "--since: `é` is not a time");
     }
 
     #[test]

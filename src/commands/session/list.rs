@@ -23,16 +23,16 @@ use crate::session::Status;
 
 /// List sessions, newest first
 ///
-/// Sessions of sub-agents are left out unless `--all`.
+/// Sessions of sub-agents are excluded unless `--all` is given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// With the sessions of sub-agents
+    /// Include the sessions of sub-agents
     #[arg(short, long)]
     all: bool,
     /// Order
     #[arg(long, value_enum, default_value = "started", value_name = "KEY")]
     sort: Sort,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
     /// Sessions to show; 0 for all
@@ -372,7 +372,7 @@ impl Found for SessionList {
                 foot = format!("{} of {foot}", self.sessions.len());
             }
             if self.hidden_subagents > 0 {
-                foot = format!("{foot}; {} of sub-agents left out (--all)", self.hidden_subagents);
+                foot = format!("{foot}; {} of sub-agents excluded (--all shows them)", self.hidden_subagents);
             }
             text.push_str(&style::paint(style::DIM, foot));
             text.push('\n');

@@ -21,8 +21,8 @@ pub enum Command {
     Start(start::Args),
     /// Pause a session
     ///
-    /// What was begun and has no result is written as a failure, the totals are brought up to date, and `resume_point` says
-    /// where the work goes on.
+    /// Steps that were begun and have no result are written as failed, the totals are updated, and `resume_point` names the
+    /// phase to resume.
     Pause(status::Args),
     /// Close a session that is done
     Complete(status::Args),

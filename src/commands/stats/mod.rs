@@ -32,7 +32,7 @@ const OVERVIEW_ROWS: usize = 8;
 /// What a page of ours says of itself; only such a page is replaced.
 const GENERATOR: &str = "cru stats";
 
-/// Add up sessions: tokens, cost, time, and how often they fail
+/// Show totals of sessions: tokens, cost, time, failure rates
 ///
 /// Each session counts once and with its own tokens alone, so those of sub-agents are not counted twice; tokens of a
 /// sub-agent that has no note here are taken from the session that started it. Sessions failed are out of the closed
@@ -55,7 +55,7 @@ pub struct Args {
     /// Keep versions of an agent apart
     #[arg(long)]
     agent_versions: bool,
-    /// Without the sessions of sub-agents
+    /// Exclude the sessions of sub-agents
     #[arg(long)]
     no_subagents: bool,
     /// Write a page with charts to this file; `-` is stdout
@@ -147,8 +147,8 @@ fn write(file: &std::path::Path, html: &str) -> Result<()> {
     let head = &there[..there.len().min(1_024)];
     let mark = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
     if !String::from_utf8_lossy(head).contains(&mark) {
-        return Err(Error::usage(format!("{} is there and no page of cru stats", file.display()))
-            .with_hint("name another file, or move that one away"));
+        return Err(Error::usage(format!("{} exists and is not a page of cru stats", file.display()))
+            .with_hint("name another file, or move this one"));
     }
     files::put(file, html.as_bytes())
 }

@@ -29,7 +29,7 @@ const MOST: usize = 8;
 /// Statuses in the order of a session's life.
 const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 
-/// The vault at a glance
+/// Show the state of the vault
 ///
 /// Its sessions, what waits to be written, and which transcripts are gone or will be deleted by their host within seven
 /// days.

@@ -7,7 +7,7 @@ use tantivy::{TantivyError, Term};
 
 use super::pattern::{Pattern, slips};
 use super::{AnyWord, Search, SearchOptions, Totals, failed};
-use crate::query::{Query, QueryNode};
+use crate::query::{Field, Query, QueryNode};
 use crate::snapshot::{NoteKey, Snapshot};
 use cru_base::Result;
 
@@ -84,11 +84,14 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Re
 }
 
 /// The sessions that hold every part of a query, in different blocks, each with its best hit; nothing where the query has
-/// one part or excludes something.
+/// one part, excludes something, or says by `kind:` or `is:` what a hit is.
 pub fn in_different_blocks(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
     let parts = query.parts();
     let is_excluded = parts.iter().any(|part| matches!(part, QueryNode::Not(_)));
-    if is_excluded || !(2..=TRIED).contains(&parts.len()) {
+    let names_kind = |part: &QueryNode| {
+        matches!(part, QueryNode::Test(test) if matches!(test.field, Field::Kind | Field::Is) && !part.is_about_sessions())
+    };
+    if is_excluded || parts.iter().any(names_kind) || !(2..=TRIED).contains(&parts.len()) {
         return Ok(AnyWord::default());
     }
     let mut apart: Option<HashSet<u64>> = None;

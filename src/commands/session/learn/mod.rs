@@ -22,7 +22,7 @@ use crate::learn::{Case, Dialect, Drafter, Eval, Export, Format, Harvest, Kind, 
 use crate::vault::Catalog;
 use crate::vault::template::{self, Template};
 
-/// Make training and evaluation cases from sessions
+/// Extract training and evaluation cases from sessions
 ///
 /// A failure and what solved it is a puzzle; a person's words that set the agent right, with what it did before and
 /// after, are a correction; a plan that was refused and the one that was accepted are a preference; a stretch of work
@@ -200,7 +200,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let (pile, drafter, left_out) = drafts(format, place)?;
     if pile.is_empty() {
         return Err(
-            Error::no("no cases to export").with_hint("`cru session learn --dry-run` says what was left out and why")
+            Error::no("no cases to export").with_hint("`cru session learn --dry-run` lists what was skipped and why")
         );
     }
     let mut export = pile.export(&drafter)?;
@@ -259,7 +259,7 @@ fn refuse_leaks(export: &Export) -> Result<()> {
 /// Says on stderr what a pipe does not show.
 fn tell(export: &Export, cx: &Context<'_>) {
     for (reason, count) in export::counts(&export.left_out) {
-        cx.ui.note(&format!("left out {}: {reason}", plural(count as u64, "case")));
+        cx.ui.note(&format!("skipped {}: {reason}", plural(count as u64, "case")));
     }
 }
 

@@ -159,7 +159,7 @@ impl Page<'_> {
         let _ = write!(head, "  {}", paint(style::DIM, &phase.id));
         self.line(&format!("{} {head}", if phase.level > 2 { "  ▸" } else { "##" }));
         if let Some(from) = &phase.from {
-            self.line(&paint(style::DIM, format_args!("   goes on from {}", place(from))));
+            self.line(&paint(style::DIM, format_args!("   continues {}", place(from))));
         }
         self.items(&phase.items, phase.started);
     }
@@ -350,7 +350,7 @@ fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'stat
         };
         paint(style, clean(status.as_str()))
     });
-    let resume = meta.resume_point.as_ref().map(|id| format!("go on at {}", clean(id)));
+    let resume = meta.resume_point.as_ref().map(|id| format!("resume at {}", clean(id)));
     let started = meta.started.map(|time| format!("{} UTC", minute(time)));
     let ended = meta.ended.map(|time| format!("to {}", minute(time)));
     let agents: Vec<String> = meta.participants.iter().map(|agent| clean(&agent.to_string())).collect();
