@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for note in &mut notes {
         note.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     }
-    Ok(Box::new(Report { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
+    Ok(Box::new(CheckReport { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
 }
 
 /// A note to look at: its path as shown, and where it is.
@@ -210,13 +210,13 @@ struct Checked {
     diff: String,
 }
 
-struct Report {
+struct CheckReport {
     notes: Vec<Checked>,
     dry_run: bool,
     verbose: bool,
 }
 
-impl Report {
+impl CheckReport {
     fn count(&self, severity: Severity) -> u64 {
         self.notes.iter().flat_map(|note| &note.diagnostics).filter(|it| it.severity == severity).count() as u64
     }
@@ -224,7 +224,7 @@ impl Report {
 
 /// One remark, for programs.
 #[derive(Serialize)]
-struct Row<'a> {
+struct CheckRow<'a> {
     path: &'a str,
     line: usize,
     column: usize,
@@ -232,7 +232,7 @@ struct Row<'a> {
     diagnostic: &'a Diagnostic,
 }
 
-impl Output for Report {
+impl Output for CheckReport {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         for note in self.notes.iter().filter(|note| !note.fixes.is_empty()) {
@@ -270,7 +270,7 @@ impl Output for Report {
             let lines = Lines::of(&note.text);
             for diagnostic in &note.diagnostics {
                 let (line, column) = lines.place(&note.text, diagnostic.span.start);
-                rows.push(serde_json::to_value(Row { path: &note.path, line, column, diagnostic })?);
+                rows.push(serde_json::to_value(CheckRow { path: &note.path, line, column, diagnostic })?);
             }
         }
         let fixes: Vec<_> = self.notes.iter().filter(|note| !note.fixes.is_empty()).collect();

@@ -11,7 +11,7 @@ use super::history::line;
 use super::output::style::{self, paint};
 use super::output::{Found, minute, most, wrap};
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::Result;
 use crate::base::text::plural;
@@ -35,24 +35,24 @@ pub struct Args {
     #[arg(long)]
     markdown: bool,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
-    let mut decisions: Vec<Made> = Vec::new();
+    let mut decisions: Vec<MadeDecision> = Vec::new();
     let made = |record: Record| {
-        let mut made = Made::all(record);
+        let mut made = MadeDecision::all(record);
         made.retain(|it| wanted.as_deref().is_none_or(|wanted| it.has(wanted)));
         made
     };
     let with = |row: &SessionRow| row.decisions > 0 && chosen.matches_row(row);
     snapshot.each_record(with, &[Table::Phases, Table::Decisions], made, |some| decisions.extend(some))?;
-    let time = |it: &Made| (Reverse(it.time), Reverse(it.session_started));
+    let time = |it: &MadeDecision| (Reverse(it.time), Reverse(it.session_started));
     if args.by_session {
         decisions.sort_by(|a, b| {
-            let key = |it: &Made| (Reverse(it.session_started), it.path.clone(), it.row.line);
+            let key = |it: &MadeDecision| (Reverse(it.session_started), it.path.clone(), it.row.line);
             key(a).cmp(&key(b))
         });
     } else {
@@ -76,12 +76,12 @@ struct Log {
     total: usize,
     #[serde(skip)]
     by_session: bool,
-    decisions: Vec<Made>,
+    decisions: Vec<MadeDecision>,
 }
 
 /// A decision with where it was made.
 #[derive(Debug, Serialize)]
-struct Made {
+struct MadeDecision {
     session: String,
     session_title: String,
     session_started: Option<Timestamp>,
@@ -95,7 +95,7 @@ struct Made {
     row: DecisionRow,
 }
 
-impl Made {
+impl MadeDecision {
     fn all(record: Record) -> Vec<Self> {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
         let session = &record.session;

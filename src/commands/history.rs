@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::output::style::{self, paint};
 use super::output::{Found, cut, duration, minute, most};
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -54,10 +54,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let wanted: HashSet<&str> = meant.iter().map(|row| row.path.as_str()).collect();
     let told = |record: Record| {
         let is_current = current.as_deref() == Some(record.session.path.as_str());
-        Told::of(record, is_current, most(args.steps))
+        SessionHistory::of(record, is_current, most(args.steps))
     };
-    let mut found: HashMap<String, Told> = HashMap::new();
-    let take = |told: Told| drop(found.insert(told.path.clone(), told));
+    let mut found: HashMap<String, SessionHistory> = HashMap::new();
+    let take = |told: SessionHistory| drop(found.insert(told.path.clone(), told));
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
     let sessions = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
     Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
@@ -68,11 +68,11 @@ struct History {
     schema: u32,
     total: usize,
     hidden_subagents: usize,
-    sessions: Vec<Told>,
+    sessions: Vec<SessionHistory>,
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct SessionHistory {
     id: String,
     path: String,
     title: String,
@@ -83,20 +83,20 @@ struct Told {
     agent: Option<String>,
     total_steps: u64,
     failed_steps: u64,
-    steps: Vec<Deed>,
+    steps: Vec<HistoryStep>,
 }
 
 #[derive(Debug, Serialize)]
-struct Deed {
+struct HistoryStep {
     #[serde(flatten)]
     step: StepRow,
     phase_title: Option<String>,
 }
 
-impl Told {
+impl SessionHistory {
     fn of(record: Record, current: bool, most: usize) -> Self {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        let deed = |step: StepRow| Deed {
+        let deed = |step: StepRow| HistoryStep {
             phase_title: step.phase.as_deref().and_then(|id| phases.get(id)).map(|phase| phase.title.clone()),
             step,
         };
@@ -153,7 +153,7 @@ pub(super) fn line(text: &str) -> String {
     fold_whitespace(&sanitise(text))
 }
 
-impl Deed {
+impl HistoryStep {
     fn text(&self, phase: Option<&str>, id: usize, view: &View, out: &mut String) {
         let step = &self.step;
         let (mark, look) = match step.status.as_str() {

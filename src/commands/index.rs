@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         watch(&vault, &snapshot, cx)?;
     }
     let differences = if args.check { Some(index::check::differences(&vault, &snapshot)?) } else { None };
-    Ok(Box::new(Report::of(&snapshot, differences)))
+    Ok(Box::new(IndexReport::of(&snapshot, differences)))
 }
 
 /// Brings the index up to date whenever notes have changed, until the program is stopped.
@@ -64,7 +64,7 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct IndexReport {
     schema: u32,
     sessions: usize,
     entries: u64,
@@ -77,7 +77,7 @@ struct Report {
     differences: Option<Vec<index::check::Difference>>,
 }
 
-impl Report {
+impl IndexReport {
     fn of(snapshot: &Snapshot, differences: Option<Vec<index::check::Difference>>) -> Self {
         let kinds = snapshot.kinds();
         Self {
@@ -94,7 +94,7 @@ impl Report {
     }
 }
 
-impl Output for Report {
+impl Output for IndexReport {
     fn text(&self, _: &View) -> String {
         let mut text = format!(
             "{} with {}, {}\n",

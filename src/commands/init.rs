@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.warn(&problem.to_string());
     }
     let root = std::fs::canonicalize(&root).unwrap_or(root);
-    Ok(Box::new(Report { schema: 1, vault: root, changes }))
+    Ok(Box::new(InitReport { schema: 1, vault: root, changes }))
 }
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
@@ -39,13 +39,13 @@ fn new_id(root: &Path, cx: &Context<'_>) -> String {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct InitReport {
     schema: u32,
     vault: PathBuf,
     changes: Vec<Change>,
 }
 
-impl Output for Report {
+impl Output for InitReport {
     fn text(&self, _: &View) -> String {
         let mut text = format!("Vault {}\n", paint(style::TITLE, self.vault.display()));
         for change in &self.changes {

@@ -43,7 +43,7 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{Answer, Context, Progress, Ui};
+pub use context::{AgentAnswer, Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};
@@ -95,17 +95,17 @@ pub enum Command {
     Import(import::Args),
     /// List, show, resume and use sessions
     #[command(subcommand)]
-    Session(session::Command),
+    Session(session::SessionCommand),
     /// List, check and compare workflows
     #[command(subcommand)]
     Workflow(workflow::Command),
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
-    Cases(cases::Command),
+    Cases(cases::CasesCommand),
     Search(search::Args),
     /// Show single steps
     #[command(subcommand)]
-    Step(step::Command),
+    Step(step::StepCommand),
     Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
@@ -119,12 +119,12 @@ pub enum Command {
     Check(check::Args),
     /// Find keys and passwords
     #[command(subcommand)]
-    Secrets(secrets::Command),
+    Secrets(secrets::SecretsCommand),
     Index(index::Args),
     Hook(hook::Args),
     /// Install, show and remove the hooks of agents
     #[command(subcommand)]
-    Hooks(hooks::Command),
+    Hooks(hooks::HooksCommand),
     Undo(undo::Args),
     Merge(merge::Args),
     Completions(completions::Args),
@@ -137,8 +137,8 @@ impl Command {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
             Self::Workflow(command) => command.formats(),
-            Self::Session(session::Command::Codify(_)) => &[Format::Mermaid, Format::Dot],
-            Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Session(session::SessionCommand::Codify(_)) => &[Format::Mermaid, Format::Dot],
+            Self::Query(_) | Self::Session(session::SessionCommand::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Context;
-use super::session::filter::{Chosen, Filter};
+use super::session::filter::{Chosen, SessionFilter};
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
@@ -33,7 +33,7 @@ pub(super) struct Asked {
 }
 
 /// The filter read, the vault found, the index brought up to date.
-pub(super) fn asked(filter: &Filter, cx: &Context<'_>) -> Result<Asked> {
+pub(super) fn asked(filter: &SessionFilter, cx: &Context<'_>) -> Result<Asked> {
     let chosen = filter.read(cx.env)?;
     let vault = vault(cx)?;
     let snapshot = snapshot(&vault, cx)?;

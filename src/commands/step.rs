@@ -18,7 +18,7 @@ use crate::vault::Catalog;
 
 /// Commands on steps.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum StepCommand {
     Show(Args),
 }
 
@@ -40,7 +40,7 @@ pub struct Args {
     no_redact: bool,
 }
 
-impl Command {
+impl StepCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Show(args) => show(&args, cx),
@@ -79,7 +79,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             && let Ok(Ok(whole)) = transcripts.step(&session, &id, args.no_redact)
         {
             let step = Step { id: Some(id), tool: whole.tool.clone(), args: whole.args.clone(), ..Step::default() };
-            return Ok(Box::new(Shown::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
+            return Ok(Box::new(ShownStep::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
         }
         let ids: Vec<&str> = session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
         let hint = match (ids.first(), ids.last()) {
@@ -101,7 +101,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     } else {
         None
     };
-    Ok(Box::new(Shown::of(head.id(), phase, found.clone(), transcript, whole, cx)))
+    Ok(Box::new(ShownStep::of(head.id(), phase, found.clone(), transcript, whole, cx)))
 }
 
 /// Why the transcript says nothing of it, and what to do.
@@ -122,7 +122,7 @@ fn short(path: &Path, cx: &Context<'_>) -> String {
 }
 
 /// A step.
-struct Shown {
+struct ShownStep {
     session: String,
     /// Id and title.
     phase: (String, String),
@@ -133,7 +133,7 @@ struct Shown {
     answer: Option<(String, u64)>,
 }
 
-impl Output for Shown {
+impl Output for ShownStep {
     fn text(&self, _: &View) -> String {
         let step = &self.step;
         let mut out = String::new();
@@ -187,7 +187,7 @@ impl Output for Shown {
     }
 }
 
-impl Shown {
+impl ShownStep {
     fn of(
         session: String,
         phase: Option<&Phase>,

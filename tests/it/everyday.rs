@@ -104,7 +104,8 @@ fn resuming_again_begins_no_second_empty_phase() {
 
 #[test]
 fn zero_is_all_everywhere() {
-    let decision = "> [!decision] Minutes\n> Why: short.\n\n^d-01\n\n- `Read a.rs` → ok ^n-001\n- `Read b.rs` → ok ^n-002\n";
+    let decision =
+        "> [!decision] Minutes\n> Why: short.\n\n^d-01\n\n- `Read a.rs` → ok ^n-001\n- `Read b.rs` → ok ^n-002\n";
     let notes: Vec<(String, String)> = (1..=3)
         .map(|day| {
             let id = format!("2026-11-0{day}-tide");
@@ -135,7 +136,8 @@ fn a_query_shows_the_newest_session_first_and_each_in_its_order() {
     let order = |args: &[&str]| -> Vec<String> {
         let out = world.ok(&[&["-q", "-f", "jsonl", "query"], args].concat());
         let rows = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        rows.map(|row| format!("{} {}", row["session"].as_str().unwrap_or(""), row["id"].as_str().unwrap_or(""))).collect()
+        rows.map(|row| format!("{} {}", row["session"].as_str().unwrap_or(""), row["id"].as_str().unwrap_or("")))
+            .collect()
     };
     let steps = order(&["steps"]);
     assert_eq!(steps[..4], ["a-new n-001", "a-new n-002", "m n-001", "m n-002"]);
@@ -230,12 +232,7 @@ fn a_word_of_code_with_a_colon_is_no_field() {
 
 #[test]
 fn sessions_that_hold_all_of_it_in_different_blocks_are_hits() {
-    let text = note(
-        "s",
-        "2026-11-01T09:00:00Z",
-        "",
-        "The harbour wants minutes.\n\n- `Bash cargo test` → ok ^n-001\n",
-    );
+    let text = note("s", "2026-11-01T09:00:00Z", "", "The harbour wants minutes.\n\n- `Bash cargo test` → ok ^n-001\n");
     let other = note("t", "2026-11-02T09:00:00Z", "", "The harbour is closed.\n");
     let world = World::new(&[("s", &text), ("t", &other)]);
     let found = world.json(&["search", "harbour tool:bash"]);
@@ -248,7 +245,8 @@ fn sessions_that_hold_all_of_it_in_different_blocks_are_hits() {
 
 #[test]
 fn links_name_the_file_after_it_was_renamed() {
-    let body = "> [!decision] Minutes\n> Why: short.\n\n^d-01\n\n- `Read a.rs` → ok ^n-001\n- `Edit a.rs` → +1 −0 ^n-002\n";
+    let body =
+        "> [!decision] Minutes\n> Why: short.\n\n^d-01\n\n- `Read a.rs` → ok ^n-001\n- `Edit a.rs` → +1 −0 ^n-002\n";
     let text = note("s", "2026-11-01T09:00:00Z", "status: completed\n", body);
     let world = World::new(&[("The tide plan", &text)]);
     assert!(world.ok(&["decisions", "--markdown"]).contains("[[The tide plan#^d-01]]"));
@@ -309,7 +307,8 @@ fn a_list_has_the_columns_that_are_asked_for() {
     let text = note("s", "2026-11-01T09:00:00Z", "status: completed\nended: 2026-11-01T09:41:00Z\n", body);
     let world = World::new(&[("s", &text)]);
     let list = world.ok(&["session", "list", "--columns", "id,proof,active,duration,cost"]);
-    let words: Vec<&str> = list.lines().nth(1).unwrap().split("  ").map(str::trim).filter(|it| !it.is_empty()).collect();
+    let words: Vec<&str> =
+        list.lines().nth(1).unwrap().split("  ").map(str::trim).filter(|it| !it.is_empty()).collect();
     assert_eq!(words, ["s", "1 write after the last passing check", "3 min", "41 min", "unknown"]);
     assert!(world.ok(&["session", "show", "s"]).contains("completed  (1 write after the last passing check)"));
     assert_eq!(world.ok(&["-q", "query", "sessions", "-w", "proof=writes_after", "-f", "jsonl"]).lines().count(), 1);

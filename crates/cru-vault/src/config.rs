@@ -13,8 +13,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::VaultPath;
-use cru_price::Price;
 use cru_base::{Diagnostic, Env, Error, Lines, Result, Span};
+use cru_price::Price;
 use cru_session::detail::Level;
 
 /// `.cru/config.toml`.
@@ -252,7 +252,8 @@ pub struct AgentConfig {
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"]), ("prices", ANY)];
+const USER_KEYS: &[(&str, &[&str])] =
+    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"]), ("prices", ANY)];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];

@@ -83,8 +83,10 @@ impl Catalog {
                 return Ok(Some(head));
             }
         }
-        let active: Vec<&Head> =
-            self.sessions().filter(|head| head.meta.status == Some(Status::Active) && !self.is_subagent(head)).collect();
+        let active: Vec<&Head> = self
+            .sessions()
+            .filter(|head| head.meta.status == Some(Status::Active) && !self.is_subagent(head))
+            .collect();
         let here: Vec<&Head> = active.iter().copied().filter(|head| is_here(head, env)).collect();
         let found = if here.is_empty() { active } else { here };
         match self.foremost(&found) {
@@ -100,8 +102,10 @@ impl Catalog {
         if let Some(head) = self.current(vault, env)? {
             return Ok(Some(head));
         }
-        let mut paused: Vec<&Head> =
-            self.sessions().filter(|head| head.meta.status == Some(Status::Paused) && !self.is_subagent(head)).collect();
+        let mut paused: Vec<&Head> = self
+            .sessions()
+            .filter(|head| head.meta.status == Some(Status::Paused) && !self.is_subagent(head))
+            .collect();
         // The newest stands first, where somebody has to choose.
         paused.sort_by_key(|head| std::cmp::Reverse((head.meta.started, &head.path)));
         let here: Vec<&Head> = paused.iter().copied().filter(|head| is_here(head, env)).collect();

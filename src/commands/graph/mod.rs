@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     };
     let whole = if focus.is_some() { Depth::Step } else { Depth::Phase };
-    let shown = Shown { catalog, sessions, focus, depth: args.depth.map_or(whole, Depth::from) };
+    let shown = ShownGraph { catalog, sessions, focus, depth: args.depth.map_or(whole, Depth::from) };
     if cx.global.format == Format::Mermaid {
         warn_about_size(&shown, cx);
     }
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// Programs that draw Mermaid refuse large diagrams without saying what to do.
-fn warn_about_size(shown: &Shown, cx: &Context<'_>) {
+fn warn_about_size(shown: &ShownGraph, cx: &Context<'_>) {
     let graph = shown.graph();
     let picture = shown.picture(&graph);
     let text = mermaid::export(&picture);
@@ -87,14 +87,14 @@ fn warn_about_size(shown: &Shown, cx: &Context<'_>) {
 }
 
 /// What was read, and what part of it to show.
-struct Shown {
+struct ShownGraph {
     catalog: Catalog,
     sessions: Vec<Loaded>,
     focus: Option<u32>,
     depth: Depth,
 }
 
-impl Shown {
+impl ShownGraph {
     fn graph(&self) -> Graph<'_> {
         Graph::of(&self.catalog, &self.sessions)
     }
@@ -104,7 +104,7 @@ impl Shown {
     }
 }
 
-impl Output for Shown {
+impl Output for ShownGraph {
     fn text(&self, view: &View) -> String {
         let graph = self.graph();
         tree::render(&self.picture(&graph), view)

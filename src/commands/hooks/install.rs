@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::{Change, Consent};
 use super::handler::Program;
-use super::place::{Level, Place, Which};
+use super::place::{Level, SettingsPlace, Which};
 use super::record::Record;
 use super::settings;
 use crate::base::{Env, Error, Result};
@@ -75,7 +75,7 @@ pub(super) fn disabled_note(text: &str) -> Option<String> {
         .then(|| "`disableAllHooks` is set in these settings: no hook is called".to_owned())
 }
 
-fn own_name_note(place: &Place, program: &Program, host: &Host) -> Option<String> {
+fn own_name_note(place: &SettingsPlace, program: &Program, host: &Host) -> Option<String> {
     (place.level == Level::Project && !program.path.contains('/'))
         .then(|| format!("whoever works in this project needs `{}` on the PATH of {}", program.path, host.title()))
 }

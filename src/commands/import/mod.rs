@@ -22,7 +22,7 @@ use crate::sync::import::report::Outcome;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
-use what::{Found, Source, What};
+use what::{FoundTranscripts, TranscriptSource, What};
 
 /// Import the transcripts of agents as notes
 ///
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long)]
     keep_evidence: bool,
     #[command(flatten)]
-    filter: filter::Filter,
+    filter: filter::ImportFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -108,17 +108,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let home = cx.env.home().map(Path::to_owned);
     let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
-    let Found { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
+    let FoundTranscripts { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;
         return Ok(Box::new(Accounts::default()));
     }
     let mut reports = Vec::new();
     for (importer, source) in sources.into_iter().chain(kept) {
-        let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
+        let watch = ImportBar { ui: cx.ui, bar: Mutex::new(None) };
         let report = match source {
-            Source::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
-            Source::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
+            TranscriptSource::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
+            TranscriptSource::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
         };
         // The bar goes before anything is printed.
         drop(watch);
@@ -154,12 +154,12 @@ fn levels() -> impl TypedValueParser<Value = Level> {
 }
 
 /// A progress bar for each stage.
-struct Bar<'a> {
+struct ImportBar<'a> {
     ui: &'a dyn Ui,
     bar: Mutex<Option<Box<dyn Progress>>>,
 }
 
-impl Watch for Bar<'_> {
+impl Watch for ImportBar<'_> {
     fn begin(&self, what: &str, total: u64) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.ui.progress(what, total));
     }

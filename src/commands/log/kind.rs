@@ -4,7 +4,7 @@ mod entry;
 
 /// What is logged.
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Kind {
+pub(super) enum LogKind {
     /// A phase begins; prints its id
     Phase {
         /// Its title

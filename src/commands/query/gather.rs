@@ -4,8 +4,8 @@
 //! more than those that may still be among the first. What sessions come to is put together in the order of the sessions,
 //! so an answer is the same however many are read at once.
 
-use super::group::{self, Groups};
-use super::output::Answer;
+use super::group::{self, RowGroups};
+use super::output::QueryAnswer;
 use super::{Order, Question};
 use crate::index::table::{CellValue, TableRow};
 
@@ -19,7 +19,7 @@ pub(super) struct Gathered {
     pub(super) looked_at: usize,
     /// Those for which the conditions hold.
     matched: usize,
-    groups: Groups,
+    groups: RowGroups,
     listed: Vec<Listed>,
 }
 
@@ -76,7 +76,7 @@ impl Gathered {
     }
 
     /// The answer.
-    pub(super) fn answer(mut self, question: &Question) -> Answer {
+    pub(super) fn answer(mut self, question: &Question) -> QueryAnswer {
         let (mut rows, total);
         if question.is_grouped {
             rows = self.groups.done(&question.keys, &question.aggregates);
@@ -95,7 +95,7 @@ impl Gathered {
                 rows.reverse();
             }
         }
-        Answer {
+        QueryAnswer {
             kind: question.kind,
             heads: question.heads(),
             total,

@@ -22,9 +22,9 @@ use crate::note::Note;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Vault, VaultPath};
 
-use output::{Found, Group, Line, Listing, MatchKind};
+use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing};
 use passage::Passage;
-use told::Told;
+use told::TranscriptLine;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +69,7 @@ pub struct Args {
     context: usize,
     /// Order; sessions that hold any of the words come by relevance
     #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
-    sort: Sort,
+    sort: SearchSort,
     /// Every word may be misspelt
     #[arg(long)]
     fuzzy: bool,
@@ -78,12 +78,12 @@ pub struct Args {
     any: bool,
     /// Open a hit, the first unless a number says another, in `$VISUAL` or `$EDITOR`; or in `obsidian`
     #[arg(long, value_name = "N|obsidian", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
-    open: Option<open::Place>,
+    open: Option<open::OpenPlace>,
 }
 
 /// What to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
+enum SearchSort {
     /// The best first
     Relevance,
     /// The newest first
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
     let limit = most(args.limit);
-    let by_time = args.sort == Sort::Time;
+    let by_time = args.sort == SearchSort::Time;
     let options = SearchOptions {
         order: if by_time { Order::Time } else { Order::Relevance },
         limit: if args.count { 1 } else { limit.max(args.open.as_ref().map_or(1, |place| place.number)) },
@@ -111,11 +111,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let search = Search::new(&snapshot, &query, &options);
     let strict = if args.any { Vec::new() } else { search.hits()? };
     if args.count {
-        let totals = match strict.is_empty() {
-            true => in_different_blocks(&snapshot, &query, &options)?.totals,
-            false => search.totals()?,
+        let totals = if strict.is_empty() {
+            in_different_blocks(&snapshot, &query, &options)?.totals
+        } else {
+            search.totals()?
         };
-        return Ok(Box::new(output::Count(totals)));
+        return Ok(Box::new(output::HitCount(totals)));
     }
     let is_any = strict.is_empty() && (args.any || query.words().len() > 1);
     let mut matched = if is_any { MatchKind::AnyWord } else { MatchKind::OneBlock };
@@ -134,13 +135,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         advice::nowhere(&snapshot, &query, &options, cx)?;
     }
     let marker = Marker::new(&query, args.fuzzy);
-    let mut found = Found { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
+    let mut found = FoundHits { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
     let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
     for hit in &hits {
         let Some(row) = snapshot.session(hit.key) else { continue };
         let place = *places.entry(hit.key).or_insert_with(|| {
-            found.groups.push(Group::of(row));
+            found.groups.push(HitGroup::of(row));
             found.groups.len() - 1
         });
         if args.files {
@@ -148,17 +149,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
         let (text, lines) = notes.entry(hit.key).or_insert_with(|| read(&vault, row));
         let passage = Passage::of(text, lines, hit, &marker, args.context);
-        found.groups[place].hits.push(Line {
+        found.groups[place].hits.push(HitLine {
             number: 0,
             kind: hit.kind.clone(),
             passage,
             time: hit.time.or(row.started),
             score: hit.score,
-            told: hit.evidence.and_then(|line| Told::of(row, line, hit.source.clone())),
+            told: hit.evidence.and_then(|line| TranscriptLine::of(row, line, hit.source.clone())),
         });
     }
     if args.files {
-        return Ok(Box::new(Listing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
+        return Ok(Box::new(PathListing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
     }
     found.count();
     told::quote(&mut found, &snapshot, &Transcripts::of(&vault, cx.env), &marker);
@@ -173,7 +174,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shown = found.shown() as u64;
     if shown > 0 && shown < totals.hits {
         let sessions = plural(totals.sessions, "session");
-        let all = if matched != MatchKind::OneBlock { sessions } else { format!("{} in {sessions}", plural(totals.hits, "hit")) };
+        let all = if matched == MatchKind::OneBlock {
+            format!("{} in {sessions}", plural(totals.hits, "hit"))
+        } else {
+            sessions
+        };
         cx.ui.note(&format!("{shown} of {all}; all of them: -n 0"));
     }
     Ok(Box::new(found))

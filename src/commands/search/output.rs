@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::excerpt::Piece;
 use super::passage::Passage;
-use super::told::Told;
+use super::told::TranscriptLine;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
@@ -37,26 +37,26 @@ impl MatchKind {
 }
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundHits {
     pub(super) query: String,
     pub(super) matched: MatchKind,
     pub(super) totals: Totals,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<HitGroup>,
     pub(super) now: Timestamp,
 }
 
 /// The hits of one session.
-pub(super) struct Group {
+pub(super) struct HitGroup {
     pub(super) key: NoteKey,
     pub(super) path: String,
     id: String,
     title: String,
     status: Option<String>,
-    pub(super) hits: Vec<Line>,
+    pub(super) hits: Vec<HitLine>,
 }
 
 /// A hit as it is shown.
-pub(super) struct Line {
+pub(super) struct HitLine {
     /// Its number, for `--open`.
     pub(super) number: usize,
     pub(super) kind: String,
@@ -64,10 +64,10 @@ pub(super) struct Line {
     pub(super) time: Option<Timestamp>,
     pub(super) score: f32,
     /// What the transcript says, where the note does not.
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<TranscriptLine>,
 }
 
-impl Group {
+impl HitGroup {
     pub(super) fn of(row: &SessionRow) -> Self {
         Self {
             key: NoteKey::of_text(&row.path),
@@ -80,7 +80,7 @@ impl Group {
     }
 }
 
-impl Found {
+impl FoundHits {
     /// Numbers the hits as they are shown.
     pub(super) fn count(&mut self) {
         for (index, hit) in self.groups.iter_mut().flat_map(|group| &mut group.hits).enumerate() {
@@ -100,7 +100,7 @@ impl Found {
     }
 }
 
-impl Output for Found {
+impl Output for FoundHits {
     fn text(&self, view: &View) -> String {
         let mut out = String::new();
         let width = if view.terminal { view.width } else { view.width.max(160) };
@@ -190,8 +190,8 @@ impl Output for Found {
     }
 }
 
-impl Line {
-    fn json(&self, group: &Group) -> Value {
+impl HitLine {
+    fn json(&self, group: &HitGroup) -> Value {
         let lines = self.passage.lines.iter().map(|(line, pieces)| json!({ "line": line, "pieces": pieces }));
         let own = self.passage.lines.iter().find(|(line, _)| *line == self.passage.line).map(|(_, pieces)| pieces);
         let told = self.told.as_ref().map(|told| &told.pieces).filter(|pieces| !pieces.is_empty());
@@ -216,12 +216,12 @@ impl Line {
 }
 
 /// `--files`.
-pub(super) struct Listing {
+pub(super) struct PathListing {
     pub(super) totals: Totals,
     pub(super) paths: Vec<String>,
 }
 
-impl Output for Listing {
+impl Output for PathListing {
     fn text(&self, _: &View) -> String {
         self.paths.iter().flat_map(|path| [one_line(path), "\n".to_owned()]).collect()
     }
@@ -236,9 +236,9 @@ impl Output for Listing {
 }
 
 /// `--count`.
-pub(super) struct Count(pub(super) Totals);
+pub(super) struct HitCount(pub(super) Totals);
 
-impl Output for Count {
+impl Output for HitCount {
     fn text(&self, _: &View) -> String {
         format!("{}\n", self.0.hits)
     }

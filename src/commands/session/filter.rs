@@ -10,7 +10,7 @@ use crate::session::{Agent, Status};
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub(in crate::commands) struct Filter {
+pub(in crate::commands) struct SessionFilter {
     /// Status; may be given again
     #[arg(long, value_name = "STATUS")]
     pub(in crate::commands) status: Vec<String>,
@@ -42,7 +42,7 @@ pub(in crate::commands) struct Chosen {
     project: Option<String>,
 }
 
-impl Filter {
+impl SessionFilter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
     pub(in crate::commands) fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
@@ -151,15 +151,23 @@ mod tests {
             project: Some("~/code/api".into()),
             ..SessionRow::default()
         };
-        let holds = |filter: Filter| filter.read(&env()).unwrap().matches_row(&row);
-        assert!(holds(Filter::default()));
-        assert!(holds(Filter { status: vec!["failed,completed".into()], ..Filter::default() }));
-        assert!(!holds(Filter { status: vec!["failed".into()], ..Filter::default() }));
-        assert!(holds(Filter { agent: vec!["@coder".into()], channel: vec!["#dev".into()], ..Filter::default() }));
-        assert!(holds(Filter { agent: vec!["coder@2.0".into()], ..Filter::default() }));
-        assert!(!holds(Filter { agent: vec!["coder@1.0".into()], ..Filter::default() }));
-        assert!(holds(Filter { project: Some(".".into()), since: Some("today".into()), ..Filter::default() }));
-        assert!(!holds(Filter { until: Some("yesterday".into()), ..Filter::default() }));
-        assert!(Filter { status: vec!["done".into()], ..Filter::default() }.read(&env()).is_err());
+        let holds = |filter: SessionFilter| filter.read(&env()).unwrap().matches_row(&row);
+        assert!(holds(SessionFilter::default()));
+        assert!(holds(SessionFilter { status: vec!["failed,completed".into()], ..SessionFilter::default() }));
+        assert!(!holds(SessionFilter { status: vec!["failed".into()], ..SessionFilter::default() }));
+        assert!(holds(SessionFilter {
+            agent: vec!["@coder".into()],
+            channel: vec!["#dev".into()],
+            ..SessionFilter::default()
+        }));
+        assert!(holds(SessionFilter { agent: vec!["coder@2.0".into()], ..SessionFilter::default() }));
+        assert!(!holds(SessionFilter { agent: vec!["coder@1.0".into()], ..SessionFilter::default() }));
+        assert!(holds(SessionFilter {
+            project: Some(".".into()),
+            since: Some("today".into()),
+            ..SessionFilter::default()
+        }));
+        assert!(!holds(SessionFilter { until: Some("yesterday".into()), ..SessionFilter::default() }));
+        assert!(SessionFilter { status: vec!["done".into()], ..SessionFilter::default() }.read(&env()).is_err());
     }
 }

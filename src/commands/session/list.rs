@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::filter::Filter;
+use super::filter::SessionFilter;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
@@ -31,7 +31,7 @@ pub struct Args {
     all: bool,
     /// Order
     #[arg(long, value_enum, default_value = "started", value_name = "KEY")]
-    sort: Sort,
+    sort: ListSort,
     /// Reverse the order
     #[arg(long)]
     reverse: bool,
@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
     columns: Vec<ListColumn>,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
     #[command(flatten)]
     more: More,
 }
@@ -90,7 +90,7 @@ impl More {
 
 /// What to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
+enum ListSort {
     /// Newest first
     Started,
     /// Most first
@@ -124,15 +124,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
 }
 
-fn sort(rows: &mut [&SessionRow], by: Sort) {
+fn sort(rows: &mut [&SessionRow], by: ListSort) {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
-        Sort::Started => rows.sort_by_key(|row| Reverse(row.started)),
-        Sort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
-        Sort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
-        Sort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
-        Sort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
+        ListSort::Started => rows.sort_by_key(|row| Reverse(row.started)),
+        ListSort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
+        ListSort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
+        ListSort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
+        ListSort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
     }
 }
 

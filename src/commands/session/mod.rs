@@ -17,7 +17,7 @@ use crate::vault::{Catalog, Head, Vault};
 /// Commands on sessions.
 #[derive(Debug, clap::Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
-pub enum Command {
+pub enum SessionCommand {
     Start(start::Args),
     /// Pause a session
     ///
@@ -37,7 +37,7 @@ pub enum Command {
     Learn(learn::Args),
 }
 
-impl Command {
+impl SessionCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Start(args) => start::run(&args, cx),

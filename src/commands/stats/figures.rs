@@ -68,13 +68,13 @@ pub(super) struct Figures {
 
 /// [`Figures`] that grow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct FigureSum {
     figures: Figures,
     active: Vec<u64>,
     durations: Vec<u64>,
 }
 
-impl Sum {
+impl FigureSum {
     /// Adds a session.
     pub(super) fn add(&mut self, it: &Counted<'_>) {
         let (row, sum) = (it.row, &mut self.figures);
@@ -140,7 +140,7 @@ impl Sum {
 impl Figures {
     /// Of all of them.
     pub(super) fn of<'a>(sessions: impl IntoIterator<Item = &'a Counted<'a>>) -> Self {
-        let mut sum = Sum::default();
+        let mut sum = FigureSum::default();
         for it in sessions {
             sum.add(it);
         }

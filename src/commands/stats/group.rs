@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::figures::{Counted, Figures, Sum};
+use super::figures::{Counted, FigureSum, Figures};
 use crate::index::SessionRow;
 use crate::session::{Agent, time};
 
@@ -104,12 +104,12 @@ pub(super) struct Grouped {
     /// Of which kind.
     pub(super) by: By,
     /// All of them: by time the first comes first, others by tokens.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<SessionGroup>,
 }
 
 /// A group.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Group {
+pub(super) struct SessionGroup {
     /// What its sessions have in common; nothing where they do not tell.
     pub(super) key: Option<String>,
     #[serde(flatten)]
@@ -119,7 +119,7 @@ pub(super) struct Group {
 impl Grouped {
     /// Groups sessions.
     pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
-        let mut sums: BTreeMap<Option<Cow<'_, str>>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<Cow<'_, str>>, FigureSum> = BTreeMap::new();
         for it in sessions {
             if by == By::Tool {
                 for tool in &it.row.tools {
@@ -129,9 +129,11 @@ impl Grouped {
             }
             sums.entry(by.key(it.row)).or_default().add(it);
         }
-        let group =
-            |(key, sum): (Option<Cow<'_, str>>, Sum)| Group { key: key.map(Cow::into_owned), figures: sum.done() };
-        let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
+        let group = |(key, sum): (Option<Cow<'_, str>>, FigureSum)| SessionGroup {
+            key: key.map(Cow::into_owned),
+            figures: sum.done(),
+        };
+        let mut groups: Vec<SessionGroup> = sums.into_iter().map(group).collect();
         if !by.is_time() {
             groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
         }
@@ -142,15 +144,15 @@ impl Grouped {
 #[cfg(test)]
 mod tests {
     use super::super::figures::Families;
+    use super::*;
     use crate::index::ToolUse;
     use crate::price::Prices;
-    use super::*;
 
     fn keys(by: By, rows: &[SessionRow]) -> Vec<String> {
         let prices = Prices::default();
         let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
-        let shown = |it: &Group| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
+        let shown = |it: &SessionGroup| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
         Grouped::of(by, &counted).groups.iter().map(shown).collect()
     }
 

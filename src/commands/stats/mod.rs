@@ -19,9 +19,9 @@ use self::cost::CostReport;
 use self::figures::{Families, Figures};
 use self::group::{By, Grouped};
 use super::output::Found;
-use super::reading::{self, Asked};
-use super::session::filter::Filter;
 use super::prices::prices;
+use super::reading::{self, Asked};
+use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::{Error, Result, files};
 
@@ -62,7 +62,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 impl Args {
@@ -92,8 +92,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let prices = prices(cx)?;
     if args.cost {
         if args.by.contains(&By::Tool) {
-            return Err(Error::usage("--cost has no table by tool")
-                .with_hint("tokens are recorded by session and model; use --by model,project,day,agent,channel,status"));
+            return Err(Error::usage("--cost has no table by tool").with_hint(
+                "tokens are recorded by session and model; use --by model,project,day,agent,channel,status",
+            ));
         }
         let report = CostReport::of(snapshot.sessions(), &chosen, &prices, &args.kinds(cost::OVERVIEW), args.rows());
         if report.total.sessions == 0 {
@@ -116,7 +117,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         kinds.push(By::Day);
     }
     let starts = || sessions.iter().filter_map(|it| it.row.started);
-    let report = Report {
+    let report = StatsReport {
         schema: 1,
         first: starts().min(),
         last: starts().max(),
@@ -135,7 +136,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Ok(Box::new(Raw { name: "html", text: html }));
     }
     write(&cx.absolute(file), &html)?;
-    Ok(Box::new(Made { schema: 1, output: file.clone(), sessions: report.total.sessions }))
+    Ok(Box::new(WrittenPage { schema: 1, output: file.clone(), sessions: report.total.sessions }))
 }
 
 /// Writes the page. A file that is there is replaced only if it is such a page.
@@ -154,7 +155,7 @@ fn write(file: &std::path::Path, html: &str) -> Result<()> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct StatsReport {
     schema: u32,
     /// When the first began.
     first: Option<Timestamp>,
@@ -170,7 +171,7 @@ struct Report {
     limit: usize,
 }
 
-impl Found for Report {
+impl Found for StatsReport {
     fn is_empty(&self) -> bool {
         self.total.sessions == 0
     }
@@ -182,13 +183,13 @@ impl Found for Report {
 
 /// A page that was written.
 #[derive(Debug, Serialize)]
-struct Made {
+struct WrittenPage {
     schema: u32,
     output: PathBuf,
     sessions: u64,
 }
 
-impl Output for Made {
+impl Output for WrittenPage {
     fn text(&self, _: &View) -> String {
         let name = super::output::style::paint(super::output::style::ID, self.output.display());
         format!("{name}  {}\n", crate::base::text::plural(self.sessions, "session"))

@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::cost::CostReport;
 use super::cost_text;
 use super::figures::Figures;
-use super::group::{By, Group, Grouped, day};
+use super::group::{By, Grouped, SessionGroup, day};
 use super::text::Share;
-use super::{GENERATOR, Report};
+use super::{GENERATOR, StatsReport};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
 use crate::commands::output::{Templates, amount, duration, minute, percent, usd};
@@ -33,7 +33,7 @@ const WIDTH: usize = 1000;
 const HEIGHT: usize = 160;
 
 #[derive(Serialize)]
-struct PageValues<'a> {
+struct StatsValues<'a> {
     /// Markup.
     head: String,
     title: String,
@@ -115,7 +115,7 @@ struct CellValues {
 }
 
 /// The page. Error: the built-in template cannot be used.
-pub(super) fn render(report: &Report, cost: &CostReport, vault: &str, now: Timestamp) -> Result<String> {
+pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: Timestamp) -> Result<String> {
     let templates = Templates::new(TEMPLATES)?;
     let title = if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") };
     let columns = columns(&report.days);
@@ -125,7 +125,7 @@ pub(super) fn render(report: &Report, cost: &CostReport, vault: &str, now: Times
         chart("Failed steps", &columns, |it| it.failed_steps),
     ];
     let tables = report.by.iter().filter(|grouped| grouped.groups.iter().any(|it| it.key.is_some()));
-    let values = PageValues {
+    let values = StatsValues {
         head: templates.head(&title, STYLE, GENERATOR)?,
         title,
         now: minute(now),
@@ -285,7 +285,11 @@ fn costs(report: &CostReport) -> Vec<CostTableValues<'_>> {
                 rows: rows.map(|it| (it.key.as_deref().unwrap_or("–"), cost_text::cells(&it.sum))).collect(),
                 more: (hidden > 0).then(|| {
                     let hidden = hidden as u64;
-                    if table.by.is_time() { plural(hidden, "earlier one") } else { format!("{} more", thousands(hidden)) }
+                    if table.by.is_time() {
+                        plural(hidden, "earlier one")
+                    } else {
+                        format!("{} more", thousands(hidden))
+                    }
                 }),
             }
         })
@@ -316,7 +320,7 @@ fn headings(by: By, share: Share) -> Vec<&'static str> {
     }
 }
 
-fn row(by: By, it: &Group, part: u64, whole: u64) -> RowValues {
+fn row(by: By, it: &SessionGroup, part: u64, whole: u64) -> RowValues {
     let sum = &it.figures;
     let none = || "–".to_owned();
     let plain = |text: String| CellValues { text, bad: false };
@@ -359,7 +363,7 @@ mod tests {
     use super::super::figures::Families;
     use super::*;
     use crate::base::Env;
-    use crate::commands::session::filter::Filter;
+    use crate::commands::session::filter::SessionFilter;
     use crate::index::SessionRow;
     use crate::price::Prices;
 
@@ -371,7 +375,7 @@ mod tests {
         let prices = Prices::default();
         let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
-        let report = Report {
+        let report = StatsReport {
             schema: 1,
             first: rows.iter().filter_map(|row| row.started).min(),
             last: rows.iter().filter_map(|row| row.started).max(),
@@ -381,7 +385,7 @@ mod tests {
             overview: true,
             limit,
         };
-        let all = Filter::default().read(&Env::fixed(Timestamp::UNIX_EPOCH, "/", &[])).unwrap();
+        let all = SessionFilter::default().read(&Env::fixed(Timestamp::UNIX_EPOCH, "/", &[])).unwrap();
         let cost = CostReport::of(rows, &all, &prices, &[By::Model], limit);
         render(&report, &cost, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
     }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Report;
+use super::StatsReport;
 use super::figures::Figures;
-use super::group::{By, Group, Grouped};
+use super::group::{By, Grouped, SessionGroup};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
@@ -30,7 +30,7 @@ pub(super) const LONGEST_KEY: usize = 32;
 /// Columns of the widest bar.
 const BAR: usize = 16;
 
-pub(super) fn render(report: &Report, view: &View) -> String {
+pub(super) fn render(report: &StatsReport, view: &View) -> String {
     if report.total.sessions == 0 {
         return String::new();
     }
@@ -49,7 +49,7 @@ pub(super) fn render(report: &Report, view: &View) -> String {
     out
 }
 
-fn head(report: &Report) -> String {
+fn head(report: &StatsReport) -> String {
     let all = &report.total;
     let mut out = String::new();
     let mut line = |name: &str, text: String| {
@@ -90,8 +90,12 @@ fn head(report: &Report) -> String {
         0 => String::new(),
         tokens => format!(", {} of sub-agents without a note", thousands(tokens)),
     };
-    let reads = all.cache_read_tokens.map_or_else(String::new, |tokens| format!("; {} read from caches", thousands(tokens)));
-    line("Tokens", all.tokens.map_or_else(|| "unknown".to_owned(), |tokens| format!("{}{without}{reads}", thousands(tokens))));
+    let reads =
+        all.cache_read_tokens.map_or_else(String::new, |tokens| format!("; {} read from caches", thousands(tokens)));
+    line(
+        "Tokens",
+        all.tokens.map_or_else(|| "unknown".to_owned(), |tokens| format!("{}{without}{reads}", thousands(tokens))),
+    );
     let prices = if all.estimated_cost_usd.is_some() {
         format!("; estimate by list prices of {}", Prices::date())
     } else {
@@ -212,12 +216,12 @@ impl Column {
     }
 }
 
-fn table(grouped: &Grouped, report: &Report, view: &View, out: &mut String) {
+fn table(grouped: &Grouped, report: &StatsReport, view: &View, out: &mut String) {
     let all = &grouped.groups;
     // Of times the newest are meant.
     let from = if grouped.by.is_time() { all.len().saturating_sub(report.limit) } else { 0 };
-    let shown: Vec<&Group> = all.iter().skip(from).take(report.limit).collect();
-    let key = |it: &Group| {
+    let shown: Vec<&SessionGroup> = all.iter().skip(from).take(report.limit).collect();
+    let key = |it: &SessionGroup| {
         let key = it.key.as_deref().unwrap_or("–");
         if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
     };

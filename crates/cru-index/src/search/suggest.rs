@@ -88,9 +88,7 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Re
 pub fn in_different_blocks(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
     let parts = query.parts();
     let is_excluded = parts.iter().any(|part| matches!(part, QueryNode::Not(_)));
-    let names_kind = |part: &QueryNode| {
-        matches!(part, QueryNode::Test(test) if matches!(test.field, Field::Kind | Field::Is) && !part.is_about_sessions())
-    };
+    let names_kind = |part: &QueryNode| matches!(part, QueryNode::Test(test) if matches!(test.field, Field::Kind | Field::Is) && !part.is_about_sessions());
     if is_excluded || parts.iter().any(names_kind) || !(2..=TRIED).contains(&parts.len()) {
         return Ok(AnyWord::default());
     }
@@ -106,12 +104,9 @@ pub fn in_different_blocks(snapshot: &Snapshot, query: &Query, options: &SearchO
         return Ok(AnyWord::default());
     }
     // Words show more of why a session is here than a kind or a tool does.
-    let words: Vec<QueryNode> =
-        of_entries.iter().filter(|part| matches!(part, QueryNode::Words(_))).cloned().collect();
-    let any = Query {
-        text: query.text.clone(),
-        root: QueryNode::Any(if words.is_empty() { of_entries } else { words }),
-    };
+    let words: Vec<QueryNode> = of_entries.iter().filter(|part| matches!(part, QueryNode::Words(_))).cloned().collect();
+    let any =
+        Query { text: query.text.clone(), root: QueryNode::Any(if words.is_empty() { of_entries } else { words }) };
     let options = SearchOptions { per_session: 1, ..options.clone() };
     let sessions = notes.len() as u64;
     let search = Search { allowed: Some(notes), ..Search::new(snapshot, &any, &options) };

@@ -1,12 +1,12 @@
 //! The entry that a verb with its arguments asks for.
 
 use super::super::text;
-use super::{Kind, Mode, Subagent, Task, Tool};
+use super::{LogKind, Mode, Subagent, Task, Tool};
 use crate::base::Result;
 use crate::live::entry::{self, Entry};
 use crate::session::SubagentMode;
 
-impl Kind {
+impl LogKind {
     /// The entry that was asked for; text is read from stdin where that is meant.
     pub(in crate::commands::log) fn entry(&self) -> Result<Entry> {
         Ok(match self {

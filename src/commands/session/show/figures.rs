@@ -98,8 +98,7 @@ impl SessionFigures {
 
     /// For programs.
     pub(super) fn json(&self) -> Value {
-        let estimate =
-            |it: Estimate| json!({ "estimated_cost_usd": it.known_usd, "unpriced_tokens": it.unpriced });
+        let estimate = |it: Estimate| json!({ "estimated_cost_usd": it.known_usd, "unpriced_tokens": it.unpriced });
         let mut value = json!({
             "tokens": self.row.tokens,
             "cache_read_tokens": self.cache_reads(),

@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Shown;
+use super::ShownSession;
 use super::diff::FileDiff;
-use super::kind::Look;
+use super::kind::CalloutLook;
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::{Templates, duration, minute};
@@ -26,7 +26,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 #[derive(Serialize)]
-struct PageValues<'a> {
+struct SessionValues<'a> {
     /// Markup.
     head: String,
     title: &'a str,
@@ -189,14 +189,15 @@ enum EmbedValues<'a> {
 }
 
 /// The page. Error: a built-in template cannot be used.
-pub(super) fn render(shown: &Shown) -> Result<String> {
+pub(super) fn render(shown: &ShownSession) -> Result<String> {
     let session = &shown.session;
     let is_shown = |index: usize| shown.only.as_ref().is_none_or(|only| only.contains(&index));
     let is_request = |item: &&Item| matches!(item, Item::User(_));
     let above = if shown.only.is_none() { session.preface.iter().filter(is_request).count() } else { 0 };
     let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
     let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
-    let page = Page { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
+    let page =
+        HtmlPage { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
     page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
         None => Some(HeaderValues {
@@ -207,11 +208,10 @@ pub(super) fn render(shown: &Shown) -> Result<String> {
         }),
         Some(_) => None,
     };
-    let contents: Vec<_> = phases()
-        .map(|phase| ContentsValues { id: &phase.id, title: &phase.title, is_sub: phase.level > 2 })
-        .collect();
+    let contents: Vec<_> =
+        phases().map(|phase| ContentsValues { id: &phase.id, title: &phase.title, is_sub: phase.level > 2 }).collect();
     let markup = phases().map(|phase| page.phase(phase, 0)).collect::<Result<String>>()?;
-    let values = PageValues {
+    let values = SessionValues {
         head: page.templates.head(session.title(), STYLE, "")?,
         title: session.title(),
         contents: if contents.len() > 1 { contents } else { Vec::new() },
@@ -222,7 +222,7 @@ pub(super) fn render(shown: &Shown) -> Result<String> {
     page.templates.render("session.html", values)
 }
 
-fn rows(shown: &Shown) -> Vec<(&'static str, String)> {
+fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
     let (session, figures) = (&shown.session, &shown.figures);
     let meta = &session.meta;
     let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
@@ -259,9 +259,9 @@ fn tasks(session: &Session) -> Vec<TaskValues<'_>> {
     values.collect()
 }
 
-struct Page<'a> {
+struct HtmlPage<'a> {
     templates: Templates,
-    shown: &'a Shown,
+    shown: &'a ShownSession,
     /// Requests of the page.
     requests: usize,
     /// Those that were rendered.
@@ -270,7 +270,7 @@ struct Page<'a> {
     open: RefCell<Vec<&'a str>>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> HtmlPage<'a> {
     /// `depth`: how many callouts of sub-agents it stands in. Ids of embedded sessions would repeat those of the page.
     fn phase(&self, phase: &Phase, depth: usize) -> Result<String> {
         let values = PhaseValues {
@@ -409,7 +409,7 @@ fn diff(it: &FileDiff) -> DiffValues<'_> {
 
 /// A callout without what is in it.
 fn callout(callout: &Callout, depth: usize) -> CalloutValues<'_> {
-    let look = Look::of(&callout.kind);
+    let look = CalloutLook::of(&callout.kind);
     CalloutValues {
         kind: &callout.kind,
         icon: look.icon,
@@ -531,7 +531,7 @@ tags: [api, "a&b"]
         let change = |mark: char, text: &str| (mark, text.to_owned());
         let lines = vec![change(' ', "fn a() {"), change('-', "old <b>"), change('+', "new")];
         let diff = FileDiff { path: "a.rs".into(), lines, more: 3 };
-        let shown = Shown {
+        let shown = ShownSession {
             path,
             session: session(NOTE),
             diagnostics: Vec::new(),

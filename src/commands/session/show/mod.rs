@@ -56,7 +56,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let only = select(&loaded.session.phases, &args.phase)?;
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
     let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
-    let shown = Shown {
+    let shown = ShownSession {
         figures: SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?),
         diffs,
         path: loaded.path.text().into_owned(),
@@ -146,7 +146,7 @@ struct EmbeddedNote {
 }
 
 /// A session with what is needed to show it.
-struct Shown {
+struct ShownSession {
     path: String,
     session: Session,
     diagnostics: Vec<Diagnostic>,
@@ -158,14 +158,14 @@ struct Shown {
     diffs: HashMap<String, Vec<FileDiff>>,
 }
 
-impl Shown {
+impl ShownSession {
     /// Where a step worked after all, in words.
     fn recovery(&self, step: &Step) -> Option<String> {
         self.recovered.get(step.id.as_deref()?).map(|worked| format!("recovered at {worked}"))
     }
 }
 
-impl Output for Shown {
+impl Output for ShownSession {
     fn text(&self, view: &View) -> String {
         terminal::render(self, view)
     }

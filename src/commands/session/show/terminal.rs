@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use jiff::Timestamp;
 
-use super::Shown;
+use super::ShownSession;
 use super::figures::SessionFigures;
-use super::kind::Look;
+use super::kind::CalloutLook;
 use crate::base::text::sanitise;
 use crate::commands::View;
 use crate::commands::output::style::{self, checked, paint};
@@ -20,8 +20,8 @@ use crate::session::{
 const MEASURE: usize = 110;
 
 /// The whole session, or the phases that were asked for.
-pub(super) fn render(shown: &Shown, view: &View) -> String {
-    let mut page = Page {
+pub(super) fn render(shown: &ShownSession, view: &View) -> String {
+    let mut page = TextPage {
         out: String::new(),
         width: view.width.min(MEASURE),
         prefix: Vec::new(),
@@ -41,17 +41,17 @@ pub(super) fn render(shown: &Shown, view: &View) -> String {
     page.out
 }
 
-struct Page<'a> {
+struct TextPage<'a> {
     out: String,
     width: usize,
     /// Painted bars of the callouts around the current line.
     prefix: Vec<String>,
     /// Paths of the notes around the current line.
     open: Vec<&'a str>,
-    shown: &'a Shown,
+    shown: &'a ShownSession,
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn line(&mut self, line: &str) {
         for bar in &self.prefix {
             self.out.push_str(bar);
@@ -198,7 +198,7 @@ impl Page<'_> {
     }
 
     fn callout(&mut self, callout: &Callout, body: impl FnOnce(&mut Self)) {
-        let look = Look::of(&callout.kind);
+        let look = CalloutLook::of(&callout.kind);
         let mut head = format!("{} {}", look.icon, callout.kind);
         if !callout.title.is_empty() {
             let _ = write!(head, ": {}", sanitise(&callout.title));
@@ -211,7 +211,7 @@ impl Page<'_> {
     }
 
     fn subagent(&mut self, subagent: &Subagent) {
-        let look = Look::of("subagent");
+        let look = CalloutLook::of("subagent");
         let agent = subagent.agent.as_ref().map_or_else(|| "agent".to_owned(), |agent| format!("@{agent}"));
         let model = subagent.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
         self.line(&format!(
