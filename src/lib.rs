@@ -11,6 +11,7 @@ pub use cru_index as index;
 pub use cru_learn as learn;
 pub use cru_live as live;
 pub use cru_note as note;
+pub use cru_price as price;
 pub use cru_session as session;
 pub use cru_sync as sync;
 pub use cru_vault as vault;

@@ -19,7 +19,7 @@ use crate::commands::{Context, Global, View, hook};
 /// The command line of this verb alone: to describe all the others would take longer than the work.
 #[derive(clap::Parser)]
 #[command(name = "cru", disable_help_subcommand = true, max_term_width = 100)]
-struct Cli {
+struct HookCli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
@@ -65,7 +65,7 @@ fn guarded(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
 }
 
 fn work(args: &[OsString], env: &Env) -> Result<(), String> {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match HookCli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return Err(error.render().to_string()),
         Err(help) => return help.print().map_err(|error| error.to_string()),

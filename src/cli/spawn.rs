@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::base::files;
-use crate::commands::Answer;
+use crate::commands::AgentAnswer;
 
 /// Bytes of an answer, and of complaints, that are read at most.
 const LONGEST_ANSWER: u64 = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ pub(super) fn detached(args: &[&OsStr], log: &Path) -> io::Result<()> {
 }
 
 /// Starts a program with `input` on its stdin and waits for its answer.
-pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Result<Answer> {
+pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Result<AgentAnswer> {
     let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -52,7 +52,7 @@ pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Resul
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let (text, errors) = (said(text), said(errors));
-    Ok(Answer { text, errors, code: status.and_then(|status| status.code()), timed_out: status.is_none() })
+    Ok(AgentAnswer { text, errors, code: status.and_then(|status| status.code()), timed_out: status.is_none() })
 }
 
 fn wait(child: &mut Child, end: Instant) -> io::Result<Option<ExitStatus>> {

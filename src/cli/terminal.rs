@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Answer, Global, Progress, Ui};
+use crate::commands::{AgentAnswer, Global, Progress, Ui};
 
 /// stderr as a [`Ui`].
 pub(super) struct Terminal {
@@ -73,7 +73,7 @@ impl Ui for Terminal {
         super::spawn::detached(args, log)
     }
 
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<Answer> {
+    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         super::spawn::ask(command, input, std::time::Duration::from_secs(seconds))
     }
 

@@ -17,16 +17,16 @@ use crate::session;
 use crate::vault::config::Globs;
 use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 
-/// Look for what is wrong in notes
+/// Check notes for errors
 ///
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
-/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each remark shows its place, the line and what to do; with `-f json` all of them as
-/// data. Exit code 1 when there are errors; warnings alone are no error.
+/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
+/// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
     paths: Vec<PathBuf>,
-    /// Mend what is safe: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
+    /// Apply safe fixes: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,
     /// With `--fix`: show the changes and write nothing
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for note in &mut notes {
         note.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     }
-    Ok(Box::new(Report { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
+    Ok(Box::new(CheckReport { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
 }
 
 /// A note to look at: its path as shown, and where it is.
@@ -210,13 +210,13 @@ struct Checked {
     diff: String,
 }
 
-struct Report {
+struct CheckReport {
     notes: Vec<Checked>,
     dry_run: bool,
     verbose: bool,
 }
 
-impl Report {
+impl CheckReport {
     fn count(&self, severity: Severity) -> u64 {
         self.notes.iter().flat_map(|note| &note.diagnostics).filter(|it| it.severity == severity).count() as u64
     }
@@ -224,7 +224,7 @@ impl Report {
 
 /// One remark, for programs.
 #[derive(Serialize)]
-struct Row<'a> {
+struct CheckRow<'a> {
     path: &'a str,
     line: usize,
     column: usize,
@@ -232,11 +232,11 @@ struct Row<'a> {
     diagnostic: &'a Diagnostic,
 }
 
-impl Output for Report {
+impl Output for CheckReport {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         for note in self.notes.iter().filter(|note| !note.fixes.is_empty()) {
-            let verb = if self.dry_run { "would mend" } else { "mended" };
+            let verb = if self.dry_run { "would fix" } else { "fixed" };
             let _ = writeln!(text, "{} {}", paint(style::GOOD, verb), paint(style::TITLE, &note.path));
             for fix in &note.fixes {
                 let _ = writeln!(text, "  {fix}");
@@ -270,7 +270,7 @@ impl Output for Report {
             let lines = Lines::of(&note.text);
             for diagnostic in &note.diagnostics {
                 let (line, column) = lines.place(&note.text, diagnostic.span.start);
-                rows.push(serde_json::to_value(Row { path: &note.path, line, column, diagnostic })?);
+                rows.push(serde_json::to_value(CheckRow { path: &note.path, line, column, diagnostic })?);
             }
         }
         let fixes: Vec<_> = self.notes.iter().filter(|note| !note.fixes.is_empty()).collect();

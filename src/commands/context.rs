@@ -53,7 +53,7 @@ pub trait Ui: Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
     /// Starts a program, gives it `input`, and waits for what it says, `seconds` at most.
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<Answer> {
+    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         let _ = (command, input, seconds);
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -72,7 +72,7 @@ pub trait Ui: Sync {
 
 /// What a program said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct AgentAnswer {
     /// Its stdout.
     pub text: String,
     /// The end of its stderr.

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::history::line;
 use super::output::style::{self, paint};
-use super::output::{Found, minute, wrap};
+use super::output::{Found, minute, most, wrap};
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::Result;
 use crate::base::text::plural;
@@ -19,47 +19,47 @@ use crate::index::record::{DecisionRow, PhaseRow};
 use crate::index::{Record, SessionRow, Table};
 use crate::session::Link;
 
-/// What was decided, the newest first, with reasons and places
+/// List decisions with their reasons, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only decisions with this text in title, body, reason, what was rejected or impact; case does not matter
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
-    /// Together by session, in the order of the note
+    /// Group by session, in the order of the note
     #[arg(long)]
     by_session: bool,
-    /// At most that many
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    /// Decisions to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    limit: usize,
     /// As a list of links for a note
     #[arg(long)]
     markdown: bool,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
-    let mut decisions: Vec<Made> = Vec::new();
+    let mut decisions: Vec<MadeDecision> = Vec::new();
     let made = |record: Record| {
-        let mut made = Made::all(record);
+        let mut made = MadeDecision::all(record);
         made.retain(|it| wanted.as_deref().is_none_or(|wanted| it.has(wanted)));
         made
     };
     let with = |row: &SessionRow| row.decisions > 0 && chosen.matches_row(row);
     snapshot.each_record(with, &[Table::Phases, Table::Decisions], made, |some| decisions.extend(some))?;
-    let time = |it: &Made| (Reverse(it.time), Reverse(it.session_started));
+    let time = |it: &MadeDecision| (Reverse(it.time), Reverse(it.session_started));
     if args.by_session {
         decisions.sort_by(|a, b| {
-            let key = |it: &Made| (Reverse(it.session_started), it.path.clone(), it.row.line);
+            let key = |it: &MadeDecision| (Reverse(it.session_started), it.path.clone(), it.row.line);
             key(a).cmp(&key(b))
         });
     } else {
         decisions.sort_by(|a, b| time(a).cmp(&time(b)).then_with(|| (&a.path, b.row.line).cmp(&(&b.path, a.row.line))));
     }
     let total = decisions.len();
-    decisions.truncate(args.limit.unwrap_or(usize::MAX));
+    decisions.truncate(most(args.limit));
     if decisions.is_empty() {
         cx.ui.note("no decision matches");
     }
@@ -76,12 +76,12 @@ struct Log {
     total: usize,
     #[serde(skip)]
     by_session: bool,
-    decisions: Vec<Made>,
+    decisions: Vec<MadeDecision>,
 }
 
 /// A decision with where it was made.
 #[derive(Debug, Serialize)]
-struct Made {
+struct MadeDecision {
     session: String,
     session_title: String,
     session_started: Option<Timestamp>,
@@ -95,7 +95,7 @@ struct Made {
     row: DecisionRow,
 }
 
-impl Made {
+impl MadeDecision {
     fn all(record: Record) -> Vec<Self> {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
         let session = &record.session;

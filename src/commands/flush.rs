@@ -15,7 +15,7 @@ use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
 use crate::vault::{Catalog, Head, State, Vault};
 
-/// Write what waits in journals into the notes
+/// Write pending journal entries into the notes
 ///
 /// Entries wait where a note could not be written, or where hooks leave the writing to others. A session in which nothing
 /// happened for `[session] idle` minutes is paused.
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
-    let mut report = Report { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
+    let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
     let heard = Transcripts::of(&vault, cx.env).listen();
     // What a host did comes first: what was logged stands in the phase that it began.
     let (targets, hooked) = if args.all {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     for target in &targets {
         match logged(&log, target) {
-            Ok(row) => report.sessions.extend(row.map(Row::of)),
+            Ok(row) => report.sessions.extend(row.map(FlushRow::of)),
             Err(error) => {
                 cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
                 if !args.all {
@@ -86,9 +86,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct FlushReport {
     schema: u32,
-    sessions: Vec<Row>,
+    sessions: Vec<FlushRow>,
     /// What still waits afterwards, as `cru status` says it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<Waiting>,
@@ -97,7 +97,7 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct FlushRow {
     session: String,
     /// Logged entries that were written.
     entries: usize,
@@ -107,14 +107,14 @@ struct Row {
     paused: bool,
 }
 
-impl Row {
+impl FlushRow {
     fn of(logged: Logged) -> Self {
         let Logged { session, entries, changed, paused } = logged;
         Self { session, entries, records: 0, changed, paused }
     }
 }
 
-impl Report {
+impl FlushReport {
     /// Adds a session of a host with the notes it has.
     fn add(&mut self, synced: Synced) {
         let records = synced.records;
@@ -124,7 +124,7 @@ impl Report {
             let stem = name.rsplit('/').next().unwrap_or(name);
             let session = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
             let records = if at == 0 { records } else { 0 };
-            self.sessions.push(Row { session, entries: 0, records, changed: true, paused: false });
+            self.sessions.push(FlushRow { session, entries: 0, records, changed: true, paused: false });
         }
     }
 
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-impl Output for Report {
+impl Output for FlushReport {
     fn text(&self, _: &View) -> String {
         if self.sessions.is_empty() && self.waiting.is_empty() {
             return "nothing waits\n".to_owned();

@@ -8,31 +8,31 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{Found, cut, duration, minute};
+use super::output::{Found, cut, duration, minute, most};
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
 use crate::index::{Record, SessionRow, Table};
 
-/// What was done: sessions, the newest first, and in each its steps, the newest first
+/// List what was done: sessions and the steps of each, newest first
 ///
-/// The current session is marked. Sessions of sub-agents are left out unless `--all`.
+/// The current session is marked. Sessions of sub-agents are excluded unless `--all` is given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// At most that many sessions; 0 is all
+    /// Sessions to show; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// At most that many steps of each; 0 is all
+    /// Steps of each session to show; 0 for all
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: usize,
-    /// With the sessions of sub-agents
+    /// Include the sessions of sub-agents
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -54,18 +54,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let wanted: HashSet<&str> = meant.iter().map(|row| row.path.as_str()).collect();
     let told = |record: Record| {
         let is_current = current.as_deref() == Some(record.session.path.as_str());
-        Told::of(record, is_current, most(args.steps))
+        SessionHistory::of(record, is_current, most(args.steps))
     };
-    let mut found: HashMap<String, Told> = HashMap::new();
-    let take = |told: Told| drop(found.insert(told.path.clone(), told));
+    let mut found: HashMap<String, SessionHistory> = HashMap::new();
+    let take = |told: SessionHistory| drop(found.insert(told.path.clone(), told));
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
     let sessions = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
     Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
-}
-
-/// 0 means all.
-fn most(limit: usize) -> usize {
-    if limit == 0 { usize::MAX } else { limit }
 }
 
 #[derive(Debug, Serialize)]
@@ -73,11 +68,11 @@ struct History {
     schema: u32,
     total: usize,
     hidden_subagents: usize,
-    sessions: Vec<Told>,
+    sessions: Vec<SessionHistory>,
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct SessionHistory {
     id: String,
     path: String,
     title: String,
@@ -88,20 +83,20 @@ struct Told {
     agent: Option<String>,
     total_steps: u64,
     failed_steps: u64,
-    steps: Vec<Deed>,
+    steps: Vec<HistoryStep>,
 }
 
 #[derive(Debug, Serialize)]
-struct Deed {
+struct HistoryStep {
     #[serde(flatten)]
     step: StepRow,
     phase_title: Option<String>,
 }
 
-impl Told {
+impl SessionHistory {
     fn of(record: Record, current: bool, most: usize) -> Self {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        let deed = |step: StepRow| Deed {
+        let deed = |step: StepRow| HistoryStep {
             phase_title: step.phase.as_deref().and_then(|id| phases.get(id)).map(|phase| phase.title.clone()),
             step,
         };
@@ -158,7 +153,7 @@ pub(super) fn line(text: &str) -> String {
     fold_whitespace(&sanitise(text))
 }
 
-impl Deed {
+impl HistoryStep {
     fn text(&self, phase: Option<&str>, id: usize, view: &View, out: &mut String) {
         let step = &self.step;
         let (mark, look) = match step.status.as_str() {
@@ -220,7 +215,7 @@ impl Found for History {
             foot.push(format!("{} (-n 0 shows all)", plural(more as u64, "earlier session")));
         }
         if self.hidden_subagents > 0 && view.terminal {
-            foot.push(format!("{} of sub-agents left out (--all)", self.hidden_subagents));
+            foot.push(format!("{} of sub-agents excluded (--all shows them)", self.hidden_subagents));
         }
         if !foot.is_empty() && !self.sessions.is_empty() {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));

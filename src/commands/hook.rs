@@ -17,7 +17,7 @@ use crate::live::turn::{self, Turn};
 use crate::vault::state::key;
 use crate::vault::{Journal, State, Vault};
 
-/// Take an event from an agent's hook
+/// Record an event of an agent's hook
 ///
 /// Called by the agent's program, with its JSON on stdin; `cru hooks install` sets that up. Appends one line to the
 /// session's journal, prints nothing and exits with 0 whatever happens; trouble is in `hook.log`, which `cru hooks

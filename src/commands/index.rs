@@ -13,16 +13,16 @@ use crate::base::{Error, Result};
 use crate::index::{self, Snapshot};
 use crate::vault::Vault;
 
-/// Bring the search index up to date
+/// Update the search index
 ///
 /// Every command that reads does this by itself; nobody has to run it. The index lies in `.cru/cache` and may be deleted
 /// at any time.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Make all of it anew
+    /// Rebuild the whole index
     #[arg(long, conflicts_with = "check")]
     rebuild: bool,
-    /// Prove that it says what the notes say; exit code 1 where it does not
+    /// Compare it with the notes; exit code 1 if they differ
     #[arg(long, conflicts_with = "watch")]
     check: bool,
     /// Keep it up to date until stopped
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         watch(&vault, &snapshot, cx)?;
     }
     let differences = if args.check { Some(index::check::differences(&vault, &snapshot)?) } else { None };
-    Ok(Box::new(Report::of(&snapshot, differences)))
+    Ok(Box::new(IndexReport::of(&snapshot, differences)))
 }
 
 /// Brings the index up to date whenever notes have changed, until the program is stopped.
@@ -64,7 +64,7 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct IndexReport {
     schema: u32,
     sessions: usize,
     entries: u64,
@@ -77,7 +77,7 @@ struct Report {
     differences: Option<Vec<index::check::Difference>>,
 }
 
-impl Report {
+impl IndexReport {
     fn of(snapshot: &Snapshot, differences: Option<Vec<index::check::Difference>>) -> Self {
         let kinds = snapshot.kinds();
         Self {
@@ -94,7 +94,7 @@ impl Report {
     }
 }
 
-impl Output for Report {
+impl Output for IndexReport {
     fn text(&self, _: &View) -> String {
         let mut text = format!(
             "{} with {}, {}\n",
@@ -121,7 +121,7 @@ impl Output for Report {
                 for difference in differences {
                     text.push_str(&format!("{}: {}\n", difference.path, difference.what));
                 }
-                text.push_str("`cru index --rebuild` makes it anew\n");
+                text.push_str("`cru index --rebuild` rebuilds it\n");
             }
         }
         text

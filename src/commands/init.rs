@@ -10,14 +10,14 @@ use super::{Context, Output, View};
 use crate::base::Result;
 use crate::vault::scaffold::{Action, Change, scaffold};
 
-/// Make a folder a vault
+/// Initialize a vault in a folder
 ///
 /// Works in an empty folder and in an Obsidian vault alike. Adds the settings in `.cru/`, a CSS snippet that colours
 /// the callouts, property types, a template and the view `Sessions.base`; files that exist are completed, never
 /// replaced.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder; made if it is missing
+    /// The folder; created if it is missing
     #[arg(default_value = ".")]
     dir: PathBuf,
 }
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.warn(&problem.to_string());
     }
     let root = std::fs::canonicalize(&root).unwrap_or(root);
-    Ok(Box::new(Report { schema: 1, vault: root, changes }))
+    Ok(Box::new(InitReport { schema: 1, vault: root, changes }))
 }
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
@@ -39,13 +39,13 @@ fn new_id(root: &Path, cx: &Context<'_>) -> String {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct InitReport {
     schema: u32,
     vault: PathBuf,
     changes: Vec<Change>,
 }
 
-impl Output for Report {
+impl Output for InitReport {
     fn text(&self, _: &View) -> String {
         let mut text = format!("Vault {}\n", paint(style::TITLE, self.vault.display()));
         for change in &self.changes {

@@ -12,7 +12,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::vault::{Catalog, Head, State, Vault};
 
-/// Bring a copy of a note into the note
+/// Merge a copy of a note into the note
 ///
 /// For the copies that a sync service leaves where two machines wrote one note; `cru check` and `cru status` name them.
 /// Steps and other blocks are known by their id, else by their text: each stands in the note once. Where this machine
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let merged = crate::sync::merge::merge(&vault, &state, cx.env.now(), head, &copy.path, args.dry_run)?;
     let diff = similar::TextDiff::from_lines(&merged.before, &merged.after);
-    Ok(Box::new(Report {
+    Ok(Box::new(MergeReport {
         schema: 1,
         note: head.path.to_string(),
         copy: copy.path.to_string(),
@@ -71,7 +71,7 @@ fn is_same_session(one: &Head, other: &Head) -> bool {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct MergeReport {
     schema: u32,
     note: String,
     copy: String,
@@ -86,7 +86,7 @@ struct Report {
     missing: Vec<String>,
 }
 
-impl Output for Report {
+impl Output for MergeReport {
     fn text(&self, _: &View) -> String {
         let verb = if self.moved.is_some() { "merged" } else { "would merge" };
         let versions = if self.three_way { "three versions" } else { "two versions" };

@@ -24,6 +24,7 @@ mod log;
 mod man;
 mod merge;
 pub mod output;
+mod prices;
 mod query;
 mod reading;
 mod search;
@@ -42,7 +43,7 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{Answer, Context, Progress, Ui};
+pub use context::{AgentAnswer, Context, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};
@@ -50,7 +51,7 @@ use crate::base::{Error, Result};
 /// The sessions of AI agents as markdown notes.
 ///
 /// Keeps one readable note for each session of a coding agent, in a folder that is an Obsidian vault or anything
-/// else. The notes are the truth: edit them, move them, delete from them; `cru` reads what is there.
+/// else. The notes are the source of truth: edit them, move them, delete from them; `cru` reads what is there.
 #[derive(Debug, Parser)]
 #[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
 #[command(
@@ -92,19 +93,19 @@ pub struct Global {
 pub enum Command {
     Init(init::Args),
     Import(import::Args),
-    /// List, read and use sessions
+    /// List, show, resume and use sessions
     #[command(subcommand)]
-    Session(session::Command),
+    Session(session::SessionCommand),
     /// List, check and compare workflows
     #[command(subcommand)]
     Workflow(workflow::Command),
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
-    Cases(cases::Command),
+    Cases(cases::CasesCommand),
     Search(search::Args),
-    /// Read single steps
+    /// Show single steps
     #[command(subcommand)]
-    Step(step::Command),
+    Step(step::StepCommand),
     Query(query::Args),
     Log(log::Args),
     Flush(flush::Args),
@@ -116,14 +117,14 @@ pub enum Command {
     Files(files::Args),
     Status(status::Args),
     Check(check::Args),
-    /// Look for keys and passwords
+    /// Find keys and passwords
     #[command(subcommand)]
-    Secrets(secrets::Command),
+    Secrets(secrets::SecretsCommand),
     Index(index::Args),
     Hook(hook::Args),
-    /// Connect agents: have their hooks call `cru`
+    /// Install, show and remove the hooks of agents
     #[command(subcommand)]
-    Hooks(hooks::Command),
+    Hooks(hooks::HooksCommand),
     Undo(undo::Args),
     Merge(merge::Args),
     Completions(completions::Args),
@@ -136,8 +137,8 @@ impl Command {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
             Self::Workflow(command) => command.formats(),
-            Self::Session(session::Command::Codify(_)) => &[Format::Mermaid, Format::Dot],
-            Self::Query(_) | Self::Session(session::Command::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Session(session::SessionCommand::Codify(_)) => &[Format::Mermaid, Format::Dot],
+            Self::Query(_) | Self::Session(session::SessionCommand::List(_)) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }
@@ -146,7 +147,7 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let format = cx.global.format;
         if !format.is_common() && !self.formats().contains(&format) {
-            return Err(Error::usage("this command has no such format").with_hint(
+            return Err(Error::usage("this command does not support this format").with_hint(
                 "text, json or toon; jsonl and csv are of `cru query` and `cru session list`, the others of `cru graph`",
             ));
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Context;
-use super::session::filter::{Chosen, Filter};
+use super::session::filter::{Chosen, SessionFilter};
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
@@ -34,7 +34,7 @@ pub(super) struct Asked {
 }
 
 /// The filter read, the vault found, the index brought up to date.
-pub(super) fn asked(filter: &Filter, cx: &Context<'_>) -> Result<Asked> {
+pub(super) fn asked(filter: &SessionFilter, cx: &Context<'_>) -> Result<Asked> {
     let chosen = filter.read(cx.env)?;
     let vault = vault(cx)?;
     let snapshot = snapshot(&vault, cx)?;
@@ -73,7 +73,7 @@ fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     }
     let refreshed = &snapshot.refreshed;
     if let Some(why) = &refreshed.rebuilt {
-        cx.ui.note(&format!("made the search index of {} ({why})", plural(snapshot.len() as u64, "session")));
+        cx.ui.note(&format!("built search index ({}, {why})", plural(snapshot.len() as u64, "session")));
     }
     if let Some(why) = &refreshed.unwritten {
         cx.ui.detail(&format!("the search index could not be written, so notes are read each time: {why}"));

@@ -17,11 +17,11 @@ use crate::session::mask;
 
 /// What is done about secrets.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum SecretsCommand {
     Scan(Args),
 }
 
-/// Tell where keys and passwords stand in notes
+/// List the places of keys and passwords in notes
 ///
 /// Without PATH the whole vault. The same rules as for what is imported, but nothing is changed: each find is told by its
 /// place and rule, its value never. Exit code 1 when there is one.
@@ -31,7 +31,7 @@ pub struct Args {
     paths: Vec<PathBuf>,
 }
 
-impl Command {
+impl SecretsCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Scan(args) => scan(&args, cx),
@@ -42,7 +42,7 @@ impl Command {
 fn scan(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let targets = targets(&args.paths, cx)?;
     let progress = cx.ui.progress("scanning", targets.len() as u64);
-    let scanned: Vec<Result<Vec<Place>>> = targets
+    let scanned: Vec<Result<Vec<SecretPlace>>> = targets
         .par_iter()
         .map(|target| {
             let places = places(target);
@@ -62,7 +62,7 @@ fn scan(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(Scanned { schema: 1, files: targets.len() as u64, secrets: found.len() as u64, rules, found }))
 }
 
-fn places(target: &Target) -> Result<Vec<Place>> {
+fn places(target: &Target) -> Result<Vec<SecretPlace>> {
     let bytes = files::read(&target.path)?;
     let text = String::from_utf8_lossy(&bytes);
     let found = mask::find(&text);
@@ -72,14 +72,14 @@ fn places(target: &Target) -> Result<Vec<Place>> {
     let lines = Lines::of(&text);
     let place = |found: mask::Found| {
         let (line, column) = lines.place(&text, found.range.start);
-        Place { path: sanitise(&target.shown).into_owned(), line, column, rule: found.rule }
+        SecretPlace { path: sanitise(&target.shown).into_owned(), line, column, rule: found.rule }
     };
     Ok(found.into_iter().map(place).collect())
 }
 
 /// Where a secret stands.
 #[derive(Debug, Serialize)]
-struct Place {
+struct SecretPlace {
     path: String,
     line: usize,
     column: usize,
@@ -93,7 +93,7 @@ struct Scanned {
     files: u64,
     secrets: u64,
     rules: BTreeMap<&'static str, u64>,
-    found: Vec<Place>,
+    found: Vec<SecretPlace>,
 }
 
 impl Output for Scanned {
@@ -103,7 +103,7 @@ impl Output for Scanned {
             let _ = writeln!(text, "{}: {}", plural(self.files, "file"), paint(style::GOOD, "no secrets found"));
             return text;
         }
-        let place = |it: &Place| format!("{}:{}:{}", it.path, it.line, it.column);
+        let place = |it: &SecretPlace| format!("{}:{}:{}", it.path, it.line, it.column);
         let width = self.found.iter().map(|it| place(it).chars().count()).max().unwrap_or(0);
         for it in &self.found {
             let place = place(it);

@@ -21,7 +21,7 @@ use crate::session::boundary::{GAP, Kind};
 use crate::session::{Item, Session, Status};
 use crate::vault::{Catalog, Head, Vault};
 
-/// Show where sessions broke: branches, jumps, forks, compactions, pauses of ten minutes, hand-offs
+/// List segments of sessions: between branches, jumps, forks, compactions, pauses and hand-offs
 ///
 /// A segment is the work between two such boundaries. Without SESSION: the current session, else the newest.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let now = cx.env.now();
     let sessions = heads.into_iter().map(|head| cut(head, &catalog, &vault, now)).collect::<Result<_>>()?;
-    Ok(Box::new(Shown { schema: 1, sessions }))
+    Ok(Box::new(ShownSegments { schema: 1, sessions }))
 }
 
 /// One session, cut.
@@ -101,7 +101,7 @@ fn is_fork(head: &Head, catalog: &Catalog, vault: &Vault) -> bool {
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownSegments {
     schema: u32,
     sessions: Vec<Cut>,
 }
@@ -147,7 +147,7 @@ struct Boundary {
     words: String,
 }
 
-impl Output for Shown {
+impl Output for ShownSegments {
     fn text(&self, _: &View) -> String {
         let cuts: Vec<String> = self.sessions.iter().map(Cut::text).collect();
         cuts.join("\n")

@@ -11,13 +11,14 @@ use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
+use crate::graph::place::is_same_id;
 use crate::session::{Phase, Step, StepStatus};
 use crate::sync::evidence::{Missing, Transcripts, Whole};
 use crate::vault::Catalog;
 
 /// Commands on steps.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum StepCommand {
     Show(Args),
 }
 
@@ -39,7 +40,7 @@ pub struct Args {
     no_redact: bool,
 }
 
-impl Command {
+impl StepCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Show(args) => show(&args, cx),
@@ -60,10 +61,14 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let session = vault.load(&head.path)?.session;
     let wanted = step.trim_end_matches("]]").trim_start_matches('^');
+    if wanted.is_empty() {
+        return Err(Error::usage(format!("invalid step `{}`: it has no id", sanitise(&args.step)))
+            .with_hint("use n-014, 14 or SESSION#n-014; `cru session show` lists the steps"));
+    }
     let number = wanted.parse::<u64>().ok();
     let is_it = |step: &Step| {
         let id = step.id.as_deref().unwrap_or_default();
-        id == wanted
+        is_same_id(id, wanted)
             || number.is_some_and(|number| id.strip_prefix("n-").and_then(|it| it.parse().ok()) == Some(number))
     };
     let transcripts = Transcripts::of(&vault, cx.env);
@@ -74,7 +79,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             && let Ok(Ok(whole)) = transcripts.step(&session, &id, args.no_redact)
         {
             let step = Step { id: Some(id), tool: whole.tool.clone(), args: whole.args.clone(), ..Step::default() };
-            return Ok(Box::new(Shown::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
+            return Ok(Box::new(ShownStep::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
         }
         let ids: Vec<&str> = session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
         let hint = match (ids.first(), ids.last()) {
@@ -96,7 +101,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     } else {
         None
     };
-    Ok(Box::new(Shown::of(head.id(), phase, found.clone(), transcript, whole, cx)))
+    Ok(Box::new(ShownStep::of(head.id(), phase, found.clone(), transcript, whole, cx)))
 }
 
 /// Why the transcript says nothing of it, and what to do.
@@ -117,7 +122,7 @@ fn short(path: &Path, cx: &Context<'_>) -> String {
 }
 
 /// A step.
-struct Shown {
+struct ShownStep {
     session: String,
     /// Id and title.
     phase: (String, String),
@@ -128,7 +133,7 @@ struct Shown {
     answer: Option<(String, u64)>,
 }
 
-impl Output for Shown {
+impl Output for ShownStep {
     fn text(&self, _: &View) -> String {
         let step = &self.step;
         let mut out = String::new();
@@ -182,7 +187,7 @@ impl Output for Shown {
     }
 }
 
-impl Shown {
+impl ShownStep {
     fn of(
         session: String,
         phase: Option<&Phase>,

@@ -12,7 +12,7 @@ use crate::base::{Error, Result};
 use crate::vault::writer::{Past, Which};
 use crate::vault::{Catalog, Head, State, Vault, Writer, state};
 
-/// Take back what was last written to a session
+/// Undo the last write to a session
 ///
 /// Only what cru wrote on this machine, and only where nobody has edited it since; everything else in the note stays
 /// as it is. An undoing is a write too: `cru undo --write` with its revision brings back what it took.
@@ -53,14 +53,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         if writes.is_empty() {
             cx.ui.note("nothing was written to this session on this machine");
         }
-        return Ok(Box::new(List { schema: 1, session, writes }));
+        return Ok(Box::new(WriteList { schema: 1, session, writes }));
     }
     let which = args.write.map_or(Which::Newest(args.number.unwrap_or(1)), Which::Revision);
     let undone = writer.undo(&key, &head.path, which, args.dry_run)?;
     let diff = similar::TextDiff::from_lines(&undone.before, &undone.after);
     let diff = diff.unified_diff().context_radius(1).to_string();
     let path = head.path.to_string();
-    Ok(Box::new(Report { schema: 1, session, path, revision: undone.revision, undone: undone.writes, diff }))
+    Ok(Box::new(UndoReport { schema: 1, session, path, revision: undone.revision, undone: undone.writes, diff }))
 }
 
 fn session<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
@@ -72,13 +72,13 @@ fn session<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Con
 }
 
 #[derive(Debug, Serialize)]
-struct List {
+struct WriteList {
     schema: u32,
     session: String,
     writes: Vec<Past>,
 }
 
-impl Output for List {
+impl Output for WriteList {
     fn text(&self, view: &View) -> String {
         if self.writes.is_empty() {
             return String::new();
@@ -114,7 +114,7 @@ impl Output for List {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct UndoReport {
     schema: u32,
     session: String,
     path: String,
@@ -125,7 +125,7 @@ struct Report {
     diff: String,
 }
 
-impl Output for Report {
+impl Output for UndoReport {
     fn text(&self, _: &View) -> String {
         let verb = if self.revision.is_some() { "undid" } else { "would undo" };
         let mut text = String::new();
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let world = World::new();
-        assert_eq!(world.undo("").err().unwrap().to_string(), "there is nothing to undo");
+        assert_eq!(world.undo("").err().unwrap().to_string(), "nothing to undo");
         world.write(1);
         let path = world.dir.path().join("vault/s.md");
         files::put(&path, world.text().replace("Because.", "Because I say so.").as_bytes()).unwrap();

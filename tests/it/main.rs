@@ -11,6 +11,7 @@
 
 mod cmd;
 mod corpus;
+mod everyday;
 mod layers;
 mod transcript_set;
 

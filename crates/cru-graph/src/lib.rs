@@ -4,6 +4,7 @@
 //! apart: order on the page (`prev`), dependency (`after`) and origin (`from`). Everything here is computed from the
 //! notes in linear time and nothing is stored; it reads no file and knows no terminal.
 
+pub mod activity;
 pub mod boundary;
 pub mod build;
 pub mod component;
@@ -17,6 +18,7 @@ pub mod path;
 pub mod picture;
 pub mod place;
 pub mod plan;
+pub mod proof;
 pub mod reach;
 pub mod recovery;
 pub mod relation;
@@ -29,6 +31,7 @@ mod index;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use activity::active_ms;
 pub use build::Graph;
 pub use dependency::{Dependency, Reason, dependencies};
 pub use edge::{Edge, EdgeKind};
@@ -37,6 +40,7 @@ pub use path::FinalPath;
 pub use picture::{Arrow, Depth, Picture};
 pub use place::Place;
 pub use plan::{Plan, plan};
+pub use proof::{Proof, proof};
 pub use reach::{Order, Reached};
 pub use recovery::{Recovery, recoveries};
 pub use segment::{breaks, segments};

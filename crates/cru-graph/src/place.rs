@@ -53,6 +53,12 @@ fn of_phase(index: usize, phase: &Phase) -> impl Iterator<Item = (Place, &Item)>
     phase.items.iter().enumerate().map(move |(at, item)| (Place { phase: Some(index), item: Some(at) }, item))
 }
 
+/// Whether two ids name one block. Case does not count, and `_` is read as `-`: importers take ids such as `n_005` and
+/// `cell_7` over from records in which `_` may stand.
+pub fn is_same_id(a: &str, b: &str) -> bool {
+    key(a) == key(b)
+}
+
 /// The blocks of a session by id. Case does not count, and `_` is read as `-`.
 #[derive(Debug, Default)]
 pub struct Blocks<'a> {

@@ -35,7 +35,7 @@ mod tests;
 pub use entry::Entry;
 pub use evidence::Evidence;
 pub use query::Query;
-pub use record::{Record, SessionRow, Table};
+pub use record::{ModelUsage, Record, SessionRow, Table, ToolUse};
 pub use refresh::{Options, Refreshed, prepare};
 pub use snapshot::{NoteKey, Part, Snapshot};
 pub use update::Sources;

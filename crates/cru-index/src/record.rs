@@ -3,7 +3,7 @@
 //! Every row has every column, and a column is one plain value (lists are joined), so that each table is one uniform
 //! table in TOON and in CSV. Times are UTC, durations milliseconds, lines count from 1.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,13 @@ use super::public::{public, titled};
 use cru_base::{Lines, Span};
 use cru_graph::dependencies;
 use cru_graph::place::{self, Place};
+use cru_session::event::Usage;
+use cru_session::usage;
 use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,10 +83,86 @@ pub struct SessionRow {
     pub subagents: u64,
     /// Tasks that are not completed.
     pub open_tasks: u64,
-    /// Tokens of this session alone.
+    /// Tokens of this session alone, without those read from a cache.
     pub tokens: Option<u64>,
     /// Cost in US dollars, where the record stores one.
     pub cost_usd: Option<f64>,
+    /// Tokens of this session alone by model, from its usage tables.
+    pub usage: Vec<ModelUsage>,
+    /// Tokens of sub-agents that are told by their callouts alone, without a link to a session.
+    pub inline_tokens: u64,
+    /// Time worked on it, pauses of ten minutes and more left out.
+    pub active_ms: Option<u64>,
+    /// [`cru_graph::Proof::name`]; `None` where nothing was written and nothing was checked.
+    pub proof: Option<String>,
+    /// Steps that wrote after the last passing check.
+    pub writes_after_check: u64,
+    /// Its tools, by name.
+    pub tools: Vec<ToolUse>,
+}
+
+/// The tokens that a session used of one model. A count that its note does not know is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUsage {
+    /// The model.
+    pub model: String,
+    /// Tokens of requests that came from no cache.
+    pub input: Option<u64>,
+    /// Tokens of answers.
+    pub output: u64,
+    /// Tokens written to the cache.
+    pub cache_write: Option<u64>,
+    /// Tokens read from the cache.
+    pub cache_read: Option<u64>,
+}
+
+impl ModelUsage {
+    /// The same as one value.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            input: self.input.unwrap_or(0),
+            output: self.output,
+            cache_write: self.cache_write.unwrap_or(0),
+            cache_read: self.cache_read.unwrap_or(0),
+            only_output: self.input.is_none(),
+        }
+    }
+
+    /// Adds up the usage tables of a session, by model.
+    fn of(session: &Session) -> Vec<Self> {
+        let mut sums: BTreeMap<String, Usage> = BTreeMap::new();
+        for (_, item) in session.items() {
+            let Item::Callout(callout) = item else { continue };
+            if callout.kind != usage::KIND {
+                continue;
+            }
+            for (model, used) in usage::read(&callout.body) {
+                sums.entry(model).or_default().add(used);
+            }
+        }
+        let row = |(model, sum): (String, Usage)| {
+            let known = |count: u64| (!sum.only_output).then_some(count);
+            Self {
+                model,
+                input: known(sum.input),
+                output: sum.output,
+                cache_write: known(sum.cache_write),
+                cache_read: known(sum.cache_read),
+            }
+        };
+        sums.into_iter().map(row).collect()
+    }
+}
+
+/// How often a session used a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The tool.
+    pub tool: String,
+    /// Steps.
+    pub steps: u64,
+    /// Those that failed; denied and interrupted ones did not.
+    pub failed: u64,
 }
 
 /// A phase or sub-phase.
@@ -441,7 +519,7 @@ impl Record {
                     agent: it.agent.as_ref().map(ToString::to_string),
                     model: it.model.clone(),
                     mode: mode(it.mode).to_owned(),
-                    tokens: known.and_then(|row| row.tokens),
+                    tokens: known.and_then(|row| row.tokens).or_else(|| callout_tokens(&it.callout)),
                     session: named,
                     task: it.task.clone(),
                     summary: it.summary.clone(),
@@ -478,6 +556,14 @@ impl Record {
         self.session.phases = count(self.phases.len());
         self.session.steps = count(self.steps.len());
         self.session.failed_steps = count(self.steps.iter().filter(|step| step.status == "failed").count());
+        let mut tools: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for step in &self.steps {
+            let sum = tools.entry(step.tool.as_str()).or_default();
+            sum.0 += 1;
+            sum.1 += u64::from(step.status == "failed");
+        }
+        let tools = tools.into_iter().map(|(tool, (steps, failed))| ToolUse { tool: tool.to_owned(), steps, failed });
+        self.session.tools = tools.collect();
         self.session.decisions = count(self.decisions.len());
         self.session.errors = count(self.errors.len());
         self.session.user = count(self.user.len());
@@ -500,6 +586,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
     }
     let joined = |words: Vec<String>| words.join(", ");
     let ended = meta.ended.or_else(|| last_time(session));
+    let proof = cru_graph::proof(session);
     let duration = meta.started.zip(ended).map(|(from, to)| to.duration_since(from).as_millis());
     SessionRow {
         id: meta.session_id.clone().unwrap_or_else(|| path.stem().into_owned()),
@@ -527,8 +614,27 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
         tokens: meta.tokens_used,
         cost_usd: meta.cost_usd,
+        usage: ModelUsage::of(session),
+        inline_tokens: inline_tokens(session),
+        active_ms: cru_graph::active_ms(session),
+        proof: proof.map(|proof| proof.name().to_owned()),
+        writes_after_check: proof.map_or(0, cru_graph::Proof::writes_after),
         ..SessionRow::default()
     }
+}
+
+/// Tokens that the callouts of sub-agents without a link tell.
+fn inline_tokens(session: &Session) -> u64 {
+    let own = session.items().filter_map(|(_, item)| match item {
+        Item::Subagent(it) if it.link.is_none() => callout_tokens(&it.callout),
+        _ => None,
+    });
+    own.fold(0, u64::saturating_add)
+}
+
+/// The field `Tokens:` of a callout.
+fn callout_tokens(callout: &Callout) -> Option<u64> {
+    callout.field("Tokens").and_then(|text| text.trim().replace([',', ' '], "").parse().ok())
 }
 
 /// The last time that a session's note tells.

@@ -55,7 +55,8 @@ pub(super) fn update(
     let begun: Vec<String> = changes.dirty.iter().map(|path| path.text().into_owned()).chain(gone).collect();
     let kept = kept(manifest, changes, checked).collect();
     let mut next = Manifest { generation: manifest.generation, rows: manifest.rows, notes: kept };
-    if begun.is_empty() {
+    // An index that is new is committed even without notes, or it would be taken for one that a writer left in between.
+    if begun.is_empty() && Disk::committed(index).is_some() {
         // Nothing but fingerprints: the entries stay as they are.
         return disk.finish(&next);
     }

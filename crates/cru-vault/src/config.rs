@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::VaultPath;
 use cru_base::{Diagnostic, Env, Error, Lines, Result, Span};
+use cru_price::Price;
 use cru_session::detail::Level;
 
 /// `.cru/config.toml`.
@@ -228,7 +229,7 @@ struct Salvaged {
 }
 
 /// `config.toml` in the user's own configuration folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserConfig {
     /// `vault`: the vault to use outside of any.
     pub vault: Option<PathBuf>,
@@ -237,6 +238,8 @@ pub struct UserConfig {
     pub hosts: BTreeMap<String, HostConfig>,
     /// `[agent]`: a program that answers a prompt. Only here, for the same reason.
     pub agent: AgentConfig,
+    /// `[prices]`: prices of models, over the list prices. Only here, since they are the user's own.
+    pub prices: BTreeMap<String, Price>,
 }
 
 /// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
@@ -250,7 +253,8 @@ pub struct AgentConfig {
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] = &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"])];
+const USER_KEYS: &[(&str, &[&str])] =
+    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"]), ("prices", ANY)];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];
@@ -261,6 +265,7 @@ struct RawUser {
     vault: Option<Spanned<String>>,
     hosts: BTreeMap<String, HostConfig>,
     agent: AgentConfig,
+    prices: BTreeMap<String, Price>,
 }
 
 impl UserConfig {
@@ -287,7 +292,7 @@ impl UserConfig {
                 })?)
             }
         };
-        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent }, unknown_keys(text, USER_KEYS)))
+        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices }, unknown_keys(text, USER_KEYS)))
     }
 }
 
@@ -518,6 +523,12 @@ mod tests {
         let (config, warnings) = read("[hosts.pi]\nstart = [\"pi\", \"{pack}\"]").unwrap();
         assert_eq!(config.hosts["pi"].start, ["pi", "{pack}"]);
         assert_eq!(warnings, []);
+        let (config, warnings) = read("[prices]\n\"claude-opus-4-5\" = { input = 4, output = 20.5 }").unwrap();
+        let own = config.prices["claude-opus-4-5"];
+        assert_eq!((own.input, own.output, own.cache_read, warnings.len()), (4.0, 20.5, None, 0));
+        for wrong in ["{ input = 4 }", "{ input = -1, output = 2 }", "{ input = 1, output = inf }", "{ in = 1 }", "3"] {
+            assert!(read(&format!("[prices]\nm = {wrong}")).unwrap_err().to_string().contains("config.toml:2:"));
+        }
         assert!(read("vault = \"notes\"").unwrap_err().to_string().contains("config.toml:1:9"));
         assert_eq!(read("valt = 1").unwrap().1[0].help.as_deref(), Some("did you mean 'vault'?"));
     }

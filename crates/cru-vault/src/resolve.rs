@@ -83,7 +83,10 @@ impl Catalog {
                 return Ok(Some(head));
             }
         }
-        let active: Vec<&Head> = self.sessions().filter(|head| head.meta.status == Some(Status::Active)).collect();
+        let active: Vec<&Head> = self
+            .sessions()
+            .filter(|head| head.meta.status == Some(Status::Active) && !self.is_subagent(head))
+            .collect();
         let here: Vec<&Head> = active.iter().copied().filter(|head| is_here(head, env)).collect();
         let found = if here.is_empty() { active } else { here };
         match self.foremost(&found) {
@@ -99,7 +102,10 @@ impl Catalog {
         if let Some(head) = self.current(vault, env)? {
             return Ok(Some(head));
         }
-        let mut paused: Vec<&Head> = self.sessions().filter(|head| head.meta.status == Some(Status::Paused)).collect();
+        let mut paused: Vec<&Head> = self
+            .sessions()
+            .filter(|head| head.meta.status == Some(Status::Paused) && !self.is_subagent(head))
+            .collect();
         // The newest stands first, where somebody has to choose.
         paused.sort_by_key(|head| std::cmp::Reverse((head.meta.started, &head.path)));
         let here: Vec<&Head> = paused.iter().copied().filter(|head| is_here(head, env)).collect();
@@ -111,12 +117,17 @@ impl Catalog {
         }
     }
 
-    /// The session that was completed last; sub-agents' are left out while there is any other.
+    /// The session that was completed last; never a sub-agent's.
     pub fn newest_completed(&self) -> Option<&Head> {
         let completed = self.sessions().filter(|head| head.meta.status == Some(Status::Completed));
-        completed.max_by_key(|head| {
-            (!self.is_subagent(head), head.meta.ended.or(head.meta.started), std::cmp::Reverse(&head.path))
-        })
+        let own = completed.filter(|head| !self.is_subagent(head));
+        own.max_by_key(|head| (head.meta.ended.or(head.meta.started), std::cmp::Reverse(&head.path)))
+    }
+
+    /// The session that began last; never a sub-agent's.
+    pub fn newest(&self) -> Option<&Head> {
+        let own = self.sessions().filter(|head| !self.is_subagent(head));
+        own.max_by_key(|head| (head.meta.started, std::cmp::Reverse(&head.path)))
     }
 
     /// Whether a session is a sub-agent's: the host says so, or the session that it names as its parent does. What was

@@ -7,14 +7,14 @@ use serde::Serialize;
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
-use crate::commands::session::learn::{Wanted, harvest};
+use crate::commands::session::learn::{WantedCases, harvest};
 use crate::commands::{Context, Output, View};
 use crate::learn::review::Part;
 use crate::learn::{Kind, Status};
 use crate::session::mask;
 use crate::vault::VaultPath;
 
-/// Look for what is wrong in case notes
+/// Check case notes for errors
 ///
 /// A status that is none, parts that are missing or empty, links to sessions and steps that are gone, two notes of one
 /// case, secrets, and cases that the sessions no longer tell. Exit code 1 when there is something.
@@ -23,7 +23,7 @@ pub struct Args {}
 
 pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, catalog, reviews) = super::read(cx)?;
-    let what = Wanted { sessions: &[], kinds: &Kind::ALL, filter: None };
+    let what = WantedCases { sessions: &[], kinds: &Kind::ALL, filter: None };
     let known: HashSet<String> = if reviews.notes.is_empty() {
         HashSet::new()
     } else {
@@ -80,7 +80,7 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             find(format!("line {line}: a secret ({})", found.rule));
         }
     }
-    Ok(Box::new(Checked { schema: 1, cases: reviews.notes.len(), findings }))
+    Ok(Box::new(CheckedCases { schema: 1, cases: reviews.notes.len(), findings }))
 }
 
 /// Whether a note has a block of that id.
@@ -99,13 +99,13 @@ struct Finding {
 }
 
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckedCases {
     schema: u32,
     cases: usize,
     findings: Vec<Finding>,
 }
 
-impl Output for Checked {
+impl Output for CheckedCases {
     fn text(&self, _: &View) -> String {
         let cases = plural(self.cases as u64, "case note");
         if self.findings.is_empty() {

@@ -21,8 +21,8 @@ pub struct Args {
     /// Only of this status
     #[arg(long, value_enum, value_name = "STATUS")]
     status: Option<StatusArg>,
-    /// Only of this type: puzzle, correction, demonstration, preference
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Only of this type
+    #[arg(long = "type", value_parser = ["puzzle", "correction", "demonstration", "preference"], value_name = "TYPE")]
     kind: Option<String>,
 }
 
@@ -44,12 +44,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         StatusArg::Rejected => Status::Rejected,
     });
     let all = reviews.notes.len();
-    let rows: Vec<Row> = reviews
+    let rows: Vec<CaseRow> = reviews
         .notes
         .into_iter()
         .filter(|review| status.is_none_or(|status| review.status == status))
         .filter(|review| args.kind.as_ref().is_none_or(|kind| review.kind == *kind))
-        .map(|review| Row {
+        .map(|review| CaseRow {
             id: review.id,
             kind: review.kind,
             status: review.status,
@@ -63,20 +63,20 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for row in &rows {
         *statuses.entry(row.status.as_str()).or_default() += 1;
     }
-    Ok(Box::new(List { schema: 1, all, statuses, cases: rows }))
+    Ok(Box::new(CaseList { schema: 1, all, statuses, cases: rows }))
 }
 
 #[derive(Debug, Serialize)]
-struct List {
+struct CaseList {
     schema: u32,
     /// Case notes in the vault.
     all: usize,
     statuses: BTreeMap<&'static str, usize>,
-    cases: Vec<Row>,
+    cases: Vec<CaseRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct CaseRow {
     id: String,
     #[serde(rename = "type")]
     kind: String,
@@ -88,7 +88,7 @@ struct Row {
     path: String,
 }
 
-impl Found for List {
+impl Found for CaseList {
     fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

@@ -17,7 +17,7 @@ use crate::vault::{Catalog, Vault};
 
 /// Commands on case notes.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum CasesCommand {
     List(list::Args),
     Show(show::Args),
     /// Accept cases: they are right
@@ -35,7 +35,7 @@ pub struct Decide {
     ids: Vec<String>,
 }
 
-impl Command {
+impl CasesCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::List(args) => list::run(&args, cx),

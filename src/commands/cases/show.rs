@@ -17,12 +17,12 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (_, _, reviews) = super::read(cx)?;
-    Ok(Box::new(Shown(super::find(&args.id, &reviews)?.clone())))
+    Ok(Box::new(ShownCase(super::find(&args.id, &reviews)?.clone())))
 }
 
-struct Shown(Review);
+struct ShownCase(Review);
 
-impl Output for Shown {
+impl Output for ShownCase {
     fn text(&self, _: &View) -> String {
         let text = sanitise(&self.0.text);
         if text.ends_with('\n') { text.into_owned() } else { format!("{text}\n") }

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use self::place::{Place, Wanted};
+use self::place::{FilePlace, WantedFile};
 use super::output::Found;
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, View};
 use crate::base::{Env, Result};
 use crate::index::record::{FileRow, PhaseRow};
@@ -21,7 +21,7 @@ use crate::index::{NoteKey, Record, SessionRow, Table, touch};
 /// Files of a list where none is named.
 const MOST: usize = 20;
 
-/// Who read and wrote a file, when, and in what work
+/// List who read and wrote a file, and when
 ///
 /// PATH is absolute, below the working directory, or as notes have it: what its names from the end agree with is meant.
 /// Without PATH: the files that were touched most.
@@ -35,16 +35,16 @@ pub struct Args {
     /// Only who read it
     #[arg(long)]
     readers: bool,
-    /// At most that many; 0 is all [default: 20 files, all of one]
+    /// Files or accesses to show; 0 for all [default: 20 files, all of one]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    let wanted = args.path.as_deref().map(|path| Wanted::read(path, cx.env));
+    let wanted = args.path.as_deref().map(|path| WantedFile::read(path, cx.env));
     let notes = match &wanted {
         Some(wanted) => touch::notes(&snapshot, wanted.name())?,
         None => None,
@@ -56,8 +56,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Access::Write | Access::Create => !args.readers,
     };
     let touched = |record: Record| File::all(&record, wanted.as_ref(), asked, cx.env);
-    let mut files: HashMap<Place, File> = HashMap::new();
-    let add = |some: HashMap<Place, File>| {
+    let mut files: HashMap<FilePlace, File> = HashMap::new();
+    let add = |some: HashMap<FilePlace, File>| {
         for (place, file) in some {
             files.entry(place).or_default().merge(file);
         }
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     snapshot.each_record(with, &[Table::Phases, Table::Files], touched, add)?;
     let limit = args.limit.map(|limit| if limit == 0 { usize::MAX } else { limit });
     if let Some(wanted) = &wanted {
-        let places: HashSet<Place> = wanted.choose(files.keys()).into_iter().cloned().collect();
+        let places: HashSet<FilePlace> = wanted.choose(files.keys()).into_iter().cloned().collect();
         files.retain(|place, _| places.contains(place));
     }
     let mut files: Vec<File> = files.into_iter().map(|(place, file)| file.named(&place)).collect();
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         });
         files.truncate(limit.unwrap_or(MOST));
     }
-    let report = Report { schema: 1, total, one, files };
+    let report = FilesReport { schema: 1, total, one, files };
     if report.files.is_empty() {
         cx.ui.note(match &args.path {
             Some(_) => "no session names such a file; `cru files` lists those that were touched most",
@@ -120,7 +120,7 @@ impl Access {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct FilesReport {
     schema: u32,
     total: usize,
     #[serde(skip)]
@@ -146,15 +146,15 @@ impl File {
     /// What one session did to files: to those that may be `wanted`, each time; else how often to all.
     fn all(
         record: &Record,
-        wanted: Option<&Wanted>,
+        wanted: Option<&WantedFile>,
         asked: impl Fn(Access) -> bool,
         env: &Env,
-    ) -> HashMap<Place, Self> {
+    ) -> HashMap<FilePlace, Self> {
         let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        let mut files: HashMap<Place, Self> = HashMap::new();
+        let mut files: HashMap<FilePlace, Self> = HashMap::new();
         for row in &record.files {
             let access = Access::of(row);
-            let place = Place::of(&row.path, record.session.project.as_deref(), env);
+            let place = FilePlace::of(&row.path, record.session.project.as_deref(), env);
             if !asked(access) || wanted.is_some_and(|wanted| !wanted.may_be(&place)) {
                 continue;
             }
@@ -182,7 +182,7 @@ impl File {
     }
 
     /// The same with its path, and the newest first.
-    fn named(mut self, place: &Place) -> Self {
+    fn named(mut self, place: &FilePlace) -> Self {
         place.text().clone_into(&mut self.path);
         self.touches.sort_by(|a, b| {
             let within = |it: &Touch| (Reverse(it.line), Reverse(it.access));
@@ -230,7 +230,7 @@ impl Touch {
     }
 }
 
-impl Found for Report {
+impl Found for FilesReport {
     fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

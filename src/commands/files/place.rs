@@ -8,9 +8,9 @@ use crate::base::Env;
 ///
 /// Nothing is looked up on disk: sessions tell of files that are long gone, and of other machines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place(String);
+pub(super) struct FilePlace(String);
 
-impl Place {
+impl FilePlace {
     /// A file that a session in `project` names.
     pub(super) fn of(path: &str, project: Option<&str>, env: &Env) -> Self {
         let path = path.trim();
@@ -48,21 +48,21 @@ fn last(path: &str) -> &str {
 
 /// What a person asks for.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedFile {
     /// The path from the root: an absolute path, or one below the working directory.
-    exact: Place,
+    exact: FilePlace,
     /// Names at the end of a path, where it was given without `./`, `../` or root.
     end: Option<String>,
 }
 
-impl Wanted {
+impl WantedFile {
     /// Reads `src/a.rs`, `./a.rs`, `~/x/a.rs`, `/x/a.rs`.
     pub(super) fn read(path: &str, env: &Env) -> Self {
         let path = path.trim().trim_start_matches('@');
         let dotted = Path::new(path).components().any(|part| matches!(part, Component::CurDir | Component::ParentDir));
         let end = (!is_absolute(path) && !dotted).then(|| names(path, env)).filter(|names| !names.is_empty());
         let exact = if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", env.cwd().to_string_lossy()) };
-        Self { exact: Place(names(&exact, env)), end }
+        Self { exact: FilePlace(names(&exact, env)), end }
     }
 
     /// The last name of the path.
@@ -71,7 +71,7 @@ impl Wanted {
     }
 
     /// Whether a place may be meant, unless another is the very file.
-    pub(super) fn may_be(&self, place: &Place) -> bool {
+    pub(super) fn may_be(&self, place: &FilePlace) -> bool {
         let ends_alike = match &self.end {
             Some(end) => place.ends_with(end),
             // A session that tells no project names files from a folder that nobody knows.
@@ -81,8 +81,8 @@ impl Wanted {
     }
 
     /// Which of some places are meant: the very file if it is among them, else all that end alike.
-    pub(super) fn choose<'a>(&self, places: impl Iterator<Item = &'a Place> + Clone) -> Vec<&'a Place> {
-        let exact: Vec<&Place> = places.clone().filter(|place| **place == self.exact).collect();
+    pub(super) fn choose<'a>(&self, places: impl Iterator<Item = &'a FilePlace> + Clone) -> Vec<&'a FilePlace> {
+        let exact: Vec<&FilePlace> = places.clone().filter(|place| **place == self.exact).collect();
         if !exact.is_empty() {
             return exact;
         }
@@ -128,13 +128,13 @@ mod tests {
     fn chosen(wanted: &str) -> Vec<String> {
         let env = env();
         let places = [
-            Place::of("src/a.rs", Some("~/api"), &env),
-            Place::of("src/a.rs", Some("/srv/web/"), &env),
-            Place::of("/home/me/api/b.rs", None, &env),
-            Place::of("docs/../src/xa.rs", Some("/home/me/api"), &env),
-            Place::of("lib/c.rs", None, &env),
+            FilePlace::of("src/a.rs", Some("~/api"), &env),
+            FilePlace::of("src/a.rs", Some("/srv/web/"), &env),
+            FilePlace::of("/home/me/api/b.rs", None, &env),
+            FilePlace::of("docs/../src/xa.rs", Some("/home/me/api"), &env),
+            FilePlace::of("lib/c.rs", None, &env),
         ];
-        Wanted::read(wanted, &env).choose(places.iter()).into_iter().map(|it| it.text().to_owned()).collect()
+        WantedFile::read(wanted, &env).choose(places.iter()).into_iter().map(|it| it.text().to_owned()).collect()
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{Access, File, Report, Touch};
+use super::{Access, File, FilesReport, Touch};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::history::line;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table, minute};
 
-pub(super) fn render(report: &Report, view: &View) -> String {
+pub(super) fn render(report: &FilesReport, view: &View) -> String {
     if report.files.is_empty() {
         return String::new();
     }
@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report, view: &View) -> String {
 }
 
 /// The files that were touched most.
-fn most(report: &Report, view: &View) -> String {
+fn most(report: &FilesReport, view: &View) -> String {
     let mut table = Table::new(&[
         ("READ", Align::Right),
         ("WRITTEN", Align::Right),

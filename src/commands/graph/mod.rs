@@ -12,7 +12,7 @@ use crate::graph::export::{canvas, dot, json, mermaid};
 use crate::graph::{Depth, Graph, Picture};
 use crate::vault::{Catalog, Loaded};
 
-/// Show how sessions, phases, steps and files belong together
+/// Show sessions, phases, steps and files as a graph
 ///
 /// Without SESSION the whole vault: sessions below those they came out of, and the files that several of them touched.
 /// With SESSION its phases and steps, its sub-agents in their places, and what depends on what.
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     };
     let whole = if focus.is_some() { Depth::Step } else { Depth::Phase };
-    let shown = Shown { catalog, sessions, focus, depth: args.depth.map_or(whole, Depth::from) };
+    let shown = ShownGraph { catalog, sessions, focus, depth: args.depth.map_or(whole, Depth::from) };
     if cx.global.format == Format::Mermaid {
         warn_about_size(&shown, cx);
     }
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// Programs that draw Mermaid refuse large diagrams without saying what to do.
-fn warn_about_size(shown: &Shown, cx: &Context<'_>) {
+fn warn_about_size(shown: &ShownGraph, cx: &Context<'_>) {
     let graph = shown.graph();
     let picture = shown.picture(&graph);
     let text = mermaid::export(&picture);
@@ -87,14 +87,14 @@ fn warn_about_size(shown: &Shown, cx: &Context<'_>) {
 }
 
 /// What was read, and what part of it to show.
-struct Shown {
+struct ShownGraph {
     catalog: Catalog,
     sessions: Vec<Loaded>,
     focus: Option<u32>,
     depth: Depth,
 }
 
-impl Shown {
+impl ShownGraph {
     fn graph(&self) -> Graph<'_> {
         Graph::of(&self.catalog, &self.sessions)
     }
@@ -104,7 +104,7 @@ impl Shown {
     }
 }
 
-impl Output for Shown {
+impl Output for ShownGraph {
     fn text(&self, view: &View) -> String {
         let graph = self.graph();
         tree::render(&self.picture(&graph), view)

@@ -12,7 +12,7 @@ const DEEPEST: usize = 24;
 const LABEL: usize = 180;
 
 /// A line of the tree: its depth, what is always shown, what may be cut, and what follows.
-pub(super) struct Row {
+pub(super) struct TreeRow {
     pub(super) depth: usize,
     pub(super) head: String,
     pub(super) label: String,
@@ -20,7 +20,7 @@ pub(super) struct Row {
 }
 
 /// All rows as lines; a row belongs to the last one before it that is less deep.
-pub(super) fn draw(rows: &[Row], view: &View) -> String {
+pub(super) fn draw(rows: &[TreeRow], view: &View) -> String {
     // Whether a later line stands at each depth before one that is nearer to the root: from the end, that is known.
     let mut more = [false; DEEPEST + 2];
     let mut lines = Vec::with_capacity(rows.len());
@@ -41,7 +41,7 @@ pub(super) fn draw(rows: &[Row], view: &View) -> String {
     lines.concat()
 }
 
-impl Row {
+impl TreeRow {
     fn line(&self, guide: &str, view: &View) -> String {
         let around = format!("{guide}{}{}", self.head, self.tail);
         let used = anstream::adapter::strip_str(&around).to_string().width();

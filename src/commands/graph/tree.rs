@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::count::Count;
-use super::row::{self, Row};
+use super::row::{self, TreeRow};
 
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands, truncate};
 use crate::commands::View;
@@ -29,7 +29,7 @@ const LABEL: usize = 90;
 
 /// The picture as text.
 pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
-    let page = Page::of(picture);
+    let page = TreePage::of(picture);
     let mut out = String::new();
     match picture.focus.and_then(|focus| picture.graph.session(focus)) {
         Some(session) => out.push_str(&page.head(session)),
@@ -41,20 +41,20 @@ pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
     page.elsewhere(&mut out);
     let findings = picture.graph.findings().len() as u64;
     if picture.focus.is_none() && findings > 0 {
-        let remark = format!("\n{}: `cru check` shows them\n", plural(findings, "remark"));
+        let remark = format!("\n{}: `cru check` shows them\n", plural(findings, "diagnostic"));
         out.push_str(&paint(style::DIM, remark));
     }
     out
 }
 
-struct Page<'p, 'g, 'a> {
+struct TreePage<'p, 'g, 'a> {
     picture: &'p Picture<'g, 'a>,
     counts: Vec<Count>,
     arrows: HashMap<NodeId, Vec<&'p Arrow>>,
     resolved: HashMap<NodeId, Vec<NodeId>>,
 }
 
-impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
+impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
     fn of(picture: &'p Picture<'g, 'a>) -> Self {
         let graph = picture.graph;
         let mut counts: Vec<Count> = graph.nodes().map(|(id, _)| Count::of(graph, id)).collect();
@@ -120,7 +120,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         if words.is_empty() { "no sessions\n".to_owned() } else { format!("{}\n", words.join(", ")) }
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<TreeRow> {
         let focus = self.picture.focus.and_then(|focus| self.graph().session(focus));
         let mut below: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         let mut roots = Vec::new();
@@ -165,7 +165,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
     }
 
     /// Puts what a phase's line would add to its session's line behind it.
-    fn join(&self, row: &mut Row, phase: NodeId) {
+    fn join(&self, row: &mut TreeRow, phase: NodeId) {
         if let Body::Phase(phase) = &self.graph().node(phase).body
             && let Some(agent) = &phase.agent
         {
@@ -185,7 +185,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
         }
     }
 
-    fn row(&self, id: NodeId, depth: usize) -> Row {
+    fn row(&self, id: NodeId, depth: usize) -> TreeRow {
         let node = self.graph().node(id);
         let name = node.block_id().map(|id| format!("{} ", paint(style::ID, clean(id)))).unwrap_or_default();
         let mut label = node.label();
@@ -251,7 +251,7 @@ impl<'p, 'g, 'a> Page<'p, 'g, 'a> {
             tail.push_str("  ");
             tail.push_str(&relations);
         }
-        Row { depth, head, label, tail }
+        TreeRow { depth, head, label, tail }
     }
 
     /// What a node's edges say beyond the tree: `after n-003 · rests on n-004`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::place::Place;
+use super::place::SettingsPlace;
 use super::record;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
@@ -26,14 +26,14 @@ pub(super) struct Consent {
 /// A text and what it becomes; `None` for no file.
 #[derive(Debug)]
 pub(super) struct Change {
-    pub(super) place: Place,
+    pub(super) place: SettingsPlace,
     pub(super) old: Option<String>,
     pub(super) new: Option<String>,
 }
 
 /// What became of it.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct ChangeReport {
     schema: u32,
     settings: PathBuf,
     /// `written`, `unchanged`, `shown`.
@@ -49,9 +49,9 @@ pub(super) struct Report {
 
 impl Change {
     /// Writes it if that is wanted. `done` and `already` say what it means.
-    pub(super) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<Report> {
+    pub(super) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<ChangeReport> {
         let diff = self.diff();
-        let report = |result, message: &str, backup| Report {
+        let report = |result, message: &str, backup| ChangeReport {
             schema: 1,
             settings: self.place.path.clone(),
             result,
@@ -73,8 +73,8 @@ impl Change {
                 Some(true) => shown = true,
                 Some(false) => return Err(Error::no("nothing was written")),
                 None => {
-                    return Err(Error::usage("nobody is here to agree to the change")
-                        .with_hint("--yes writes it, --dry-run shows it"));
+                    return Err(Error::usage("not a terminal; pass --yes")
+                        .with_hint("--dry-run shows the change and writes nothing"));
                 }
             }
         }
@@ -111,7 +111,7 @@ impl Change {
     }
 }
 
-impl Report {
+impl ChangeReport {
     /// With something a person should know.
     pub(super) fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-impl Output for Report {
+impl Output for ChangeReport {
     fn text(&self, _: &View) -> String {
         let mut text = String::new();
         for line in self.diff.lines() {

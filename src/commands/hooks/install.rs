@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::change::{Change, Consent};
 use super::handler::Program;
-use super::place::{Level, Place, Which};
+use super::place::{Level, SettingsPlace, Which};
 use super::record::Record;
 use super::settings;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
 use crate::live::hook::{HOSTS, Host};
 
-/// Have an agent's hooks call `cru`
+/// Install hooks that call `cru` into an agent's settings
 ///
 /// Adds one command for each event to the settings of Claude Code and leaves everything else in them as it is, to the
 /// byte. Shows the change first. Running it again renews the commands where they stand, or changes nothing.
@@ -75,14 +75,14 @@ pub(super) fn disabled_note(text: &str) -> Option<String> {
         .then(|| "`disableAllHooks` is set in these settings: no hook is called".to_owned())
 }
 
-fn own_name_note(place: &Place, program: &Program, host: &Host) -> Option<String> {
+fn own_name_note(place: &SettingsPlace, program: &Program, host: &Host) -> Option<String> {
     (place.level == Level::Project && !program.path.contains('/'))
         .then(|| format!("whoever works in this project needs `{}` on the PATH of {}", program.path, host.title()))
 }
 
 /// The running program, by its name on `PATH` where that leads to it: such a name outlives an update.
 fn this_program(env: &Env) -> Result<PathBuf> {
-    let unknown = || Error::usage("this program does not know where it lies").with_hint("name it with --program");
+    let unknown = || Error::usage("the path of this program is unknown").with_hint("name it with --program");
     let file = env.program().ok_or_else(unknown)?;
     let named = env.var("PATH").into_iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute());
     let mut named = named.map(|dir| dir.join("cru"));

@@ -14,11 +14,11 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: JsonKind,
 }
 
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Object(Vec<Member>),
     Array(Vec<Node>),
     Scalar,
@@ -41,36 +41,36 @@ pub(super) fn parse(text: &str) -> Result<(Node, Value), serde_json::Error> {
 impl Node {
     /// The value of the last member of that name, which is the one that counts.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
-        let Kind::Object(members) = &self.kind else { return None };
+        let JsonKind::Object(members) = &self.kind else { return None };
         members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
 
     /// Position of that member.
     pub(super) fn position(&self, key: &str) -> Option<usize> {
-        let Kind::Object(members) = &self.kind else { return None };
+        let JsonKind::Object(members) = &self.kind else { return None };
         members.iter().rposition(|member| member.key == key)
     }
 
     /// The elements of a list.
     pub(super) fn items(&self) -> &[Self] {
-        if let Kind::Array(items) = &self.kind { items } else { &[] }
+        if let JsonKind::Array(items) = &self.kind { items } else { &[] }
     }
 
     /// Elements or members with their keys.
     fn parts(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => members.iter().map(|member| member.start..member.value.span.end).collect(),
-            Kind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
-            Kind::Scalar => Vec::new(),
+            JsonKind::Object(members) => members.iter().map(|member| member.start..member.value.span.end).collect(),
+            JsonKind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
+            JsonKind::Scalar => Vec::new(),
         }
     }
 
     /// How many elements or members it has.
     pub(super) fn len(&self) -> usize {
         match &self.kind {
-            Kind::Object(members) => members.len(),
-            Kind::Array(items) => items.len(),
-            Kind::Scalar => 0,
+            JsonKind::Object(members) => members.len(),
+            JsonKind::Array(items) => items.len(),
+            JsonKind::Scalar => 0,
         }
     }
 }
@@ -195,13 +195,13 @@ fn parts(value: &Value) -> Vec<(String, &Value)> {
 }
 
 /// The members of an object as they are written, a repeated key as often as it is there.
-struct Written<'t>(Vec<(&'t RawValue, &'t RawValue)>);
+struct WrittenJson<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
-impl<'de> Deserialize<'de> for Written<'de> {
+impl<'de> Deserialize<'de> for WrittenJson<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Written<'de>;
+            type Value = WrittenJson<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for Written<'de> {
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Written(members))
+                Ok(WrittenJson(members))
             }
         }
         deserializer.deserialize_map(Members)
@@ -225,18 +225,18 @@ fn node(text: &str, raw: &RawValue) -> Result<Node, serde_json::Error> {
     let written = raw.get();
     let kind = match written.as_bytes().first() {
         Some(b'{') => {
-            let Written(members) = serde_json::from_str(written)?;
+            let WrittenJson(members) = serde_json::from_str(written)?;
             let member = |(key, value): &(&RawValue, &RawValue)| {
                 let start = offset(text, key);
                 Ok(Member { key: serde_json::from_str(key.get())?, start, value: node(text, value)? })
             };
-            Kind::Object(members.iter().map(member).collect::<Result<_, serde_json::Error>>()?)
+            JsonKind::Object(members.iter().map(member).collect::<Result<_, serde_json::Error>>()?)
         }
         Some(b'[') => {
             let items: Vec<&RawValue> = serde_json::from_str(written)?;
-            Kind::Array(items.into_iter().map(|item| node(text, item)).collect::<Result<_, _>>()?)
+            JsonKind::Array(items.into_iter().map(|item| node(text, item)).collect::<Result<_, _>>()?)
         }
-        _ => Kind::Scalar,
+        _ => JsonKind::Scalar,
     };
     let start = offset(text, raw);
     Ok(Node { span: start..start + written.len(), kind })
@@ -263,7 +263,7 @@ mod tests {
         let (root, _) = parse(text).unwrap();
         assert_eq!(&text[root.get("a\"").unwrap().span.clone()], "true", "the last of two counts");
         assert_eq!(&text[root.get("c").unwrap().span.clone()], "-1.5e+3");
-        let Kind::Object(members) = &root.kind else { panic!("an object") };
+        let JsonKind::Object(members) = &root.kind else { panic!("an object") };
         let items: Vec<_> = members[0].value.items().iter().map(|item| &text[item.span.clone()]).collect();
         assert_eq!(items, ["1", "{\"b\" :\"}]\"}", "null"]);
     }

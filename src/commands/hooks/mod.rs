@@ -24,14 +24,14 @@ use crate::base::Result;
 
 /// All of them.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum HooksCommand {
     Install(install::Args),
     Status(status::Args),
     Uninstall(uninstall::Args),
     Plugin(plugin::Args),
 }
 
-impl Command {
+impl HooksCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Install(args) => install::run(&args, cx),

@@ -41,41 +41,42 @@ pub(super) enum Level {
 
 /// A settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SettingsPlace {
     pub(super) level: Level,
     pub(super) path: PathBuf,
 }
 
 impl Which {
     /// The file that is meant.
-    pub(super) fn place(&self, cx: &Context<'_>) -> Result<Place> {
+    pub(super) fn place(&self, cx: &Context<'_>) -> Result<SettingsPlace> {
         if let Some(path) = &self.settings {
-            return Ok(Place { level: Level::File, path: cx.absolute(path) });
+            return Ok(SettingsPlace { level: Level::File, path: cx.absolute(path) });
         }
         let level = match self {
             Self { project: true, .. } => Level::Project,
             Self { local: true, .. } => Level::Local,
             _ => Level::User,
         };
-        Place::of(level, cx.env).ok_or_else(|| {
+        SettingsPlace::of(level, cx.env).ok_or_else(|| {
             Error::usage("there is no home folder to look for the settings in")
                 .with_hint("name the file with --settings")
         })
     }
 
     /// Those to look at: the one that is meant, else all.
-    pub(super) fn places(&self, cx: &Context<'_>) -> Result<Vec<Place>> {
+    pub(super) fn places(&self, cx: &Context<'_>) -> Result<Vec<SettingsPlace>> {
         if self.user || self.project || self.local || self.settings.is_some() {
             return Ok(vec![self.place(cx)?]);
         }
         let levels = [Level::User, Level::Project, Level::Local];
-        let mut places: Vec<Place> = levels.into_iter().filter_map(|level| Place::of(level, cx.env)).collect();
+        let mut places: Vec<SettingsPlace> =
+            levels.into_iter().filter_map(|level| SettingsPlace::of(level, cx.env)).collect();
         places.dedup_by(|one, other| one.path == other.path);
         Ok(places)
     }
 }
 
-impl Place {
+impl SettingsPlace {
     fn of(level: Level, env: &Env) -> Option<Self> {
         let path = match level {
             Level::User => {
@@ -130,13 +131,13 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(home.join(".claude")).unwrap();
         let env = |vars: &[(&str, &str)]| Env::fixed(Timestamp::UNIX_EPOCH, &deep, vars);
-        let path = |level, env: &Env| Place::of(level, env).unwrap().path;
+        let path = |level, env: &Env| SettingsPlace::of(level, env).unwrap().path;
         let plain = env(&[("HOME", home.to_str().unwrap())]);
         assert_eq!(path(Level::User, &plain), home.join(".claude/settings.json"));
         assert_eq!(path(Level::Project, &plain), deep.join(".claude/settings.json"), "never the home folder's");
         std::fs::create_dir_all(home.join("work/app/.git")).unwrap();
         assert_eq!(path(Level::Local, &plain), home.join("work/app/.claude/settings.local.json"));
         assert_eq!(path(Level::User, &env(&[("CLAUDE_CONFIG_DIR", "/c")])), Path::new("/c/settings.json"));
-        assert_eq!(Place::of(Level::User, &env(&[])), None);
+        assert_eq!(SettingsPlace::of(Level::User, &env(&[])), None);
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         files::put(&file, text.as_bytes())?;
         written.push(path);
     }
-    Ok(Box::new(Report { root: args.out.clone(), written }))
+    Ok(Box::new(PluginReport { root: args.out.clone(), written }))
 }
 
 /// All files: path and text.
@@ -75,12 +75,12 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-struct Report {
+struct PluginReport {
     root: PathBuf,
     written: Vec<&'static str>,
 }
 
-impl Output for Report {
+impl Output for PluginReport {
     fn text(&self, _: &View) -> String {
         if self.written.is_empty() {
             return format!("{}: nothing to change\n", self.root.display());

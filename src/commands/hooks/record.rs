@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
+use super::place::SettingsPlace;
 use crate::base::{Env, Result, files};
 
 /// What a file was, and what it was made to.
@@ -23,7 +23,7 @@ pub(super) struct Record {
 
 impl Record {
     /// That of a file, where there is one that describes its text of now.
-    pub(super) fn read(place: &Place, now: &str, env: &Env) -> Option<Self> {
+    pub(super) fn read(place: &SettingsPlace, now: &str, env: &Env) -> Option<Self> {
         let bytes = files::read_regular(&file(place, env)?, u64::MAX - 1).ok()??;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
         (record.after == hash(now)).then_some(record)
@@ -35,7 +35,7 @@ impl Record {
     }
 
     /// Keeps that `before` became `after`. Without a place to keep it, uninstalling takes our hooks out of the text.
-    pub(super) fn write(place: &Place, before: Option<&str>, after: &str, env: &Env) {
+    pub(super) fn write(place: &SettingsPlace, before: Option<&str>, after: &str, env: &Env) {
         let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after) };
         if let (Some(path), Ok(bytes)) = (file(place, env), serde_json::to_vec(&record)) {
             let _ = files::put_private(&path, &bytes);
@@ -43,7 +43,7 @@ impl Record {
     }
 
     /// Forgets it.
-    pub(super) fn remove(place: &Place, env: &Env) {
+    pub(super) fn remove(place: &SettingsPlace, env: &Env) {
         if let Some(path) = file(place, env) {
             let _ = files::remove(&path);
         }
@@ -51,7 +51,7 @@ impl Record {
 }
 
 /// Keeps a copy of a text that is about to be replaced: in machine state, else beside the file.
-pub(super) fn back_up(place: &Place, text: &str, env: &Env) -> Result<PathBuf> {
+pub(super) fn back_up(place: &SettingsPlace, text: &str, env: &Env) -> Result<PathBuf> {
     let time = env.now().strftime("%Y%m%dT%H%M%SZ");
     if let Some(dir) = folder(env) {
         let path = dir.join(format!("{}-{time}.json", id(&place.path)));
@@ -70,7 +70,7 @@ fn folder(env: &Env) -> Option<PathBuf> {
     Some(env.state_dir()?.join("hooks"))
 }
 
-fn file(place: &Place, env: &Env) -> Option<PathBuf> {
+fn file(place: &SettingsPlace, env: &Env) -> Option<PathBuf> {
     Some(folder(env)?.join(format!("{}.record.json", id(&place.path))))
 }
 

@@ -13,7 +13,7 @@ const HOOKS: &str = "hooks";
 
 /// A handler of ours and where it stands.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundHooks {
     /// The host's name of the event.
     pub(super) name: String,
     pub(super) ours: Ours,
@@ -49,20 +49,20 @@ fn parse(text: &str) -> Result<(Node, Value), Refused> {
 }
 
 /// All handlers of ours.
-pub(super) fn find(text: &str) -> Result<Vec<Found>, Refused> {
+pub(super) fn find(text: &str) -> Result<Vec<FoundHooks>, Refused> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     Ok(find_in(&parse(text)?.1))
 }
 
-fn find_in(value: &Value) -> Vec<Found> {
+fn find_in(value: &Value) -> Vec<FoundHooks> {
     let mut found = Vec::new();
     for (name, groups) in value.get(HOOKS).and_then(Value::as_object).into_iter().flatten() {
         for (group, it) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = it.get(HOOKS).and_then(Value::as_array);
             for (handler, it) in handlers.into_iter().flatten().enumerate() {
-                found.extend(ours(it).map(|ours| Found { name: name.clone(), ours, group, handler }));
+                found.extend(ours(it).map(|ours| FoundHooks { name: name.clone(), ours, group, handler }));
             }
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn uninstall(text: &str) -> Result<String, Refused> {
     Ok(now)
 }
 
-fn handler<'n>(root: &'n Node, found: &Found) -> Option<&'n Node> {
+fn handler<'n>(root: &'n Node, found: &FoundHooks) -> Option<&'n Node> {
     let group = root.get(HOOKS)?.get(&found.name)?.items().get(found.group)?;
     group.get(HOOKS)?.items().get(found.handler)
 }
@@ -126,9 +126,9 @@ fn node_at(node: &Node, start: usize) -> Option<&Node> {
         return Some(node);
     }
     let parts: Vec<&Node> = match &node.kind {
-        json::Kind::Object(members) => members.iter().map(|member| &member.value).collect(),
-        json::Kind::Array(items) => items.iter().collect(),
-        json::Kind::Scalar => Vec::new(),
+        json::JsonKind::Object(members) => members.iter().map(|member| &member.value).collect(),
+        json::JsonKind::Array(items) => items.iter().collect(),
+        json::JsonKind::Scalar => Vec::new(),
     };
     parts.into_iter().find(|part| part.span.contains(&start)).and_then(|part| node_at(part, start))
 }
@@ -139,20 +139,20 @@ fn add(text: &str, root: &Node, name: &str, group: &Value) -> Result<String, Ref
         let begun = json::append(text, root, Some(HOOKS), &json!({}));
         return add(&begun, &parse(&begun)?.0, name, group);
     };
-    if !matches!(hooks.kind, json::Kind::Object(_)) {
+    if !matches!(hooks.kind, json::JsonKind::Object(_)) {
         return Err(Refused::at(text, hooks.span.start, "`hooks` is no object"));
     }
     let Some(groups) = hooks.get(name) else {
         return Ok(json::append(text, hooks, Some(name), &json!([group])));
     };
-    if !matches!(groups.kind, json::Kind::Array(_)) {
+    if !matches!(groups.kind, json::JsonKind::Array(_)) {
         return Err(Refused::at(text, groups.span.start, format!("`{name}` is no list")));
     }
     Ok(json::append(text, groups, None, group))
 }
 
 /// Takes a handler out, with all around it that would be empty then.
-fn take_out(text: &str, found: &Found) -> Result<String, Refused> {
+fn take_out(text: &str, found: &FoundHooks) -> Result<String, Refused> {
     let lost = || Refused::at(text, 0, "a hook was lost");
     let (root, _) = parse(text)?;
     let hooks = root.get(HOOKS).ok_or_else(lost)?;

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::handler::Program;
 use super::install::{disabled_note, plugin_note, same_file};
-use super::place::{Level, Place, Which};
-use super::settings::{self, Found};
+use super::place::{Level, SettingsPlace, Which};
+use super::settings::{self, FoundHooks};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Env, Result};
 use crate::commands::output::style::{self, paint};
@@ -32,7 +32,7 @@ pub struct Args {
 
 /// What is installed where, and what came of it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct HooksReport {
     schema: u32,
     host: &'static str,
     settings: Vec<Settings>,
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let logs = [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)];
     let trouble =
         logs.into_iter().flatten().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
-    Ok(Box::new(Report {
+    Ok(Box::new(HooksReport {
         schema: 1,
         host: host.id,
         settings,
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }))
 }
 
-fn look(place: &Place, host: &Host, env: &Env) -> Settings {
+fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
     let mut settings = Settings {
         level: place.level,
         exists: false,
@@ -151,7 +151,7 @@ fn look(place: &Place, host: &Host, env: &Env) -> Settings {
     settings
 }
 
-fn programs(found: &[Found], env: &Env) -> Vec<ProgramState> {
+fn programs(found: &[FoundHooks], env: &Env) -> Vec<ProgramState> {
     let mut programs: Vec<Program> = Vec::new();
     for found in found {
         if !programs.contains(&found.ours.program) {
@@ -216,7 +216,7 @@ impl Settings {
     }
 }
 
-impl Output for Report {
+impl Output for HooksReport {
     fn text(&self, _: &View) -> String {
         let mut text = String::new();
         for settings in &self.settings {

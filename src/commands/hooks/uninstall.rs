@@ -7,7 +7,7 @@ use super::settings;
 use crate::base::Result;
 use crate::commands::{Context, Output};
 
-/// Take the hooks of `cru` out of an agent's settings
+/// Remove the hooks of `cru` from an agent's settings
 ///
 /// Gives back the very bytes from before where nobody changed the file since; else takes out the commands of `cru` and
 /// nothing more. Sessions and what waits in their journals stay: `cru flush` writes it.

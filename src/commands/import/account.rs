@@ -40,11 +40,11 @@ impl Output for Account {
         }
         if report.earlier_files > 0 {
             let files = plural(report.earlier_files, "file");
-            let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{files} left out by --since: not read")));
+            let _ = writeln!(text, "  {}", paint(style::DIM, format_args!("{files} skipped by --since, not read")));
         }
         if report.filtered_files > 0 {
             let files = plural(report.filtered_files, "file");
-            let said = format_args!("{files} of sessions left out: not counted below");
+            let said = format_args!("{files} of skipped sessions, not counted below");
             let _ = writeln!(text, "  {}", paint(style::DIM, said));
         }
         let made = report.with(Outcome::Created).filter(|session| self.verbose || !session.subagent);
@@ -98,7 +98,7 @@ impl Account {
         skipped.sort_by_key(|(reason, count)| (Reverse(**count), **reason));
         for (reason, count) in skipped {
             let _ =
-                writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  left out: {reason}", thousands(*count))));
+                writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  skipped: {reason}", thousands(*count))));
         }
     }
 
@@ -238,10 +238,10 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
         Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
         Outcome::Deleted => (style::DIM, "deleted by you; --restore makes it again"),
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
-        Outcome::Excluded => (style::DIM, "left out by [import] exclude"),
+        Outcome::Excluded => (style::DIM, "skipped by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),
-        Outcome::Earlier => (style::DIM, "left out by --since"),
-        Outcome::Elsewhere => (style::DIM, "left out by --project"),
+        Outcome::Earlier => (style::DIM, "skipped by --since"),
+        Outcome::Elsewhere => (style::DIM, "skipped by --project"),
     };
     let children =
         if children > 0 { format!(" ({} of sub-agents)", thousands(children as u64)) } else { String::new() };

@@ -7,7 +7,7 @@ use crate::sync::{Choice, Project};
 /// The options of the command line.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub(super) struct Filter {
+pub(super) struct ImportFilter {
     /// Only sessions that went on at or after: `2026-11-01`, `2026-11-01T09:00Z`, `7d`, `12h`, `today`
     #[arg(long, value_name = "TIME")]
     pub(super) since: Option<String>,
@@ -16,7 +16,7 @@ pub(super) struct Filter {
     pub(super) project: Option<String>,
 }
 
-impl Filter {
+impl ImportFilter {
     /// Usage error: a time that cannot be read.
     pub(super) fn read(&self, env: &Env) -> Result<Choice> {
         let since = self.since.as_deref().map(|text| time("--since", text, false, env)).transpose()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::what::Source;
+use super::what::TranscriptSource;
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::Context;
@@ -20,15 +20,15 @@ const LOOK: Duration = Duration::from_mins(1);
 /// Follows the transcripts in `sources` until the program is stopped.
 pub(super) fn follow(
     vault: &Vault,
-    sources: Vec<(&'static Importer, Source)>,
+    sources: Vec<(&'static Importer, TranscriptSource)>,
     options: &Options,
     cx: &Context<'_>,
 ) -> Result<()> {
     let mut followed = Followed::default();
     for (importer, source) in sources {
         let roots: Vec<PathBuf> = match source {
-            Source::Paths(roots) => roots,
-            Source::Found(found) => found.bundles.into_iter().flat_map(|bundle| bundle.files).collect(),
+            TranscriptSource::Paths(roots) => roots,
+            TranscriptSource::Found(found) => found.bundles.into_iter().flat_map(|bundle| bundle.files).collect(),
         };
         // What the system tells of is named without links.
         followed.add(importer, roots.into_iter().map(|path| std::fs::canonicalize(&path).unwrap_or(path)).collect());
@@ -62,7 +62,7 @@ fn tell(cx: &Context<'_>, report: &Report) {
             (Outcome::Created, _) => cx.ui.note(&format!("new      {note}")),
             (Outcome::Updated, Some(detail)) => cx.ui.note(&format!("updated  {note}  {}", sanitise(detail))),
             (Outcome::Updated, None) => cx.ui.note(&format!("updated  {note}")),
-            (Outcome::Grown, Some(detail)) => cx.ui.detail(&format!("left     {note}  {}", sanitise(detail))),
+            (Outcome::Grown, Some(detail)) => cx.ui.detail(&format!("skipped  {note}  {}", sanitise(detail))),
             _ => {}
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn run(names: &[String], cx: &Context<'_>) -> Result<Box<dyn Output>>
     for row in &forgotten {
         sync::forget(&vault, &state, cx.env.now(), row.host.as_deref().unwrap_or_default(), &row.host_session)?;
     }
-    Ok(Box::new(Report { schema: 1, forgotten }))
+    Ok(Box::new(ForgetReport { schema: 1, forgotten }))
 }
 
 /// The session of that name; a name that no note has is the host's id.
@@ -50,7 +50,7 @@ fn is_host_id(name: &str) -> bool {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ForgetReport {
     schema: u32,
     forgotten: Vec<Forgotten>,
 }
@@ -66,7 +66,7 @@ struct Forgotten {
     note: Option<String>,
 }
 
-impl Output for Report {
+impl Output for ForgetReport {
     fn text(&self, _: &View) -> String {
         let mut text = String::new();
         for row in &self.forgotten {

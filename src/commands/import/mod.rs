@@ -22,9 +22,9 @@ use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::sync::report::Outcome;
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
-use what::{Found, Source, What};
+use what::{FoundTranscripts, TranscriptSource, What};
 
-/// Turn the transcripts of agents into notes
+/// Import the transcripts of agents as notes
 ///
 /// Without an argument it looks for transcripts of every agent on this machine, says what it would do with them, and
 /// writes nothing. With an AGENT (and no PATH) the agent's usual folders are searched; a PATH without an agent is told
@@ -32,7 +32,7 @@ use what::{Found, Source, What};
 ///
 /// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
-/// account of every record: in a note, or left out for a named reason.
+/// account of every record: in a note, or skipped for a named reason.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
@@ -42,7 +42,7 @@ pub struct Args {
     /// Every agent that is found on this machine
     #[arg(long, conflicts_with = "what")]
     all: bool,
-    /// Say what would be done and write nothing
+    /// Show what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
     /// Keep the agent's thinking, as folded callouts
@@ -55,7 +55,7 @@ pub struct Args {
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
     no_redact: bool,
-    /// Make notes again that you deleted, and import sessions again that you forgot
+    /// Import notes again that you deleted, and sessions that you excluded with --forget
     #[arg(long)]
     restore: bool,
     /// Never import this session, on no machine that shares the vault: a note, or the host's id of a session
@@ -64,14 +64,14 @@ pub struct Args {
     /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
     #[arg(long)]
     reattach: bool,
-    /// Go on until stopped: write what agents do into the notes while they do it
+    /// Follow sessions until stopped: write what agents do into the notes while they do it
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     /// Keep compressed copies of the transcripts in `evidence/` of the vault, as they are, secrets included
     #[arg(long)]
     keep_evidence: bool,
     #[command(flatten)]
-    filter: filter::Filter,
+    filter: filter::ImportFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -108,17 +108,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let home = cx.env.home().map(Path::to_owned);
     let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
-    let Found { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
+    let FoundTranscripts { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;
         return Ok(Box::new(Accounts::default()));
     }
     let mut reports = Vec::new();
     for (importer, source) in sources.into_iter().chain(kept) {
-        let watch = Bar { ui: cx.ui, bar: Mutex::new(None) };
+        let watch = ImportBar { ui: cx.ui, bar: Mutex::new(None) };
         let report = match source {
-            Source::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
-            Source::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
+            TranscriptSource::Paths(paths) => ingest(&vault, importer, &paths, &options, &watch)?,
+            TranscriptSource::Found(found) => ingest_found(&vault, importer, found, &options, &watch)?,
         };
         // The bar goes before anything is printed.
         drop(watch);
@@ -154,12 +154,12 @@ fn levels() -> impl TypedValueParser<Value = Level> {
 }
 
 /// A progress bar for each stage.
-struct Bar<'a> {
+struct ImportBar<'a> {
     ui: &'a dyn Ui,
     bar: Mutex<Option<Box<dyn Progress>>>,
 }
 
-impl Watch for Bar<'_> {
+impl Watch for ImportBar<'_> {
     fn begin(&self, what: &str, total: u64) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.ui.progress(what, total));
     }

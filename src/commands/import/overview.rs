@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Args;
-use super::what::{Source, nothing};
+use super::what::{TranscriptSource, nothing};
 use crate::base::Result;
 use crate::base::text::{sanitise, thousands};
 use crate::commands::output::style::{self, paint};
@@ -19,14 +19,14 @@ pub(super) struct Overview {
     schema: u32,
     /// Whether there is a vault that was compared with.
     vault: bool,
-    agents: Vec<Row>,
+    agents: Vec<OverviewRow>,
     /// Imports all of them.
     command: String,
 }
 
 /// One agent.
 #[derive(Debug, Serialize)]
-struct Row {
+struct OverviewRow {
     agent: &'static str,
     title: &'static str,
     /// Its folders that are there.
@@ -53,7 +53,7 @@ impl Overview {
             let (new, grown, known) =
                 (report.count(Outcome::Created), report.count(Outcome::Updated), report.count(Outcome::Unchanged));
             let sessions: u64 = report.outcomes.values().sum();
-            Row {
+            OverviewRow {
                 agent: importer.id,
                 title: importer.title(),
                 folders: folders(importer, cx),
@@ -73,18 +73,18 @@ impl Overview {
     /// What there is for a vault that is still to be made: no transcript is read for it. `Error::No` where there is
     /// nothing.
     pub(super) fn without_vault(
-        sources: &[(&'static Importer, Source)],
+        sources: &[(&'static Importer, TranscriptSource)],
         args: &Args,
         cx: &Context<'_>,
     ) -> Result<Self> {
         let options = options(args);
         let mut agents = Vec::new();
         for (importer, source) in sources {
-            let Source::Paths(paths) = source else { continue };
+            let TranscriptSource::Paths(paths) = source else { continue };
             let bundles = import::search(importer, paths)?.bundles;
             let sessions = bundles.len() as u64;
             if sessions > 0 {
-                agents.push(Row {
+                agents.push(OverviewRow {
                     agent: importer.id,
                     title: importer.title(),
                     folders: folders(importer, cx),

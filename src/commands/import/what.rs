@@ -28,8 +28,8 @@ pub(super) enum What {
 
 /// Where the transcripts of it are.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) sources: Vec<(&'static Importer, Source)>,
+pub(super) struct FoundTranscripts {
+    pub(super) sources: Vec<(&'static Importer, TranscriptSource)>,
     /// Files that no agent's importer knows.
     pub(super) strangers: Vec<(PathBuf, &'static str)>,
     /// Files in the folders that are named like no transcript.
@@ -38,7 +38,7 @@ pub(super) struct Found {
 
 /// Where transcripts of one agent are.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum TranscriptSource {
     /// Somewhere below.
     Paths(Vec<PathBuf>),
     /// Looked at already.
@@ -65,7 +65,7 @@ impl What {
         if !cx.absolute(first).exists() {
             let agents: Vec<&str> = IMPORTERS.iter().map(|importer| importer.id).collect();
             let name = crate::base::text::sanitise(&first.to_string_lossy()).into_owned();
-            return Err(Error::usage(format!("`{name}` is neither an agent nor a file or folder")).with_hint(format!(
+            return Err(Error::usage(format!("`{name}` is not an agent, a file or a folder")).with_hint(format!(
                 "agents: {}; `cru import` alone shows what is on this machine",
                 agents.join(", ")
             )));
@@ -74,7 +74,7 @@ impl What {
     }
 
     /// Looks for it. An agent that was named must have something, unless copies of it were `kept`.
-    pub(super) fn search(&self, kept: bool, cx: &Context<'_>) -> Result<Found> {
+    pub(super) fn search(&self, kept: bool, cx: &Context<'_>) -> Result<FoundTranscripts> {
         let own = |importer: &'static Importer| -> Vec<PathBuf> {
             places::of(importer, cx.env).into_iter().filter(|path| path.exists()).collect()
         };
@@ -84,7 +84,7 @@ impl What {
             Self::Overview | Self::All => {
                 let all = IMPORTERS.iter().map(|importer| (importer, own(importer)));
                 let all = all.filter(|(_, paths)| !paths.is_empty());
-                all.map(|(importer, paths)| (importer, Source::Paths(paths))).collect()
+                all.map(|(importer, paths)| (importer, TranscriptSource::Paths(paths))).collect()
             }
             Self::Agent(importer, paths) => {
                 let paths = if paths.is_empty() { own(importer) } else { paths.clone() };
@@ -96,7 +96,7 @@ impl What {
                     ))
                     .with_hint(format!("`cru import {} PATH` reads them from elsewhere", importer.id)));
                 }
-                vec![(*importer, Source::Paths(paths))]
+                vec![(*importer, TranscriptSource::Paths(paths))]
             }
             Self::Paths(paths) => {
                 let any::Any { found, strangers: none, others: more } = any::search(paths)?;
@@ -106,14 +106,14 @@ impl What {
                         .with_hint("`cru import AGENT PATH` takes the files for those of that agent"));
                 }
                 (strangers, others) = (none, more);
-                found.into_iter().map(|(importer, found)| (importer, Source::Found(found))).collect()
+                found.into_iter().map(|(importer, found)| (importer, TranscriptSource::Found(found))).collect()
             }
         };
-        Ok(Found { sources, strangers, others })
+        Ok(FoundTranscripts { sources, strangers, others })
     }
 
     /// Copies of transcripts that are gone and have no note: those of the agents that are meant by their own folders.
-    pub(super) fn kept(&self, vault: &Vault, cx: &Context<'_>) -> Vec<(&'static Importer, Source)> {
+    pub(super) fn kept(&self, vault: &Vault, cx: &Context<'_>) -> Vec<(&'static Importer, TranscriptSource)> {
         let importers: Vec<&'static Importer> = match self {
             Self::Overview | Self::All => IMPORTERS.iter().collect(),
             Self::Agent(importer, paths) if paths.is_empty() => vec![importer],
@@ -127,7 +127,7 @@ impl What {
             (importer, import::Found { bundles, ..import::Found::default() })
         });
         let found = found.filter(|(_, found)| !found.bundles.is_empty());
-        found.map(|(importer, found)| (importer, Source::Found(found))).collect()
+        found.map(|(importer, found)| (importer, TranscriptSource::Found(found))).collect()
     }
 }
 

@@ -4,8 +4,8 @@ mod entry;
 
 /// What is logged.
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Kind {
-    /// A phase begins
+pub(super) enum LogKind {
+    /// A phase begins; prints its id
     Phase {
         /// Its title
         title: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     /// handle writes it with its result; what is never finished is written as a failure when the session is paused or
     /// closed.
     Tool(Tool),
-    /// Something was decided
+    /// Something was decided; prints the decision's id
     Decision {
         /// The decision
         title: Vec<String>,
@@ -48,9 +48,9 @@ pub(super) enum Kind {
         #[arg(long, value_name = "STEP")]
         after: Option<String>,
     },
-    /// Something went wrong, or was mended; prints the error's id
+    /// Something went wrong, or was resolved; prints the error's id
     Error {
-        /// What went wrong; with --resolve how it was mended
+        /// What went wrong; with --resolve, the resolution
         title: Vec<String>,
         /// More of it
         #[arg(long, value_name = "TEXT")]
@@ -58,17 +58,17 @@ pub(super) enum Kind {
         /// The steps that failed: `n-002`
         #[arg(long, value_name = "STEP", value_delimiter = ',')]
         step: Vec<String>,
-        /// How it was mended
+        /// The resolution
         #[arg(long, value_name = "TEXT")]
         resolution: Option<String>,
-        /// Mend an earlier one: its id, its title, or `last`
+        /// Resolve an earlier one: its id, its title, or `last`
         #[arg(long, value_name = "ERROR", conflicts_with_all = ["text", "step", "resolution", "after"])]
         resolve: Option<String>,
         /// Put it behind this step
         #[arg(long, value_name = "STEP")]
         after: Option<String>,
     },
-    /// A person said something
+    /// A person said something; prints the id of the words
     User {
         /// The exact words
         words: Vec<String>,
@@ -90,12 +90,12 @@ pub(super) enum Kind {
     /// Tasks: add, start, done; prints the task's id
     #[command(subcommand)]
     Task(Task),
-    /// Something was learned
+    /// Something was learned; prints the lesson's id
     Lesson {
         /// The claim
         text: Vec<String>,
-        /// How far it holds: `project`, `language`, `always`
-        #[arg(long, value_name = "WORD")]
+        /// How far it holds
+        #[arg(long, value_parser = ["project", "language", "always"], value_name = "LEVEL")]
         level: Option<String>,
         /// Put it behind this step
         #[arg(long, value_name = "STEP")]
@@ -124,8 +124,8 @@ pub(super) enum Kind {
     Checkpoint {
         /// What for
         title: Vec<String>,
-        /// `manual`, `task`, `risk`, `recovery`
-        #[arg(long, default_value = "manual", value_name = "KIND")]
+        /// Why it is made
+        #[arg(long, default_value = "manual", value_parser = ["manual", "task", "risk", "recovery"], value_name = "KIND")]
         kind: String,
         /// What the work waits for
         #[arg(long, value_name = "TEXT")]

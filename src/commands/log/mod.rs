@@ -13,7 +13,7 @@ use crate::live::log::{Flushed, Log, Target};
 use crate::session::time;
 use crate::sync::flush::{known, to_log};
 use crate::vault::{State, Vault};
-use kind::Kind;
+use kind::LogKind;
 use output::Logged;
 use prepare::{Prepared, prepare};
 
@@ -39,14 +39,14 @@ pub struct Args {
     #[arg(long, global = true)]
     no_redact: bool,
     #[command(subcommand)]
-    kind: Option<Kind>,
+    kind: Option<LogKind>,
 }
 
 pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let at = match args.at.as_deref() {
         None => None,
         Some(text) => Some(time::parse(text).ok_or_else(|| {
-            Error::usage(format!("--at: `{text}` is no time")).with_hint("write it as 2026-11-20T09:31:04Z")
+            Error::usage(format!("--at: `{text}` is not a time")).with_hint("write it as 2026-11-20T09:31:04Z")
         })?),
     };
     let (vault, broken) = Vault::find_even_broken(cx.vault_arg(), cx.env)?;
@@ -57,12 +57,14 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         (log, error) => (Log::to_journals(&vault, &state, cx.env.now()), error.or(log.err())),
     };
     let log = log.keeping_secrets(args.no_redact);
-    let mut to = To::find(args.session.as_deref(), broken, &log, cx)?;
+    let mut to = LogTarget::find(args.session.as_deref(), broken, &log, cx)?;
     let target = to.target.clone();
     let kind = match args.kind {
-        Some(Kind::Json) | None => return stream::run(&log, &mut to, at, cx),
+        Some(LogKind::Json) | None => return stream::run(&log, &mut to, at, cx),
         Some(_) if args.json => {
-            return Err(Error::usage("--json stands alone").with_hint("each event says what it is: \"event\":\"tool\""));
+            return Err(
+                Error::usage("--json takes no subcommand").with_hint("each event says what it is: \"event\":\"tool\"")
+            );
         }
         Some(kind) => kind,
     };
@@ -97,13 +99,13 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// The session that is logged to, and whether its note can be written.
-struct To {
+struct LogTarget {
     target: Target,
     /// Why entries only reach the journal.
     only_kept: Option<Error>,
 }
 
-impl To {
+impl LogTarget {
     fn find(name: Option<&str>, broken: Option<Error>, log: &Log<'_>, cx: &Context<'_>) -> Result<Self> {
         let Some(error) = broken else {
             let found = to_log(name, log.vault, log.state, cx.env, &|text| cx.ui.warn(text))?;

@@ -17,7 +17,7 @@ use crate::live::log::{Flushed, Log, Target};
 pub(super) struct Logged {
     session: String,
     note: String,
-    rows: Vec<Row>,
+    rows: Vec<LoggedRow>,
     /// Where the entries are that could not be written.
     kept_in: Option<PathBuf>,
     /// Whether many were asked for.
@@ -27,7 +27,7 @@ pub(super) struct Logged {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct LoggedRow {
     event: &'static str,
     id: Option<String>,
     /// What became of it, where it was there before.
@@ -45,12 +45,12 @@ impl Logged {
 
     /// One more; `entry` is its id in the journal.
     pub(super) fn push(&mut self, said: &Entry, entry: String) {
-        self.rows.push(Row { event: said.name(), id: None, change: said.change(), entry: Some(entry) });
+        self.rows.push(LoggedRow { event: said.name(), id: None, change: said.change(), entry: Some(entry) });
     }
 
     /// One that is only begun.
     pub(super) fn begun(&mut self) {
-        self.rows.push(Row { event: "begun", id: None, change: None, entry: None });
+        self.rows.push(LoggedRow { event: "begun", id: None, change: None, entry: None });
     }
 
     /// The last one is called so.

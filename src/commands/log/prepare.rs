@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::kind::Kind;
+use super::kind::LogKind;
 use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::live::entry::{self, Entry};
@@ -24,10 +24,16 @@ pub(super) struct Prepared {
     pub(super) ends: Option<String>,
 }
 
-pub(super) fn prepare(entry: Entry, kind: &Kind, log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<Prepared> {
+pub(super) fn prepare(
+    entry: Entry,
+    kind: &LogKind,
+    log: &Log<'_>,
+    target: &Target,
+    cx: &Context<'_>,
+) -> Result<Prepared> {
     super::remark(target, &entry, cx);
     match (entry, kind) {
-        (Entry::Tool(step), Kind::Tool(args)) => {
+        (Entry::Tool(step), LogKind::Tool(args)) => {
             let mut step = hashed(step, target, cx);
             if args.start {
                 // The moment it began is the moment of the step.
@@ -41,7 +47,7 @@ pub(super) fn prepare(entry: Entry, kind: &Kind, log: &Log<'_>, target: &Target,
             }
         }
         (Entry::SubagentDone(done), kind) => {
-            let failed = matches!(kind, Kind::Subagent(args) if args.failed);
+            let failed = matches!(kind, LogKind::Subagent(args) if args.failed);
             subagent_done(done, failed, log, target)
         }
         (entry, _) => whole(entry, log, target, cx),

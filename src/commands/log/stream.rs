@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::output::Logged;
-use super::{To, prepare, text};
+use super::{LogTarget, prepare, text};
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output};
 use crate::live::entry::Entry;
@@ -11,7 +11,12 @@ use crate::live::log::Log;
 use crate::live::open::Open;
 
 /// Logs every line that can be read, in one write; tells the others by line and column.
-pub(super) fn run(log: &Log<'_>, to: &mut To, at: Option<Timestamp>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+pub(super) fn run(
+    log: &Log<'_>,
+    to: &mut LogTarget,
+    at: Option<Timestamp>,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
     let target = &to.target.clone();
     let input = text::stdin()?;
     let mut logged = Logged::of(target);

@@ -1,5 +1,7 @@
 //! Pages made of templates: whatever a template prints is escaped, unless it says `|safe` of markup that is made here.
 
+use std::collections::BTreeMap;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
@@ -7,6 +9,10 @@ use serde::Serialize;
 
 use super::escape;
 use crate::base::{Error, Result};
+
+/// What all pages begin with: a strict policy for content, so that nothing is fetched, and the colours of both schemes.
+const HEAD: (&str, &str) = ("head.html", include_str!("../../../templates/html/head.html"));
+const BASE: &str = include_str!("../../../templates/html/base.css");
 
 /// Templates of HTML by name.
 #[derive(Debug)]
@@ -29,10 +35,17 @@ impl Templates {
             };
             Ok(written?)
         });
-        for (name, text) in templates {
+        for (name, text) in templates.iter().chain([&HEAD]) {
             environment.add_template(name, text).map_err(|error| refused(name, &error))?;
         }
         Ok(Self(environment))
+    }
+
+    /// The head of a page as markup. `style`: the rules of this page alone; `generator`: the command, where a page that it
+    /// made may be replaced. Error: the built-in template cannot be used.
+    pub(in crate::commands) fn head(&self, title: &str, style: &str, generator: &str) -> Result<String> {
+        let values = BTreeMap::from([("title", title), ("base", BASE), ("style", style), ("generator", generator)]);
+        self.render(HEAD.0, values)
     }
 
     /// A template filled in. Error: it names what `values` does not have.
@@ -48,8 +61,6 @@ fn refused(name: &str, error: &minijinja::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
@@ -60,6 +71,9 @@ mod tests {
         let page = templates.render("a.html", &values).unwrap();
         assert_eq!(page, format!("&lt;a href=&#39;x&#39;&gt;&amp;/&quot; {} 1\n", values["it"]));
         assert!(templates.render("b.html", &values).unwrap_err().with_causes().contains("b.html"));
+        let head = templates.head("a <b>", "p {}", "").unwrap();
+        assert!(head.contains("default-src 'none'") && head.contains("<title>a &lt;b&gt;</title>"));
+        assert!(head.contains("prefers-color-scheme: dark") && head.contains("p {}") && !head.contains("generator"));
         assert!(Templates::new(&[("c.html", "{% if %}")]).is_err());
     }
 }

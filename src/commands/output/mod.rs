@@ -2,6 +2,7 @@
 
 mod chart;
 mod escape;
+mod estimate;
 mod found;
 mod html;
 mod number;
@@ -14,9 +15,10 @@ use serde::Serialize;
 
 pub use chart::{bar, spark};
 pub use escape::escape;
+pub use estimate::{Estimate, cost_text, proof_text, usd};
 pub use found::Found;
 pub(super) use html::Templates;
-pub use number::{amount, duration, minute, percent};
+pub use number::{amount, duration, minute, most, percent};
 pub use table::{Align, Cell, Table, cut};
 pub(super) use wrap::wrap;
 

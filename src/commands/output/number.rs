@@ -20,6 +20,11 @@ pub fn amount(number: u64) -> String {
     }
 }
 
+/// How many `-n N` lets through: 0 means all.
+pub const fn most(limit: usize) -> usize {
+    if limit == 0 { usize::MAX } else { limit }
+}
+
 /// `3 s`, `12 min`, `3 h 38 min`, `2 d 4 h`.
 pub fn duration(seconds: u64) -> String {
     let two = |big: u64, unit: &str, small: u64, part: &str| {

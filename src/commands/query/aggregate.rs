@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::kind::{Chosen, Kind};
+use super::kind::{ChosenColumn, QueryKind};
 use crate::base::{Error, Result};
 use crate::index::table::{CellValue, ColumnType, TableRow};
 
@@ -27,7 +27,7 @@ pub(super) struct Aggregate {
     /// `avg_duration_ms`: the unit is the column's.
     pub(super) name: String,
     function: Function,
-    column: Option<Chosen>,
+    column: Option<ChosenColumn>,
 }
 
 impl Aggregate {
@@ -37,7 +37,7 @@ impl Aggregate {
     }
 
     /// Reads `count`, `p95:duration_ms`.
-    pub(super) fn parse(text: &str, kind: Kind) -> Result<Self> {
+    pub(super) fn parse(text: &str, kind: QueryKind) -> Result<Self> {
         let text = text.trim();
         let (word, column) = match text.split_once(':') {
             Some((word, column)) => (word, Some(kind.column("--agg", column)?)),
@@ -78,8 +78,8 @@ impl Aggregate {
     }
 
     /// Adds a row.
-    pub(super) fn add(&self, sum: &mut Sum, row: TableRow<'_>) {
-        let Some(Chosen { column, .. }) = &self.column else {
+    pub(super) fn add(&self, sum: &mut AggregateSum, row: TableRow<'_>) {
+        let Some(ChosenColumn { column, .. }) = &self.column else {
             sum.count += 1;
             return;
         };
@@ -104,7 +104,7 @@ impl Aggregate {
     }
 
     /// Adds what later rows came to.
-    pub(super) fn merge(&self, sum: &mut Sum, later: Sum) {
+    pub(super) fn merge(&self, sum: &mut AggregateSum, later: AggregateSum) {
         sum.count += later.count;
         sum.whole = sum.whole.saturating_add(later.whole);
         sum.fraction += later.fraction;
@@ -130,7 +130,7 @@ impl Aggregate {
     }
 
     /// What it came to; nothing where nothing is known.
-    pub(super) fn done(&self, sum: Sum) -> CellValue<'static> {
+    pub(super) fn done(&self, sum: AggregateSum) -> CellValue<'static> {
         let count = i128::from(sum.count);
         let is_fraction = self.column.as_ref().is_some_and(|it| it.column.of == ColumnType::Float);
         match self.function {
@@ -157,7 +157,7 @@ impl Aggregate {
 
 /// What rows come to so far.
 #[derive(Debug)]
-pub(super) struct Sum {
+pub(super) struct AggregateSum {
     /// Rows, or known values.
     count: u64,
     whole: i128,
@@ -168,7 +168,7 @@ pub(super) struct Sum {
     ranks: BTreeMap<Rank, u64>,
 }
 
-impl Default for Sum {
+impl Default for AggregateSum {
     fn default() -> Self {
         Self { count: 0, whole: 0, fraction: 0.0, end: CellValue::Null, ranks: BTreeMap::new() }
     }
@@ -208,7 +208,7 @@ mod tests {
     /// Of all rows, added one by one and in two parts.
     fn whole(agg: &Aggregate, rows: &[TableRow<'_>]) -> CellValue<'static> {
         let sum = |rows: &[TableRow<'_>]| {
-            let mut sum = Sum::default();
+            let mut sum = AggregateSum::default();
             for row in rows {
                 agg.add(&mut sum, *row);
             }
@@ -238,7 +238,7 @@ mod tests {
                 files: &[],
             })
             .collect();
-        Aggregate::parse(function, Kind::Steps)
+        Aggregate::parse(function, QueryKind::Steps)
             .map_or_else(|error| error.to_string(), |agg| format!("{} {}", agg.name, whole(&agg, &rows).json()))
     }
 

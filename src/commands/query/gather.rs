@@ -4,8 +4,8 @@
 //! more than those that may still be among the first. What sessions come to is put together in the order of the sessions,
 //! so an answer is the same however many are read at once.
 
-use super::group::{self, Groups};
-use super::output::Answer;
+use super::group::{self, RowGroups};
+use super::output::QueryAnswer;
 use super::{Order, Question};
 use crate::index::table::{CellValue, TableRow};
 
@@ -19,7 +19,7 @@ pub(super) struct Gathered {
     pub(super) looked_at: usize,
     /// Those for which the conditions hold.
     matched: usize,
-    groups: Groups,
+    groups: RowGroups,
     listed: Vec<Listed>,
 }
 
@@ -47,7 +47,8 @@ impl Gathered {
             } else {
                 let by = match &question.order {
                     Order::Column(by) => (by.column.get)(row),
-                    Order::Given | Order::Place(_) => CellValue::Null,
+                    Order::Given => row.session.started.map_or(CellValue::Null, CellValue::Time),
+                    Order::Place(_) => CellValue::Null,
                 };
                 list.push((by, row));
             }
@@ -75,7 +76,7 @@ impl Gathered {
     }
 
     /// The answer.
-    pub(super) fn answer(mut self, question: &Question) -> Answer {
+    pub(super) fn answer(mut self, question: &Question) -> QueryAnswer {
         let (mut rows, total);
         if question.is_grouped {
             rows = self.groups.done(&question.keys, &question.aggregates);
@@ -94,7 +95,7 @@ impl Gathered {
                 rows.reverse();
             }
         }
-        Answer {
+        QueryAnswer {
             kind: question.kind,
             heads: question.heads(),
             total,
@@ -109,8 +110,14 @@ impl Gathered {
 fn first<'a, T>(rows: &mut Vec<T>, question: &Question, by: impl Fn(&T) -> &CellValue<'a>) {
     match question.order {
         Order::Column(_) => rows.sort_by(|a, b| CellValue::towards(by(a), by(b), question.reverse)),
-        _ if question.reverse => drop(rows.drain(..rows.len().saturating_sub(question.limit))),
-        _ => {}
+        // Rows of one session stay as they stand.
+        Order::Given => {
+            rows.sort_by(|a, b| CellValue::towards(by(a), by(b), true));
+            if question.reverse {
+                drop(rows.drain(..rows.len().saturating_sub(question.limit)));
+            }
+        }
+        Order::Place(_) => {}
     }
     rows.truncate(question.limit);
 }

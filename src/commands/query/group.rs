@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::aggregate::{Aggregate, Sum};
-use super::kind::Chosen;
+use super::aggregate::{Aggregate, AggregateSum};
+use super::kind::ChosenColumn;
 use crate::index::table::{CellValue, TableRow};
 
 /// What tells groups apart; what is unknown comes last.
@@ -11,22 +11,22 @@ type Key = Vec<(bool, Option<String>)>;
 
 /// Groups that grow row by row. Nothing is kept of a row but what it adds.
 #[derive(Debug, Default)]
-pub(super) struct Groups(BTreeMap<Key, Group>);
+pub(super) struct RowGroups(BTreeMap<Key, RowGroup>);
 
 #[derive(Debug)]
-struct Group {
+struct RowGroup {
     /// The values of the keys.
     named: Vec<CellValue<'static>>,
-    sums: Vec<Sum>,
+    sums: Vec<AggregateSum>,
 }
 
-impl Groups {
+impl RowGroups {
     /// Adds a row.
-    pub(super) fn add(&mut self, row: TableRow<'_>, keys: &[Chosen], aggregates: &[Aggregate]) {
+    pub(super) fn add(&mut self, row: TableRow<'_>, keys: &[ChosenColumn], aggregates: &[Aggregate]) {
         let key = keys.iter().map(|key| (key.column.get)(row).key()).map(|key| (key.is_none(), key)).collect();
-        let group = self.0.entry(key).or_insert_with(|| Group {
+        let group = self.0.entry(key).or_insert_with(|| RowGroup {
             named: keys.iter().map(|key| (key.column.get)(row).into_owned()).collect(),
-            sums: aggregates.iter().map(|_| Sum::default()).collect(),
+            sums: aggregates.iter().map(|_| AggregateSum::default()).collect(),
         });
         for (sum, aggregate) in group.sums.iter_mut().zip(aggregates) {
             aggregate.add(sum, row);
@@ -50,14 +50,14 @@ impl Groups {
     ///
     /// The largest first aggregate comes first, equal ones in the order of their keys; by day or week, time's order.
     /// Without keys all rows are one group.
-    pub(super) fn done(self, keys: &[Chosen], aggregates: &[Aggregate]) -> Vec<Vec<CellValue<'static>>> {
-        let done = |group: Group| {
+    pub(super) fn done(self, keys: &[ChosenColumn], aggregates: &[Aggregate]) -> Vec<Vec<CellValue<'static>>> {
+        let done = |group: RowGroup| {
             let values = aggregates.iter().zip(group.sums).map(|(aggregate, sum)| aggregate.done(sum));
             group.named.into_iter().chain(values).collect()
         };
         let mut out: Vec<Vec<CellValue<'static>>> = self.0.into_values().map(done).collect();
         if keys.is_empty() && out.is_empty() {
-            out.push(aggregates.iter().map(|aggregate| aggregate.done(Sum::default())).collect());
+            out.push(aggregates.iter().map(|aggregate| aggregate.done(AggregateSum::default())).collect());
         }
         let by_time = keys.first().is_some_and(|key| matches!(key.column.name, "day" | "week"));
         if !by_time && !aggregates.is_empty() {

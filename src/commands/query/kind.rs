@@ -9,7 +9,7 @@ use crate::index::{SessionRow, Table as Rows};
 
 /// What rows are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Kind {
+pub(super) enum QueryKind {
     /// Whole sessions
     #[value(alias = "session")]
     Sessions,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 }
 
 /// A row of the table.
-struct Table {
+struct KindTable {
     name: &'static str,
     one: &'static str,
     /// Its own columns, in order.
@@ -52,9 +52,9 @@ struct Table {
     things: RowsOf,
 }
 
-/// In the order of [`Kind`].
-const TABLE: [Table; 9] = [
-    Table {
+/// In the order of [`QueryKind`].
+const TABLE: [KindTable; 9] = [
+    KindTable {
         name: "sessions",
         one: "session",
         own: column::SESSION,
@@ -62,7 +62,7 @@ const TABLE: [Table; 9] = [
         tables: &[],
         things: |_| Box::new(std::iter::once((None, RowItem::Session))),
     },
-    Table {
+    KindTable {
         name: "phases",
         one: "phase",
         own: column::PHASE,
@@ -70,7 +70,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases],
         things: |record| Box::new(record.phases.iter().map(|it| (None, RowItem::Phase(it)))),
     },
-    Table {
+    KindTable {
         name: "steps",
         one: "step",
         own: column::STEP,
@@ -78,7 +78,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::Steps],
         things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), RowItem::Step(it)))),
     },
-    Table {
+    KindTable {
         name: "decisions",
         one: "decision",
         own: column::DECISION,
@@ -86,7 +86,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::Decisions],
         things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), RowItem::Decision(it)))),
     },
-    Table {
+    KindTable {
         name: "errors",
         one: "error",
         own: column::ERROR,
@@ -94,7 +94,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::Errors],
         things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), RowItem::Error(it)))),
     },
-    Table {
+    KindTable {
         name: "user",
         one: "word of the user",
         own: column::USER,
@@ -102,7 +102,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::User],
         things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), RowItem::User(it)))),
     },
-    Table {
+    KindTable {
         name: "subagents",
         one: "sub-agent",
         own: column::SUBAGENTS,
@@ -110,7 +110,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::Subagents],
         things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), RowItem::Subagent(it)))),
     },
-    Table {
+    KindTable {
         name: "files",
         one: "file",
         own: column::FILE,
@@ -118,7 +118,7 @@ const TABLE: [Table; 9] = [
         tables: &[Rows::Phases, Rows::Files],
         things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), RowItem::File(it)))),
     },
-    Table {
+    KindTable {
         name: "tasks",
         one: "task",
         own: column::TASK,
@@ -130,13 +130,13 @@ const TABLE: [Table; 9] = [
 
 /// A column by the name it was asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Chosen {
+pub(super) struct ChosenColumn {
     pub(super) name: String,
     pub(super) column: &'static Column,
 }
 
-impl Kind {
-    fn table(self) -> &'static Table {
+impl QueryKind {
+    fn table(self) -> &'static KindTable {
         &TABLE[self as usize]
     }
 
@@ -195,19 +195,19 @@ impl Kind {
     }
 
     /// All columns that rows of programs have.
-    pub(super) fn columns(self) -> Vec<Chosen> {
+    pub(super) fn columns(self) -> Vec<ChosenColumn> {
         let order = self.shared().filter(|column| column.of_session).chain(self.own());
         let rest = self.shared().filter(|column| !column.of_session);
-        order.chain(rest).map(|column| Chosen { name: column.name.to_owned(), column }).collect()
+        order.chain(rest).map(|column| ChosenColumn { name: column.name.to_owned(), column }).collect()
     }
 
     /// The columns that people are shown.
-    pub(super) fn shown(self) -> Vec<Chosen> {
+    pub(super) fn shown(self) -> Vec<ChosenColumn> {
         self.table().shown.iter().filter_map(|name| self.find(name)).collect()
     }
 
     /// The column of that name: its own, else one that all have, else its session's, which may be called `session_…`.
-    pub(super) fn find(self, name: &str) -> Option<Chosen> {
+    pub(super) fn find(self, name: &str) -> Option<ChosenColumn> {
         let lower = name.trim().to_lowercase();
         let same = |column: &&'static Column| column.name == lower;
         let column = self
@@ -216,11 +216,11 @@ impl Kind {
             .or_else(|| self.shared().find(same))
             .or_else(|| column::CALENDAR.iter().chain(column::SHARED).find(same))
             .or_else(|| column::of_session(&lower))?;
-        Some(Chosen { name: lower, column })
+        Some(ChosenColumn { name: lower, column })
     }
 
-    /// [`Kind::find`], or an error of `option` that names what there is.
-    pub(super) fn column(self, option: &str, name: &str) -> Result<Chosen> {
+    /// [`QueryKind::find`], or an error of `option` that names what there is.
+    pub(super) fn column(self, option: &str, name: &str) -> Result<ChosenColumn> {
         self.find(name).ok_or_else(|| {
             Error::usage(format!("{option}: {} have no column `{}`", self.name(), name.trim()))
                 .with_hint(self.suggestion(name))
@@ -265,4 +265,4 @@ phase_title, and each column of the session as session_…, or without session_ 
   all: time, else when its phase or session began; day and week (ISO, UTC) of it
 
 Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
-value that N percent of the values are not above. What is unknown is left out. Units are those of the column.";
+value that N percent of the values are not above. Unknown values are skipped. Units are those of the column.";

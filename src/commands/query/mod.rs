@@ -12,9 +12,10 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
+use crate::commands::output::most;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output};
 use crate::index::query::QueryNode;
@@ -22,19 +23,19 @@ use crate::index::table::{SubagentIds, TableRow, rows};
 use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
-use kind::{Chosen, Kind};
+use kind::{ChosenColumn, QueryKind};
 use output::Head;
 
-/// Ask for rows: sessions, phases, steps, decisions, errors, user, subagents, files, tasks
+/// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files or tasks
 ///
-/// Rows come in the order of their notes' paths and, within a note, of its lines. For people a few columns are shown;
+/// The newest session comes first; rows of one session stand in the order of its note. For people a few columns are shown;
 /// the other formats (json, jsonl, csv, toon) hold them all.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = Kind::help(), after_help = "Columns, aggregates and the query language: --help")]
+#[command(after_long_help = QueryKind::help(), after_help = "Columns, aggregates and the query language: --help")]
 pub struct Args {
-    /// What rows are of
+    /// What to query
     #[arg(value_enum)]
-    kind: Kind,
+    kind: QueryKind,
     /// A query on fields, `status=failed and duration_ms>=1000`; may be given again: all must hold
     #[arg(short = 'w', long = "where", value_name = "QUERY")]
     conditions: Vec<String>,
@@ -50,26 +51,26 @@ pub struct Args {
     /// Order by a column; what is unknown comes last
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
-    /// The largest first; without --sort the last row first
+    /// The largest first; without --sort the oldest session first, each from its end
     #[arg(long)]
     reverse: bool,
-    /// At most that many
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    /// Rows to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    limit: usize,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 /// What is asked, read against the columns of its kind.
 #[derive(Debug)]
 struct Question {
-    kind: Kind,
+    kind: QueryKind,
     /// Decided by the session.
     session: Vec<QueryNode>,
     /// Decided by the row.
     row: Vec<QueryNode>,
-    columns: Vec<Chosen>,
-    keys: Vec<Chosen>,
+    columns: Vec<ChosenColumn>,
+    keys: Vec<ChosenColumn>,
     aggregates: Vec<Aggregate>,
     is_grouped: bool,
     order: Order,
@@ -88,7 +89,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let may = question.kind.may_be_in(session) && chosen.matches_row(session);
         may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
-    let gathered = if question.kind == Kind::Sessions {
+    let gathered = if question.kind == QueryKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
         Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it))), &question)
     } else {
@@ -115,7 +116,7 @@ fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>
         format!("{} of the sessions asked for were looked at", plural(looked_at as u64, one))
     } else if sessions == 0 {
         "the vault holds no session; `cru import claude` brings some in".to_owned()
-    } else if question.kind == Kind::Sessions {
+    } else if question.kind == QueryKind::Sessions {
         format!("the vault holds {}", plural(sessions as u64, one))
     } else {
         format!("the sessions asked for have none; the vault holds {}", plural(sessions as u64, "session"))
@@ -133,8 +134,8 @@ impl Question {
                 if part.is_about_sessions() { session.push(part.clone()) } else { row.push(part.clone()) }
             }
         }
-        let named = |option: &str, names: &[String]| -> Result<Vec<Chosen>> {
-            let mut columns: Vec<Chosen> = Vec::new();
+        let named = |option: &str, names: &[String]| -> Result<Vec<ChosenColumn>> {
+            let mut columns: Vec<ChosenColumn> = Vec::new();
             for name in names {
                 let column = kind.column(option, name)?;
                 if columns.iter().any(|other| other.name == column.name) {
@@ -163,7 +164,7 @@ impl Question {
             Format::Text => kind.shown(),
             _ => kind.columns(),
         };
-        let (order, reverse, limit) = (Order::Given, args.reverse, args.limit.unwrap_or(usize::MAX));
+        let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit));
         let mut question = Self {
             kind,
             session,
@@ -193,7 +194,7 @@ impl Question {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let head = |it: &Chosen| Head { name: it.name.clone(), is_number: it.column.of.is_number() };
+        let head = |it: &ChosenColumn| Head { name: it.name.clone(), is_number: it.column.of.is_number() };
         if self.is_grouped {
             let aggregates = self.aggregates.iter().map(|it| Head { name: it.name.clone(), is_number: it.is_number() });
             return self.keys.iter().map(head).chain(aggregates).collect();
@@ -219,10 +220,10 @@ impl Question {
 /// What to sort by.
 #[derive(Debug)]
 enum Order {
-    /// Rows as notes have them, groups as they are.
+    /// Rows of the newest session first, as its note has them; groups as they are.
     Given,
     /// A column of the rows, shown or not.
-    Column(Chosen),
+    Column(ChosenColumn),
     /// A column of the groups, by its place.
     Place(usize),
 }

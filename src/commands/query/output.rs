@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::kind::Kind;
+use super::kind::QueryKind;
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table, cut, minute, rows};
@@ -36,8 +36,8 @@ pub(super) struct Head {
 
 /// The answer.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) kind: Kind,
+pub(super) struct QueryAnswer {
+    pub(super) kind: QueryKind,
     pub(super) heads: Vec<Head>,
     /// How many there were before `-n`.
     pub(super) total: usize,
@@ -47,7 +47,7 @@ pub(super) struct Answer {
     pub(super) rows: Vec<Vec<CellValue<'static>>>,
 }
 
-impl Answer {
+impl QueryAnswer {
     fn objects(&self) -> impl Iterator<Item = Json> {
         self.rows.iter().map(|row| {
             let cells = self.heads.iter().zip(row).map(|(head, value)| (head.name.clone(), value.json()));
@@ -56,7 +56,7 @@ impl Answer {
     }
 }
 
-impl Output for Answer {
+impl Output for QueryAnswer {
     fn text(&self, view: &View) -> String {
         if self.matched == 0 {
             return String::new();

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::aggregate::Aggregate;
 use super::gather::Gathered;
-use super::group::{Groups, sort};
-use super::kind::Kind;
+use super::group::{RowGroups, sort};
+use super::kind::QueryKind;
 use super::output::shown;
 use super::{Order, Question};
 use crate::index::Record;
@@ -42,12 +42,12 @@ fn int(value: &CellValue<'_>) -> i128 {
 proptest! {
     #[test]
     fn groups_add_up(records in records(), by in prop::sample::subsequence(vec!["tool", "channel", "result", "day"], 0..4)) {
-        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, Kind::Steps.things())).collect();
-        let keys: Vec<_> = by.iter().filter_map(|name| Kind::Steps.find(name)).collect();
+        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, QueryKind::Steps.things())).collect();
+        let keys: Vec<_> = by.iter().filter_map(|name| QueryKind::Steps.find(name)).collect();
         let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
-            .map(|text| Aggregate::parse(text, Kind::Steps).unwrap());
+            .map(|text| Aggregate::parse(text, QueryKind::Steps).unwrap());
         let groups = |rows: &[TableRow<'_>]| {
-            let mut groups = Groups::default();
+            let mut groups = RowGroups::default();
             for row in rows {
                 groups.add(*row, &keys, &aggregates);
             }
@@ -92,14 +92,14 @@ proptest! {
         limit in 0..8_usize,
     ) {
         let ask = |limit| Question {
-            kind: Kind::Steps,
+            kind: QueryKind::Steps,
             session: Vec::new(),
             row: Vec::new(),
-            columns: ["tool", "result", "duration_ms"].iter().filter_map(|name| Kind::Steps.find(name)).collect(),
+            columns: ["tool", "result", "duration_ms"].iter().filter_map(|name| QueryKind::Steps.find(name)).collect(),
             keys: Vec::new(),
             aggregates: Vec::new(),
             is_grouped: false,
-            order: Kind::Steps.find(order).map_or(Order::Given, Order::Column),
+            order: QueryKind::Steps.find(order).map_or(Order::Given, Order::Column),
             reverse,
             limit,
             here: String::new(),
@@ -107,7 +107,7 @@ proptest! {
         let answer = |question: &Question| {
             let mut all = Gathered::default();
             for record in &records {
-                all.add(Gathered::of(rows(record, false, Kind::Steps.things()), question), question);
+                all.add(Gathered::of(rows(record, false, QueryKind::Steps.things()), question), question);
             }
             all.answer(question)
         };
@@ -131,7 +131,7 @@ proptest! {
 #[test]
 fn every_column_of_every_kind_is_found_by_its_name() {
     use clap::ValueEnum as _;
-    for kind in Kind::value_variants() {
+    for kind in QueryKind::value_variants() {
         let columns = kind.columns();
         assert!(columns.len() >= 5, "{}", kind.name());
         for chosen in &columns {

@@ -9,10 +9,10 @@ use crate::index::{Query, Snapshot};
 /// Says what to try, on stderr.
 pub(super) fn give(snapshot: &Snapshot, query: &Query, options: &SearchOptions, cx: &Context<'_>) -> Result<()> {
     if snapshot.is_empty() {
-        cx.ui.note("nothing found: there are no sessions in this vault yet");
+        cx.ui.note("no match: the vault holds no session");
         return Ok(());
     }
-    cx.ui.note("nothing found");
+    cx.ui.note("no match");
     for advice in advise(snapshot, query, options)? {
         cx.ui.note(&format!("  {}", words(&advice)));
     }
@@ -40,10 +40,10 @@ fn words(advice: &Advice) -> String {
             let ids: Vec<String> = ids.iter().map(|id| one_line(id)).collect();
             format!("{} {verb} all of it, in different blocks: {}{more}", plural(*count, "session"), ids.join(", "))
         }
-        Advice::Nowhere(part) => format!("`{}` is nowhere", one_line(part)),
+        Advice::Nowhere(part) => format!("`{}` has no match", one_line(part)),
         Advice::Near(part, near) => {
             let near: Vec<String> = near.iter().map(|(word, count)| format!("{} ({count})", one_line(word))).collect();
-            format!("`{}` is nowhere; nearly: {}", one_line(part), near.join(", "))
+            format!("`{}` has no match; similar: {}", one_line(part), near.join(", "))
         }
     }
 }

@@ -13,17 +13,18 @@ use jiff::Timestamp;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
+use crate::commands::output::most;
 use crate::commands::{Context, Output, Raw, language, reading};
 use crate::index::entry::hidden;
-use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, Totals, any_word};
+use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
 use crate::index::{NoteKey, Query, SessionRow};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Vault, VaultPath};
 
-use output::{Found, Group, Line, Listing};
+use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing};
 use passage::Passage;
-use told::Told;
+use told::TranscriptLine;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +41,8 @@ const PER_SESSION: usize = 3;
 /// Find words in all sessions
 ///
 /// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. Where no block holds all of
-/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. "…" is an exact phrase,
+/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. Sessions that hold every
+/// part in different blocks are marked `(different blocks)`. "…" is an exact phrase,
 /// auth* a prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
 /// src/auth.rs, fooBar, error[E0308].
 ///
@@ -50,7 +52,7 @@ const PER_SESSION: usize = 3;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
 pub struct Args {
-    /// What to look for; quote it for the shell
+    /// The query; quote it for the shell
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Only the paths of the notes
@@ -59,7 +61,7 @@ pub struct Args {
     /// Only the number of hits
     #[arg(long, conflicts_with = "open")]
     count: bool,
-    /// At most that many hits; 0: all
+    /// Hits to show; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Lines around each hit
@@ -67,7 +69,7 @@ pub struct Args {
     context: usize,
     /// Order; sessions that hold any of the words come by relevance
     #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
-    sort: Sort,
+    sort: SearchSort,
     /// Every word may be misspelt
     #[arg(long)]
     fuzzy: bool,
@@ -76,12 +78,12 @@ pub struct Args {
     any: bool,
     /// Open a hit, the first unless a number says another, in `$VISUAL` or `$EDITOR`; or in `obsidian`
     #[arg(long, value_name = "N|obsidian", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
-    open: Option<open::Place>,
+    open: Option<open::OpenPlace>,
 }
 
 /// What to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
+enum SearchSort {
     /// The best first
     Relevance,
     /// The newest first
@@ -93,8 +95,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
-    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let by_time = args.sort == Sort::Time;
+    let limit = most(args.limit);
+    let by_time = args.sort == SearchSort::Time;
     let options = SearchOptions {
         order: if by_time { Order::Time } else { Order::Relevance },
         limit: if args.count { 1 } else { limit.max(args.open.as_ref().map_or(1, |place| place.number)) },
@@ -109,28 +111,37 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let search = Search::new(&snapshot, &query, &options);
     let strict = if args.any { Vec::new() } else { search.hits()? };
     if args.count {
-        let totals = if strict.is_empty() { Totals::default() } else { search.totals()? };
-        return Ok(Box::new(output::Count(totals)));
+        let totals = if strict.is_empty() {
+            in_different_blocks(&snapshot, &query, &options)?.totals
+        } else {
+            search.totals()?
+        };
+        return Ok(Box::new(output::HitCount(totals)));
     }
     let is_any = strict.is_empty() && (args.any || query.words().len() > 1);
-    let AnyWord { hits, totals } = match () {
+    let mut matched = if is_any { MatchKind::AnyWord } else { MatchKind::OneBlock };
+    let AnyWord { mut hits, mut totals } = match () {
         () if is_any => any_word(&snapshot, &query, &options)?,
         () if strict.is_empty() => AnyWord::default(),
         () => AnyWord { hits: strict, totals: search.totals()? },
     };
     if hits.is_empty() {
+        AnyWord { hits, totals } = in_different_blocks(&snapshot, &query, &options)?;
+        matched = MatchKind::DifferentBlocks;
+    }
+    if hits.is_empty() {
         advice::give(&snapshot, &query, &options, cx)?;
-    } else if is_any {
+    } else if matched == MatchKind::AnyWord {
         advice::nowhere(&snapshot, &query, &options, cx)?;
     }
     let marker = Marker::new(&query, args.fuzzy);
-    let mut found = Found { query: text, is_any, totals, groups: Vec::new(), now: cx.env.now() };
+    let mut found = FoundHits { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
     let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
     for hit in &hits {
         let Some(row) = snapshot.session(hit.key) else { continue };
         let place = *places.entry(hit.key).or_insert_with(|| {
-            found.groups.push(Group::of(row));
+            found.groups.push(HitGroup::of(row));
             found.groups.len() - 1
         });
         if args.files {
@@ -138,17 +149,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
         let (text, lines) = notes.entry(hit.key).or_insert_with(|| read(&vault, row));
         let passage = Passage::of(text, lines, hit, &marker, args.context);
-        found.groups[place].hits.push(Line {
+        found.groups[place].hits.push(HitLine {
             number: 0,
             kind: hit.kind.clone(),
             passage,
             time: hit.time.or(row.started),
             score: hit.score,
-            told: hit.evidence.and_then(|line| Told::of(row, line, hit.source.clone())),
+            told: hit.evidence.and_then(|line| TranscriptLine::of(row, line, hit.source.clone())),
         });
     }
     if args.files {
-        return Ok(Box::new(Listing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
+        return Ok(Box::new(PathListing { totals, paths: found.groups.into_iter().map(|group| group.path).collect() }));
     }
     found.count();
     told::quote(&mut found, &snapshot, &Transcripts::of(&vault, cx.env), &marker);
@@ -163,7 +174,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shown = found.shown() as u64;
     if shown > 0 && shown < totals.hits {
         let sessions = plural(totals.sessions, "session");
-        let all = if is_any { sessions } else { format!("{} in {sessions}", plural(totals.hits, "hit")) };
+        let all = if matched == MatchKind::OneBlock {
+            format!("{} in {sessions}", plural(totals.hits, "hit"))
+        } else {
+            sessions
+        };
         cx.ui.note(&format!("{shown} of {all}; all of them: -n 0"));
     }
     Ok(Box::new(found))

@@ -10,13 +10,13 @@ use crate::commands::{Context, Launch, Output, View};
 
 /// Which hit, and where to open it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct OpenPlace {
     /// From 1.
     pub(super) number: usize,
     obsidian: bool,
 }
 
-impl FromStr for Place {
+impl FromStr for OpenPlace {
     type Err = String;
 
     /// `3`, `obsidian`, `obsidian:3`.
@@ -33,7 +33,7 @@ impl FromStr for Place {
     }
 }
 
-impl Place {
+impl OpenPlace {
     /// Opens a line of a note.
     pub(super) fn open(&self, note: &Path, line: usize, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let (program, args) = if self.obsidian {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn places() {
-        let place = |text: &str| text.parse::<Place>().map(|place| (place.number, place.obsidian));
+        let place = |text: &str| text.parse::<OpenPlace>().map(|place| (place.number, place.obsidian));
         assert_eq!(place("3"), Ok((3, false)));
         assert_eq!(place("obsidian"), Ok((1, true)));
         assert_eq!(place("obsidian:2"), Ok((2, true)));

@@ -7,35 +7,56 @@ use serde_json::{Value, json};
 
 use super::excerpt::Piece;
 use super::passage::Passage;
-use super::told::Told;
+use super::told::TranscriptLine;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
 use crate::index::search::Totals;
 use crate::index::{NoteKey, SessionRow};
 
+/// How the hits hold what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MatchKind {
+    /// A block holds all of it.
+    OneBlock,
+    /// The session holds all of it, in different blocks.
+    DifferentBlocks,
+    /// The session holds any of the words, and no block all of them.
+    AnyWord,
+}
+
+impl MatchKind {
+    /// `match` of the JSON.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::OneBlock => "all",
+            Self::DifferentBlocks => "blocks",
+            Self::AnyWord => "any",
+        }
+    }
+}
+
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundHits {
     pub(super) query: String,
-    /// Whether the sessions hold any of the words, and no block all of them.
-    pub(super) is_any: bool,
+    pub(super) matched: MatchKind,
     pub(super) totals: Totals,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<HitGroup>,
     pub(super) now: Timestamp,
 }
 
 /// The hits of one session.
-pub(super) struct Group {
+pub(super) struct HitGroup {
     pub(super) key: NoteKey,
     pub(super) path: String,
     id: String,
     title: String,
     status: Option<String>,
-    pub(super) hits: Vec<Line>,
+    pub(super) hits: Vec<HitLine>,
 }
 
 /// A hit as it is shown.
-pub(super) struct Line {
+pub(super) struct HitLine {
     /// Its number, for `--open`.
     pub(super) number: usize,
     pub(super) kind: String,
@@ -43,10 +64,10 @@ pub(super) struct Line {
     pub(super) time: Option<Timestamp>,
     pub(super) score: f32,
     /// What the transcript says, where the note does not.
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<TranscriptLine>,
 }
 
-impl Group {
+impl HitGroup {
     pub(super) fn of(row: &SessionRow) -> Self {
         Self {
             key: NoteKey::of_text(&row.path),
@@ -59,7 +80,7 @@ impl Group {
     }
 }
 
-impl Found {
+impl FoundHits {
     /// Numbers the hits as they are shown.
     pub(super) fn count(&mut self) {
         for (index, hit) in self.groups.iter_mut().flat_map(|group| &mut group.hits).enumerate() {
@@ -79,7 +100,7 @@ impl Found {
     }
 }
 
-impl Output for Found {
+impl Output for FoundHits {
     fn text(&self, view: &View) -> String {
         let mut out = String::new();
         let width = if view.terminal { view.width } else { view.width.max(160) };
@@ -95,9 +116,11 @@ impl Output for Found {
             if let Some(status) = &group.status {
                 out.push_str(&paint(style::DIM, format!(" · {}", one_line(status))));
             }
-            if self.is_any {
-                out.push_str(&paint(style::DIM, " (any word)"));
-            }
+            out.push_str(&match self.matched {
+                MatchKind::OneBlock => String::new(),
+                MatchKind::DifferentBlocks => paint(style::DIM, " (different blocks)"),
+                MatchKind::AnyWord => paint(style::DIM, " (any word)"),
+            });
             out.push('\n');
             for hit in &group.hits {
                 let place = format!("{}:{}", one_line(&group.path), hit.passage.line);
@@ -131,11 +154,15 @@ impl Output for Found {
             }
         }
         if view.terminal && !self.groups.is_empty() {
-            let all = plural(self.totals.hits, if self.is_any { "session" } else { "hit" });
+            let all = plural(self.totals.hits, if self.matched == MatchKind::OneBlock { "hit" } else { "session" });
             let shown =
                 if (self.shown() as u64) < self.totals.hits { format!("{} of ", self.shown()) } else { String::new() };
             let sessions = plural(self.totals.sessions, "session");
-            let told = if self.is_any { " with any of the words".to_owned() } else { format!(" in {sessions}") };
+            let told = match self.matched {
+                MatchKind::OneBlock => format!(" in {sessions}"),
+                MatchKind::DifferentBlocks => " with all of it, in different blocks".to_owned(),
+                MatchKind::AnyWord => " with any of the words".to_owned(),
+            };
             let _ = writeln!(out, "\n{}", paint(style::DIM, format!("{shown}{all}{told}")));
         }
         out
@@ -146,7 +173,7 @@ impl Output for Found {
         Ok(json!({
             "schema": 1,
             "query": self.query,
-            "match": if self.is_any { "any" } else { "all" },
+            "match": self.matched.name(),
             "total": self.totals.hits,
             "sessions": self.totals.sessions,
             "hits": hits.collect::<Vec<_>>(),
@@ -163,8 +190,8 @@ impl Output for Found {
     }
 }
 
-impl Line {
-    fn json(&self, group: &Group) -> Value {
+impl HitLine {
+    fn json(&self, group: &HitGroup) -> Value {
         let lines = self.passage.lines.iter().map(|(line, pieces)| json!({ "line": line, "pieces": pieces }));
         let own = self.passage.lines.iter().find(|(line, _)| *line == self.passage.line).map(|(_, pieces)| pieces);
         let told = self.told.as_ref().map(|told| &told.pieces).filter(|pieces| !pieces.is_empty());
@@ -189,12 +216,12 @@ impl Line {
 }
 
 /// `--files`.
-pub(super) struct Listing {
+pub(super) struct PathListing {
     pub(super) totals: Totals,
     pub(super) paths: Vec<String>,
 }
 
-impl Output for Listing {
+impl Output for PathListing {
     fn text(&self, _: &View) -> String {
         self.paths.iter().flat_map(|path| [one_line(path), "\n".to_owned()]).collect()
     }
@@ -209,9 +236,9 @@ impl Output for Listing {
 }
 
 /// `--count`.
-pub(super) struct Count(pub(super) Totals);
+pub(super) struct HitCount(pub(super) Totals);
 
-impl Output for Count {
+impl Output for HitCount {
     fn text(&self, _: &View) -> String {
         format!("{}\n", self.0.hits)
     }

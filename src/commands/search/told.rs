@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::excerpt::Piece;
-use super::output::{Found, Line};
+use super::output::{FoundHits, HitLine};
 use super::passage::{best, line_of};
 use crate::base::Lines;
 use crate::index::search::Marker;
@@ -18,7 +18,7 @@ const MOST: u64 = 256 << 20;
 
 /// A line of a transcript.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Told {
+pub(super) struct TranscriptLine {
     pub(super) transcript: String,
     /// From 1.
     pub(super) line: u64,
@@ -28,7 +28,7 @@ pub(super) struct Told {
     pub(super) pieces: Vec<Piece>,
 }
 
-impl Told {
+impl TranscriptLine {
     /// The place alone.
     pub(super) fn of(row: &SessionRow, line: u64, source: Option<String>) -> Option<Self> {
         let named = row.transcript.as_deref()?;
@@ -44,12 +44,12 @@ fn beside(path: &str, name: &str) -> String {
 }
 
 /// Reads what is to be shown.
-pub(super) fn quote(found: &mut Found, snapshot: &Snapshot, transcripts: &Transcripts, marker: &Marker) {
+pub(super) fn quote(found: &mut FoundHits, snapshot: &Snapshot, transcripts: &Transcripts, marker: &Marker) {
     let mut left = MOST;
     for group in &mut found.groups {
         let Some(row) = snapshot.session(group.key) else { continue };
         let mut wanted: BTreeMap<Option<String>, BTreeSet<u64>> = BTreeMap::new();
-        for told in group.hits.iter().filter_map(|hit: &Line| hit.told.as_ref()) {
+        for told in group.hits.iter().filter_map(|hit: &HitLine| hit.told.as_ref()) {
             wanted.entry(told.source.clone()).or_default().insert(told.line);
         }
         for (source, wanted) in wanted {

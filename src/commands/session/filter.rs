@@ -10,7 +10,7 @@ use crate::session::{Agent, Status};
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
-pub(in crate::commands) struct Filter {
+pub(in crate::commands) struct SessionFilter {
     /// Status; may be given again
     #[arg(long, value_name = "STATUS")]
     pub(in crate::commands) status: Vec<String>,
@@ -42,7 +42,7 @@ pub(in crate::commands) struct Chosen {
     project: Option<String>,
 }
 
-impl Filter {
+impl SessionFilter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
     pub(in crate::commands) fn read(&self, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
@@ -112,7 +112,7 @@ fn status(word: &str) -> Result<Status> {
 /// A point in time, as [`moment`] reads it.
 pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
     moment(text, end, env.now()).ok_or_else(|| {
-        Error::usage(format!("{option}: `{text}` is no time"))
+        Error::usage(format!("{option}: `{text}` is not a time"))
             .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
     })
 }
@@ -136,9 +136,9 @@ mod tests {
         assert_eq!(at("2026-11-01T09:00:00+01:00", false), "2026-11-01T08:00:00Z");
         assert_eq!(at("7d", false), "2026-11-13T12:30:00Z");
         assert_eq!(at("yesterday", false), "2026-11-19T00:00:00Z");
-        assert_eq!(at("someday", false), "--since: `someday` is no time");
-        assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is no time");
-        assert_eq!(at("é", false), "--since: `é` is no time");
+        assert_eq!(at("someday", false), "--since: `someday` is not a time");
+        assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is not a time");
+        assert_eq!(at("é", false), "--since: `é` is not a time");
     }
 
     #[test]
@@ -151,15 +151,23 @@ mod tests {
             project: Some("~/code/api".into()),
             ..SessionRow::default()
         };
-        let holds = |filter: Filter| filter.read(&env()).unwrap().matches_row(&row);
-        assert!(holds(Filter::default()));
-        assert!(holds(Filter { status: vec!["failed,completed".into()], ..Filter::default() }));
-        assert!(!holds(Filter { status: vec!["failed".into()], ..Filter::default() }));
-        assert!(holds(Filter { agent: vec!["@coder".into()], channel: vec!["#dev".into()], ..Filter::default() }));
-        assert!(holds(Filter { agent: vec!["coder@2.0".into()], ..Filter::default() }));
-        assert!(!holds(Filter { agent: vec!["coder@1.0".into()], ..Filter::default() }));
-        assert!(holds(Filter { project: Some(".".into()), since: Some("today".into()), ..Filter::default() }));
-        assert!(!holds(Filter { until: Some("yesterday".into()), ..Filter::default() }));
-        assert!(Filter { status: vec!["done".into()], ..Filter::default() }.read(&env()).is_err());
+        let holds = |filter: SessionFilter| filter.read(&env()).unwrap().matches_row(&row);
+        assert!(holds(SessionFilter::default()));
+        assert!(holds(SessionFilter { status: vec!["failed,completed".into()], ..SessionFilter::default() }));
+        assert!(!holds(SessionFilter { status: vec!["failed".into()], ..SessionFilter::default() }));
+        assert!(holds(SessionFilter {
+            agent: vec!["@coder".into()],
+            channel: vec!["#dev".into()],
+            ..SessionFilter::default()
+        }));
+        assert!(holds(SessionFilter { agent: vec!["coder@2.0".into()], ..SessionFilter::default() }));
+        assert!(!holds(SessionFilter { agent: vec!["coder@1.0".into()], ..SessionFilter::default() }));
+        assert!(holds(SessionFilter {
+            project: Some(".".into()),
+            since: Some("today".into()),
+            ..SessionFilter::default()
+        }));
+        assert!(!holds(SessionFilter { until: Some("yesterday".into()), ..SessionFilter::default() }));
+        assert!(SessionFilter { status: vec!["done".into()], ..SessionFilter::default() }.read(&env()).is_err());
     }
 }

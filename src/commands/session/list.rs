@@ -6,36 +6,43 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::filter::Filter;
+use super::filter::SessionFilter;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
-use crate::commands::output::{Align, Cell, Found, Table, amount, minute, rows};
+use crate::commands::output::{
+    Align, Cell, Estimate, Found, Table, amount, duration, minute, most, proof_text, rows, usd,
+};
+use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
 use crate::index::table::SubagentIds;
+use crate::price::Prices;
 use crate::session::Status;
 
 /// List sessions, newest first
 ///
-/// Sessions of sub-agents are left out unless `--all`.
+/// Sessions of sub-agents are excluded unless `--all` is given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// With the sessions of sub-agents
+    /// Include the sessions of sub-agents
     #[arg(short, long)]
     all: bool,
     /// Order
     #[arg(long, value_enum, default_value = "started", value_name = "KEY")]
-    sort: Sort,
-    /// The other way round
+    sort: ListSort,
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
-    /// At most that many
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    /// Sessions to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    limit: usize,
+    /// Columns of the table, in this order
+    #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<ListColumn>,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
     #[command(flatten)]
     more: More,
 }
@@ -83,7 +90,7 @@ impl More {
 
 /// What to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
+enum ListSort {
     /// Newest first
     Started,
     /// Most first
@@ -109,32 +116,157 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.note("no session matches");
     }
     let total = rows.len();
-    rows.truncate(args.limit.unwrap_or(usize::MAX));
-    let sessions = rows.into_par_iter().with_min_len(256).map(|row| Row::of(row, subagents.has(row))).collect();
-    Ok(Box::new(List { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions }))
+    rows.truncate(most(args.limit));
+    let prices = prices(cx)?;
+    let of = |row| SessionListRow::of(row, subagents.has(row), &prices);
+    let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
+    let columns = if args.columns.is_empty() { ListColumn::USUAL.to_vec() } else { args.columns.clone() };
+    Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
 }
 
-fn sort(rows: &mut [&SessionRow], by: Sort) {
+fn sort(rows: &mut [&SessionRow], by: ListSort) {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
-        Sort::Started => rows.sort_by_key(|row| Reverse(row.started)),
-        Sort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
-        Sort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
-        Sort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
-        Sort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
+        ListSort::Started => rows.sort_by_key(|row| Reverse(row.started)),
+        ListSort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
+        ListSort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
+        ListSort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
+        ListSort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
+    }
+}
+
+/// A column of the table for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ListColumn {
+    /// Id
+    Id,
+    /// Status
+    Status,
+    /// What checks prove of the writes
+    Proof,
+    /// Begin, UTC
+    Started,
+    /// End, UTC
+    Ended,
+    /// Time without pauses of ten minutes and more
+    Active,
+    /// Time by the wall clock
+    Duration,
+    /// Agents
+    Agents,
+    /// Channel
+    Channel,
+    /// Steps
+    Steps,
+    /// Failed steps
+    Failed,
+    /// Tokens, without those read from a cache
+    Tokens,
+    /// Cost of its own tokens by list prices, an estimate in US dollars
+    Cost,
+    /// Primary model
+    Model,
+    /// Project
+    Project,
+    /// Title
+    Title,
+    /// Path of the note
+    Path,
+}
+
+impl ListColumn {
+    /// Where none are asked for.
+    const USUAL: &'static [Self] = &[
+        Self::Id,
+        Self::Status,
+        Self::Started,
+        Self::Agents,
+        Self::Channel,
+        Self::Steps,
+        Self::Failed,
+        Self::Tokens,
+        Self::Title,
+    ];
+
+    const fn heading(self) -> (&'static str, Align) {
+        match self {
+            Self::Id => ("SESSION", Align::Left),
+            Self::Status => ("STATUS", Align::Left),
+            Self::Proof => ("PROOF", Align::Left),
+            Self::Started => ("STARTED", Align::Left),
+            Self::Ended => ("ENDED", Align::Left),
+            Self::Active => ("ACTIVE", Align::Right),
+            Self::Duration => ("WALL CLOCK", Align::Right),
+            Self::Agents => ("AGENTS", Align::Left),
+            Self::Channel => ("CHANNEL", Align::Left),
+            Self::Steps => ("STEPS", Align::Right),
+            Self::Failed => ("FAILED", Align::Right),
+            Self::Tokens => ("TOKENS", Align::Right),
+            Self::Cost => ("US$ (ESTIMATE)", Align::Right),
+            Self::Model => ("MODEL", Align::Left),
+            Self::Project => ("PROJECT", Align::Left),
+            Self::Title => ("TITLE", Align::Left),
+            Self::Path => ("PATH", Align::Left),
+        }
+    }
+
+    fn cell(self, row: &SessionListRow) -> Cell {
+        let or_none = |text: Option<&str>| Cell::new(text.unwrap_or("–"));
+        let time = |time: Option<Timestamp>| Cell::new(time.map_or_else(|| "–".into(), minute));
+        let took = |ms: Option<u64>| Cell::new(ms.map_or_else(|| "–".into(), |ms| duration(ms / 1_000)));
+        match self {
+            Self::Id => Cell::new(&row.id).style(style::ID),
+            Self::Status => {
+                let look = match row.status {
+                    Some(Status::Active | Status::Paused | Status::Abandoned) => style::WARN,
+                    Some(Status::Failed) => style::BAD,
+                    Some(Status::Completed) => style::GOOD,
+                    Some(Status::Other(_)) | None => style::DIM,
+                };
+                or_none(row.status.as_ref().map(Status::as_str)).style(look)
+            }
+            Self::Proof => or_none(row.proof_text.as_deref()).style(match row.proof.as_deref() {
+                Some("green") => style::GOOD,
+                Some("failing") => style::BAD,
+                Some(_) => style::WARN,
+                None => style::DIM,
+            }),
+            Self::Started => time(row.started),
+            Self::Ended => time(row.ended),
+            Self::Active => took(row.active_ms),
+            Self::Duration => took(row.duration_ms),
+            Self::Agents => Cell::new(agents(&row.participants)).style(style::AGENT),
+            Self::Channel => or_none(row.channel.as_deref()).style(style::CHANNEL),
+            Self::Steps => Cell::new(row.steps.to_string()),
+            Self::Failed if row.failures > 0 => Cell::new(row.failures.to_string()).style(style::BAD),
+            Self::Failed => Cell::new("–").style(style::DIM),
+            Self::Tokens => Cell::new(row.tokens.map_or_else(|| "–".into(), amount)),
+            // What has tokens without a price costs more than is known.
+            Self::Cost => Cell::new(match (row.estimated_cost_usd, row.unpriced_tokens) {
+                (None, _) => "unknown".to_owned(),
+                (Some(cost), 0) => usd(cost),
+                (Some(cost), _) => format!("{} + unknown", usd(cost)),
+            }),
+            Self::Model => or_none(row.model.as_deref()),
+            Self::Project => or_none(row.project.as_deref()),
+            Self::Title => Cell::new(&row.title),
+            Self::Path => Cell::new(&row.path),
+        }
     }
 }
 
 #[derive(Debug, Serialize)]
-struct List {
+struct SessionList {
     schema: u32,
     total: usize,
     hidden_subagents: u64,
-    sessions: Vec<Row>,
+    sessions: Vec<SessionListRow>,
+    #[serde(skip)]
+    columns: Vec<ListColumn>,
 }
 
-/// The fields of [`Row`].
+/// The fields of [`SessionListRow`].
 const COLUMNS: &[&str] = &[
     "id",
     "status",
@@ -147,6 +279,12 @@ const COLUMNS: &[&str] = &[
     "failures",
     "tokens",
     "cost_usd",
+    "estimated_cost_usd",
+    "unpriced_tokens",
+    "active_ms",
+    "duration_ms",
+    "proof",
+    "writes_after_check",
     "model",
     "project",
     "subagent",
@@ -154,7 +292,7 @@ const COLUMNS: &[&str] = &[
 ];
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct SessionListRow {
     id: String,
     status: Option<Status>,
     started: Option<Timestamp>,
@@ -165,15 +303,27 @@ struct Row {
     steps: u64,
     failures: u64,
     tokens: Option<u64>,
+    /// As the record of the agent has it.
     cost_usd: Option<f64>,
+    /// By list prices, for its own tokens.
+    estimated_cost_usd: Option<f64>,
+    /// Tokens that the estimate leaves out.
+    unpriced_tokens: u64,
+    active_ms: Option<u64>,
+    duration_ms: Option<u64>,
+    proof: Option<String>,
+    writes_after_check: u64,
+    #[serde(skip)]
+    proof_text: Option<String>,
     model: Option<String>,
     project: Option<String>,
     subagent: bool,
     path: String,
 }
 
-impl Row {
-    fn of(it: &SessionRow, subagent: bool) -> Self {
+impl SessionListRow {
+    fn of(it: &SessionRow, subagent: bool, prices: &Prices) -> Self {
+        let estimate = Estimate::of(it, prices);
         Self {
             id: it.id.clone(),
             status: it.status.as_deref().map(Status::parse),
@@ -186,6 +336,13 @@ impl Row {
             failures: it.failed_steps,
             tokens: it.tokens,
             cost_usd: it.cost_usd,
+            estimated_cost_usd: estimate.known_usd,
+            unpriced_tokens: estimate.unpriced,
+            active_ms: it.active_ms,
+            duration_ms: it.duration_ms,
+            proof: it.proof.clone(),
+            writes_after_check: it.writes_after_check,
+            proof_text: proof_text(it),
             model: it.model.clone(),
             project: it.project.clone(),
             subagent,
@@ -194,7 +351,7 @@ impl Row {
     }
 }
 
-impl Found for List {
+impl Found for SessionList {
     fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
@@ -203,41 +360,11 @@ impl Found for List {
         if self.sessions.is_empty() {
             return String::new();
         }
-        let mut table = Table::new(&[
-            ("SESSION", Align::Left),
-            ("STATUS", Align::Left),
-            ("STARTED", Align::Left),
-            ("AGENTS", Align::Left),
-            ("CHANNEL", Align::Left),
-            ("STEPS", Align::Right),
-            ("FAILED", Align::Right),
-            ("TOKENS", Align::Right),
-            ("TITLE", Align::Left),
-        ]);
-        table.extend(&self.sessions, |row| {
-            let status = row.status.as_ref().map_or("–", Status::as_str);
-            let look = match row.status {
-                Some(Status::Active | Status::Paused) => style::WARN,
-                Some(Status::Failed | Status::Abandoned) => style::BAD,
-                Some(Status::Completed) => style::GOOD,
-                Some(Status::Other(_)) | None => style::DIM,
-            };
-            [
-                Cell::new(&row.id).style(style::ID),
-                Cell::new(status).style(look),
-                Cell::new(row.started.map_or_else(|| "–".into(), minute)),
-                Cell::new(agents(&row.participants)).style(style::AGENT),
-                Cell::new(row.channel.as_deref().unwrap_or("–")).style(style::CHANNEL),
-                Cell::new(row.steps.to_string()),
-                if row.failures > 0 {
-                    Cell::new(row.failures.to_string()).style(style::BAD)
-                } else {
-                    Cell::new("–").style(style::DIM)
-                },
-                Cell::new(row.tokens.map_or_else(|| "–".into(), amount)),
-                Cell::new(&row.title),
-            ]
-        });
+        let head: Vec<_> = self.columns.iter().map(|column| column.heading()).collect();
+        let mut table = Table::new(&head);
+        for row in &self.sessions {
+            table.row(self.columns.iter().map(|column| column.cell(row)));
+        }
         let mut text = table.render(view);
         if view.terminal {
             let mut foot = plural(self.total as u64, "session");
@@ -245,7 +372,7 @@ impl Found for List {
                 foot = format!("{} of {foot}", self.sessions.len());
             }
             if self.hidden_subagents > 0 {
-                foot = format!("{foot}; {} of sub-agents left out (--all)", self.hidden_subagents);
+                foot = format!("{foot}; {} of sub-agents excluded (--all shows them)", self.hidden_subagents);
             }
             text.push_str(&style::paint(style::DIM, foot));
             text.push('\n');

@@ -17,12 +17,12 @@ use crate::vault::{Catalog, Head, Vault};
 /// Commands on sessions.
 #[derive(Debug, clap::Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
-pub enum Command {
+pub enum SessionCommand {
     Start(start::Args),
     /// Pause a session
     ///
-    /// What was begun and has no result is written as a failure, the totals are brought up to date, and `resume_point` says
-    /// where the work goes on.
+    /// Steps that were begun and have no result are written as failed, the totals are updated, and `resume_point` names the
+    /// phase to resume.
     Pause(status::Args),
     /// Close a session that is done
     Complete(status::Args),
@@ -37,7 +37,7 @@ pub enum Command {
     Learn(learn::Args),
 }
 
-impl Command {
+impl SessionCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Start(args) => start::run(&args, cx),
@@ -54,7 +54,7 @@ impl Command {
     }
 }
 
-/// The current session, else the newest one; a sub-agent's only where there is no other.
+/// The current session, else the newest one that is not a sub-agent's.
 pub(in crate::commands) fn current_or_newest<'a>(
     catalog: &'a Catalog,
     vault: &Vault,
@@ -63,8 +63,11 @@ pub(in crate::commands) fn current_or_newest<'a>(
     if let Some(head) = catalog.current(vault, cx.env)? {
         return Ok(head);
     }
-    let newest = catalog
-        .sessions()
-        .max_by_key(|head| (!catalog.is_subagent(head), head.meta.started, std::cmp::Reverse(&head.path)));
-    newest.ok_or_else(|| Error::no("the vault holds no session").with_hint("`cru import claude` brings some in"))
+    catalog.newest().ok_or_else(|| {
+        if catalog.sessions().next().is_some() {
+            return Error::no("the vault holds no session but those of sub-agents")
+                .with_hint("name one; `cru session list --all` shows them");
+        }
+        Error::no("the vault holds no session").with_hint("`cru import claude` brings some in")
+    })
 }

@@ -20,7 +20,7 @@ use crate::vault::{Catalog, Head, Loaded, State, UserConfig, Vault, Writer};
 /// The most bytes of a pack that are given to a program as an argument; systems take 128 KiB.
 const LARGEST_ARGUMENT: usize = 120_000;
 
-/// Take a session up again
+/// Resume a session
 ///
 /// Makes the pack that the next agent needs: what the session is, where it stopped, all decisions, open tasks and
 /// questions, the last checkpoint, what the user said, and the newest phases, within a budget of tokens. Then sets the
@@ -121,7 +121,12 @@ fn prompt(loaded: &Loaded, options: &Options) -> String {
 fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Option<(Vec<Op>, String)> {
     let config = vault.config();
     let by_host = host::name(&loaded.session.meta, &config.resume).and_then(agent_table::by_host);
-    let wanted = args.phase.is_some() || args.agent.is_some() || !by_host.is_some_and(|agent| agent.hooks);
+    // A phase in which nothing was done yet is there to be used.
+    let point = loaded.session.meta.resume_point.as_deref();
+    let is_ready =
+        loaded.session.phases.last().is_some_and(|phase| phase.items.is_empty() && point == Some(phase.id.as_str()));
+    let is_told = by_host.is_some_and(|agent| agent.hooks);
+    let wanted = args.phase.is_some() || args.agent.is_some() || !(is_told || is_ready);
     wanted.then(|| {
         let agent = args.agent.as_deref().map(Agent::parse);
         let own = config.session.agent.as_deref().map(Agent::parse);
@@ -281,7 +286,7 @@ impl Output for Resumed {
         for part in &self.pack.parts {
             let heading = part.heading.trim_start_matches('#').trim();
             if part.heading.starts_with("##") {
-                let more = if part.left_out > 0 { format!(", {} left out", part.left_out) } else { String::new() };
+                let more = if part.left_out > 0 { format!(", {} omitted", part.left_out) } else { String::new() };
                 let _ = writeln!(text, "  {:28} {:>6} tokens{more}", heading, thousands(part.tokens));
             }
         }
@@ -301,7 +306,7 @@ impl Output for Resumed {
             let _ = writeln!(text, "The phase {phase} {} begun.", if self.written { "is" } else { "would be" });
         }
         if let Some(command) = &self.command {
-            let how = if command.native { "goes on with its own session" } else { "starts with the pack" };
+            let how = if command.native { "resumes its own session" } else { "starts with the pack" };
             let _ =
                 writeln!(text, "{}  {} in {}", paint(style::ID, command.line()), paint(style::DIM, how), command.cwd);
         }

@@ -13,7 +13,7 @@ use crate::live::start::{Start, start};
 use crate::session::{Agent, fold};
 use crate::vault::{Catalog, State, Vault};
 
-/// Begin a session
+/// Start a session
 ///
 /// Makes its note and prints its id. `export CRU_SESSION=$(cru session start "Refresh tokens")` makes it the session that
 /// `cru log` means. With --host-session the same one is found again instead of a second one made.
@@ -94,7 +94,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if started.created {
         cx.ui.note(&format!("hint: export CRU_SESSION={session}"));
     } else {
-        cx.ui.note(&format!("the session is there already: {}", started.target.path));
+        cx.ui.note(&format!("the session exists already: {}", started.target.path));
     }
     let note = started.target.path.to_string();
     Ok(Box::new(Begun { schema: 1, session, note, created: started.created }))

@@ -45,7 +45,7 @@ pub(in crate::commands) fn tell(
         cx.ui.warn(&format!("it is kept in {} until then", log.journal(target).path().display()));
         return Err(error);
     }
-    Ok(Box::new(Told {
+    Ok(Box::new(StatusChange {
         schema: 1,
         session: target.id.clone(),
         note: target.path.to_string(),
@@ -56,7 +56,7 @@ pub(in crate::commands) fn tell(
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct StatusChange {
     schema: u32,
     session: String,
     note: String,
@@ -65,7 +65,7 @@ struct Told {
     changed: bool,
 }
 
-impl Output for Told {
+impl Output for StatusChange {
     fn text(&self, _: &View) -> String {
         let already = if self.changed { "" } else { " already" };
         format!("{} is {}{already}\n", paint(style::ID, &self.session), self.status.as_str())

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::index::SessionRow;
+use crate::commands::output::Estimate;
+use crate::index::{SessionRow, ToolUse};
+use crate::price::Prices;
 use crate::session::Status;
 
 /// What many sessions come to.
@@ -20,40 +22,59 @@ pub(super) struct Figures {
     pub(super) subagent_sessions: u64,
     /// Completed, failed and abandoned ones.
     pub(super) closed_sessions: u64,
-    /// Failed and abandoned ones.
+    /// Failed ones.
     pub(super) failed_sessions: u64,
-    /// Failed and abandoned of closed ones.
+    /// Abandoned ones, which did not fail.
+    pub(super) abandoned_sessions: u64,
+    /// Failed of closed ones.
     pub(super) session_failure_rate: Option<f64>,
     /// Steps.
     pub(super) steps: u64,
-    /// Those that failed.
+    /// Those that failed; denied and interrupted ones did not.
     pub(super) failed_steps: u64,
     /// Failed steps of all steps.
     pub(super) step_failure_rate: Option<f64>,
-    /// Tokens; nothing where no session tells any.
+    /// Tokens without those read from a cache; nothing where no session tells any.
     pub(super) tokens: Option<u64>,
+    /// Tokens read from a cache; nothing where no session tells any.
+    pub(super) cache_read_tokens: Option<u64>,
     /// Tokens among them of sub-agents without a note.
     pub(super) tokens_without_note: u64,
-    /// Cost; nothing where no session tells one.
+    /// Cost by list prices, an estimate; nothing where no token has a price.
+    pub(super) estimated_cost_usd: Option<f64>,
+    /// Tokens whose price or model is unknown, cache reads included; the estimate is without them.
+    pub(super) unpriced_tokens: u64,
+    /// Cost as the records of agents have it; nothing where no session has one.
     pub(super) cost_usd: Option<f64>,
-    /// Sessions that tell a cost.
+    /// Sessions whose record has a cost.
     pub(super) sessions_with_cost: u64,
-    /// Sessions whose duration is known.
+    /// Sessions whose active time is known.
+    pub(super) sessions_with_active_time: u64,
+    /// Their active time: pauses of ten minutes and more do not count.
+    pub(super) active_ms: Option<u64>,
+    /// Average active time.
+    pub(super) average_active_ms: Option<u64>,
+    /// Median active time.
+    pub(super) median_active_ms: Option<u64>,
+    /// Sessions whose duration by the wall clock is known.
     pub(super) sessions_with_duration: u64,
-    /// Their average.
+    /// Their duration.
+    pub(super) duration_ms: Option<u64>,
+    /// Average duration.
     pub(super) average_duration_ms: Option<u64>,
-    /// Their median.
+    /// Median duration.
     pub(super) median_duration_ms: Option<u64>,
 }
 
 /// [`Figures`] that grow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct FigureSum {
     figures: Figures,
+    active: Vec<u64>,
     durations: Vec<u64>,
 }
 
-impl Sum {
+impl FigureSum {
     /// Adds a session.
     pub(super) fn add(&mut self, it: &Counted<'_>) {
         let (row, sum) = (it.row, &mut self.figures);
@@ -62,7 +83,8 @@ impl Sum {
         let status = row.status.as_deref().map(Status::parse);
         if status.as_ref().is_some_and(Status::is_closed) {
             sum.closed_sessions += 1;
-            sum.failed_sessions += u64::from(status != Some(Status::Completed));
+            sum.failed_sessions += u64::from(status == Some(Status::Failed));
+            sum.abandoned_sessions += u64::from(status == Some(Status::Abandoned));
         }
         sum.steps += row.steps;
         sum.failed_steps += row.failed_steps;
@@ -70,22 +92,45 @@ impl Sum {
         for tokens in row.tokens.into_iter().chain((it.orphans > 0).then_some(it.orphans)) {
             sum.tokens = Some(sum.tokens.unwrap_or(0).saturating_add(tokens));
         }
+        for tokens in row.usage.iter().filter_map(|usage| usage.cache_read) {
+            sum.cache_read_tokens = Some(sum.cache_read_tokens.unwrap_or(0).saturating_add(tokens));
+        }
+        if let Some(cost) = it.estimate.known_usd {
+            sum.estimated_cost_usd = Some(sum.estimated_cost_usd.unwrap_or(0.0) + cost);
+        }
+        sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(it.estimate.unpriced).saturating_add(it.orphans);
         if let Some(cost) = row.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0) {
             sum.cost_usd = Some(sum.cost_usd.unwrap_or(0.0) + cost);
             sum.sessions_with_cost += 1;
         }
+        self.active.extend(row.active_ms);
         self.durations.extend(row.duration_ms);
+    }
+
+    /// Adds the use of one tool by a session.
+    pub(super) fn add_tool(&mut self, it: &Counted<'_>, tool: &ToolUse) {
+        self.figures.sessions += 1;
+        self.figures.subagent_sessions += u64::from(it.subagent);
+        self.figures.steps += tool.steps;
+        self.figures.failed_steps += tool.failed;
     }
 
     /// What it came to.
     pub(super) fn done(self) -> Figures {
-        let Self { figures: mut sum, mut durations } = self;
+        let Self { figures: mut sum, mut active, mut durations } = self;
         sum.session_failure_rate = rate(sum.failed_sessions, sum.closed_sessions);
         sum.step_failure_rate = rate(sum.failed_steps, sum.steps);
         // Sums of cents have no more digits than cents of a cent.
-        sum.cost_usd = sum.cost_usd.map(|cost| (cost * 1e6).round() / 1e6);
+        sum.cost_usd = sum.cost_usd.map(rounded);
+        sum.estimated_cost_usd = sum.estimated_cost_usd.map(rounded);
+        active.sort_unstable();
+        sum.sessions_with_active_time = active.len() as u64;
+        sum.active_ms = whole(&active);
+        sum.average_active_ms = average(&active);
+        sum.median_active_ms = median(&active);
         durations.sort_unstable();
         sum.sessions_with_duration = durations.len() as u64;
+        sum.duration_ms = whole(&durations);
         sum.average_duration_ms = average(&durations);
         sum.median_duration_ms = median(&durations);
         sum
@@ -95,7 +140,7 @@ impl Sum {
 impl Figures {
     /// Of all of them.
     pub(super) fn of<'a>(sessions: impl IntoIterator<Item = &'a Counted<'a>>) -> Self {
-        let mut sum = Sum::default();
+        let mut sum = FigureSum::default();
         for it in sessions {
             sum.add(it);
         }
@@ -112,20 +157,23 @@ pub(super) struct Counted<'a> {
     pub(super) subagent: bool,
     /// Tokens of its sub-agents that have no note.
     pub(super) orphans: u64,
+    /// What its own tokens cost by list prices.
+    pub(super) estimate: Estimate,
 }
 
 /// Which sub-agents have a note of their own, and which sessions are of sub-agents.
 pub(super) struct Families<'a> {
     names: HashSet<&'a str>,
     children: HashSet<&'a str>,
+    prices: &'a Prices,
 }
 
 impl<'a> Families<'a> {
     /// Of all sessions of a vault, whichever of them are asked for.
-    pub(super) fn of(rows: &'a [SessionRow]) -> Self {
+    pub(super) fn of(rows: &'a [SessionRow], prices: &'a Prices) -> Self {
         let names = rows.iter().flat_map(|row| [row.id.as_str(), stem(&row.path)]).collect();
         let children = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|it| !it.is_empty());
-        Self { names, children: children.collect() }
+        Self { names, children: children.collect(), prices }
     }
 
     /// A session as it counts.
@@ -138,19 +186,29 @@ impl<'a> Families<'a> {
             subagent: row.subagent
                 || self.children.contains(row.id.as_str())
                 || self.children.contains(stem(&row.path)),
-            orphans: tokens.fold(0, u64::saturating_add),
+            orphans: tokens.fold(row.inline_tokens, u64::saturating_add),
+            estimate: Estimate::of(row, self.prices),
         }
     }
 }
 
 /// A note's name of its path.
-fn stem(path: &str) -> &str {
+pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
 fn rate(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| ((part as f64 / whole as f64) * 1e6).round() / 1e6)
+}
+
+/// Without what sums of binary fractions add behind the sixth digit.
+pub(super) fn rounded(cost: f64) -> f64 {
+    (cost * 1e6).round() / 1e6
+}
+
+fn whole(values: &[u64]) -> Option<u64> {
+    (!values.is_empty()).then(|| values.iter().copied().fold(0, u64::saturating_add))
 }
 
 fn average(values: &[u64]) -> Option<u64> {
@@ -178,7 +236,8 @@ mod tests {
     }
 
     fn figures(rows: &[SessionRow]) -> Figures {
-        let families = Families::of(rows);
+        let prices = Prices::default();
+        let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
         Figures::of(&counted)
     }
@@ -207,8 +266,8 @@ mod tests {
         rows[1].steps = 8;
         rows[1].failed_steps = 2;
         let closed = figures(&rows);
-        assert_eq!((closed.closed_sessions, closed.failed_sessions), (3, 2));
-        assert_eq!((closed.session_failure_rate, closed.step_failure_rate), (Some(0.666_667), Some(0.25)));
+        assert_eq!((closed.closed_sessions, closed.failed_sessions, closed.abandoned_sessions), (3, 1, 1));
+        assert_eq!((closed.session_failure_rate, closed.step_failure_rate), (Some(0.333_333), Some(0.25)));
     }
 
     #[test]

@@ -6,22 +6,28 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::figures::{Counted, Figures, Sum};
+use super::figures::{Counted, FigureSum, Figures};
 use crate::index::SessionRow;
-use crate::session::time;
+use crate::session::{Agent, time};
 
 /// What sessions have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum By {
-    /// The first agent that took part, with its version
+    /// The first agent that took part
     Agent,
+    /// The same with its version, as `--agent-versions` asks
+    #[value(skip)]
+    #[serde(rename = "agent")]
+    AgentVersion,
     /// The channel
     Channel,
     /// The status
     Status,
     /// The primary model
     Model,
+    /// The tool of a step
+    Tool,
     /// The working directory
     Project,
     /// The day they began, UTC
@@ -34,10 +40,11 @@ impl By {
     /// Heading of its table.
     pub(super) const fn heading(self) -> &'static str {
         match self {
-            Self::Agent => "AGENT",
+            Self::Agent | Self::AgentVersion => "AGENT",
             Self::Channel => "CHANNEL",
             Self::Status => "STATUS",
             Self::Model => "MODEL",
+            Self::Tool => "TOOL",
             Self::Project => "PROJECT",
             Self::Day => "DAY",
             Self::Week => "WEEK",
@@ -47,10 +54,11 @@ impl By {
     /// Its value on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Agent => "agent",
+            Self::Agent | Self::AgentVersion => "agent",
             Self::Channel => "channel",
             Self::Status => "status",
             Self::Model => "model",
+            Self::Tool => "tool",
             Self::Project => "project",
             Self::Day => "day",
             Self::Week => "week",
@@ -62,12 +70,15 @@ impl By {
         matches!(self, Self::Day | Self::Week)
     }
 
-    fn key(self, row: &SessionRow) -> Option<Cow<'_, str>> {
+    /// What a session belongs to; `None` also for tools, of which it has several.
+    pub(super) fn key(self, row: &SessionRow) -> Option<Cow<'_, str>> {
         let text = match self {
-            Self::Agent => row.agent.as_deref(),
+            Self::Agent => return row.agent.as_deref().map(|agent| Agent::parse(agent).name.into()),
+            Self::AgentVersion => row.agent.as_deref(),
             Self::Channel => row.channel.as_deref().map(|channel| channel.trim_start_matches('#')),
             Self::Status => row.status.as_deref(),
             Self::Model => row.model.as_deref(),
+            Self::Tool => None,
             Self::Project => row.project.as_deref(),
             Self::Day => return row.started.map(day).map(Cow::Owned),
             Self::Week => return row.started.map(week).map(Cow::Owned),
@@ -93,12 +104,12 @@ pub(super) struct Grouped {
     /// Of which kind.
     pub(super) by: By,
     /// All of them: by time the first comes first, others by tokens.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<SessionGroup>,
 }
 
 /// A group.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Group {
+pub(super) struct SessionGroup {
     /// What its sessions have in common; nothing where they do not tell.
     pub(super) key: Option<String>,
     #[serde(flatten)]
@@ -108,13 +119,21 @@ pub(super) struct Group {
 impl Grouped {
     /// Groups sessions.
     pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
-        let mut sums: BTreeMap<Option<Cow<'_, str>>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<Cow<'_, str>>, FigureSum> = BTreeMap::new();
         for it in sessions {
+            if by == By::Tool {
+                for tool in &it.row.tools {
+                    sums.entry(Some(tool.tool.as_str().into())).or_default().add_tool(it, tool);
+                }
+                continue;
+            }
             sums.entry(by.key(it.row)).or_default().add(it);
         }
-        let group =
-            |(key, sum): (Option<Cow<'_, str>>, Sum)| Group { key: key.map(Cow::into_owned), figures: sum.done() };
-        let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
+        let group = |(key, sum): (Option<Cow<'_, str>>, FigureSum)| SessionGroup {
+            key: key.map(Cow::into_owned),
+            figures: sum.done(),
+        };
+        let mut groups: Vec<SessionGroup> = sums.into_iter().map(group).collect();
         if !by.is_time() {
             groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
         }
@@ -126,11 +145,14 @@ impl Grouped {
 mod tests {
     use super::super::figures::Families;
     use super::*;
+    use crate::index::ToolUse;
+    use crate::price::Prices;
 
     fn keys(by: By, rows: &[SessionRow]) -> Vec<String> {
-        let families = Families::of(rows);
+        let prices = Prices::default();
+        let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
-        let shown = |it: &Group| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
+        let shown = |it: &SessionGroup| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
         Grouped::of(by, &counted).groups.iter().map(shown).collect()
     }
 
@@ -145,7 +167,7 @@ mod tests {
         };
         let rows = [
             row("2027-01-01T23:59:59Z", Some("b"), 1),
-            row("2026-12-28T00:00:00Z", Some("a"), 5),
+            row("2026-12-28T00:00:00Z", Some("a@1.0"), 5),
             row("2026-11-20T00:00:00Z", Some("b"), 1),
             row("", None, 9),
         ];
@@ -153,5 +175,12 @@ mod tests {
         assert_eq!(keys(By::Week, &rows), ["– 1", "2026-W47 1", "2026-W53 2"], "a week belongs to one year");
         assert_eq!(keys(By::Day, &rows), ["– 1", "2026-11-20 1", "2026-12-28 1", "2027-01-01 1"]);
         assert_eq!(keys(By::Channel, &rows), ["dev 4"]);
+        assert_eq!(keys(By::AgentVersion, &rows), ["– 1", "a@1.0 1", "b 2"]);
+        let used = |tool: &str| ToolUse { tool: tool.into(), steps: 2, failed: 1 };
+        let rows = [
+            SessionRow { tools: vec![used("Bash"), used("Read")], ..SessionRow::default() },
+            SessionRow { tools: vec![used("Bash")], ..SessionRow::default() },
+        ];
+        assert_eq!(keys(By::Tool, &rows), ["Bash 2", "Read 1"], "a session without steps has no tool");
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! From the rows of sessions alone, no note and no record is read.
 
+mod cost;
+mod cost_text;
 mod figures;
 mod group;
 mod page;
@@ -13,55 +15,94 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use self::cost::CostReport;
 use self::figures::{Families, Figures};
 use self::group::{By, Grouped};
 use super::output::Found;
+use super::prices::prices;
 use super::reading::{self, Asked};
-use super::session::filter::Filter;
+use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::{Error, Result, files};
 
 /// Tables of an overview.
-const OVERVIEW: &[By] = &[By::Status, By::Agent, By::Model, By::Channel, By::Project, By::Week];
+const OVERVIEW: &[By] = &[By::Status, By::Agent, By::Model, By::Tool, By::Channel, By::Project, By::Week];
 /// Rows of each of them.
 const OVERVIEW_ROWS: usize = 8;
 /// What a page of ours says of itself; only such a page is replaced.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"cru stats\">";
+const GENERATOR: &str = "cru stats";
 
-/// Add up sessions: tokens, cost, time, and how often they fail
+/// Show totals of sessions: tokens, cost, time, failure rates
 ///
 /// Each session counts once and with its own tokens alone, so those of sub-agents are not counted twice; tokens of a
-/// sub-agent that has no note here are taken from the session that started it. Sessions failed are those failed or
-/// abandoned, out of the closed ones; steps failed are out of all steps.
+/// sub-agent that has no note here are taken from the session that started it. Sessions failed are out of the closed
+/// ones; abandoned sessions are not failed. Steps failed are out of all steps; denied and interrupted steps are not
+/// failed. Tokens are without those read from a cache. Pauses of ten minutes and more do not count as active time.
+///
+/// The cost is an estimate: tokens by list prices, or by `[prices]` of the user's configuration. Tokens of a model
+/// without a price are named and not counted as free. With `--cost` a sub-agent counts in the session it worked for.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// One table for each of these, instead of the overview; may be given again
     #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',')]
     by: Vec<By>,
-    /// At most that many rows in a table
+    /// Rows of a table; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Without the sessions of sub-agents
+    /// Tokens and estimated cost by model, project and day, or by the keys of `--by`
+    #[arg(long, conflicts_with_all = ["no_subagents", "html"])]
+    cost: bool,
+    /// Keep versions of an agent apart
+    #[arg(long)]
+    agent_versions: bool,
+    /// Exclude the sessions of sub-agents
     #[arg(long)]
     no_subagents: bool,
     /// Write a page with charts to this file; `-` is stdout
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 impl Args {
     /// Rows of a table: of an overview few on a terminal and more on a page.
     fn rows(&self) -> usize {
         let few = if self.html.is_some() { page::ROWS } else { OVERVIEW_ROWS };
-        self.limit.or(self.by.is_empty().then_some(few)).unwrap_or(usize::MAX)
+        match self.limit {
+            Some(0) => usize::MAX,
+            Some(limit) => limit,
+            None if self.by.is_empty() => few,
+            None => usize::MAX,
+        }
+    }
+
+    /// The tables, in the order asked for; `overview` where none is.
+    fn kinds(&self, overview: &[By]) -> Vec<By> {
+        let asked = if self.by.is_empty() { overview } else { &self.by };
+        let versions = |by: &By| if self.agent_versions && *by == By::Agent { By::AgentVersion } else { *by };
+        let mut kinds: Vec<By> = asked.iter().map(versions).collect();
+        kinds.dedup();
+        kinds
     }
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
-    let families = Families::of(snapshot.sessions());
+    let prices = prices(cx)?;
+    if args.cost {
+        if args.by.contains(&By::Tool) {
+            return Err(Error::usage("--cost has no table by tool").with_hint(
+                "tokens are recorded by session and model; use --by model,project,day,agent,channel,status",
+            ));
+        }
+        let report = CostReport::of(snapshot.sessions(), &chosen, &prices, &args.kinds(cost::OVERVIEW), args.rows());
+        if report.total.sessions == 0 {
+            cx.ui.note("no session matches");
+        }
+        return Ok(Box::new(report));
+    }
+    let families = Families::of(snapshot.sessions(), &prices);
     let mut sessions: Vec<_> =
         snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
     if args.no_subagents {
@@ -71,15 +112,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.note("no session matches");
     }
     let overview = args.by.is_empty();
-    let kinds: Vec<By> = if overview {
-        OVERVIEW.iter().chain(args.html.is_some().then_some(&By::Day)).copied().collect()
-    } else {
-        let mut kinds = args.by.clone();
-        kinds.dedup();
-        kinds
-    };
+    let mut kinds = args.kinds(OVERVIEW);
+    if overview && args.html.is_some() {
+        kinds.push(By::Day);
+    }
     let starts = || sessions.iter().filter_map(|it| it.row.started);
-    let report = Report {
+    let report = StatsReport {
         schema: 1,
         first: starts().min(),
         last: starts().max(),
@@ -92,12 +130,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Some(file) = &args.html else { return Ok(Box::new(report)) };
     let name = vault.root().canonicalize().ok();
     let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
-    let html = page::render(&report, &name, cx.env.now())?;
+    let cost = CostReport::of(snapshot.sessions(), &chosen, &prices, cost::OVERVIEW, page::ROWS);
+    let html = page::render(&report, &cost, &name, cx.env.now())?;
     if file.as_os_str() == "-" {
         return Ok(Box::new(Raw { name: "html", text: html }));
     }
     write(&cx.absolute(file), &html)?;
-    Ok(Box::new(Made { schema: 1, output: file.clone(), sessions: report.total.sessions }))
+    Ok(Box::new(WrittenPage { schema: 1, output: file.clone(), sessions: report.total.sessions }))
 }
 
 /// Writes the page. A file that is there is replaced only if it is such a page.
@@ -107,15 +146,16 @@ fn write(file: &std::path::Path, html: &str) -> Result<()> {
     }
     let there = files::read(file)?;
     let head = &there[..there.len().min(1_024)];
-    if !String::from_utf8_lossy(head).contains(GENERATOR) {
-        return Err(Error::usage(format!("{} is there and no page of cru stats", file.display()))
-            .with_hint("name another file, or move that one away"));
+    let mark = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
+    if !String::from_utf8_lossy(head).contains(&mark) {
+        return Err(Error::usage(format!("{} exists and is not a page of cru stats", file.display()))
+            .with_hint("name another file, or move this one"));
     }
     files::put(file, html.as_bytes())
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct StatsReport {
     schema: u32,
     /// When the first began.
     first: Option<Timestamp>,
@@ -131,7 +171,7 @@ struct Report {
     limit: usize,
 }
 
-impl Found for Report {
+impl Found for StatsReport {
     fn is_empty(&self) -> bool {
         self.total.sessions == 0
     }
@@ -143,13 +183,13 @@ impl Found for Report {
 
 /// A page that was written.
 #[derive(Debug, Serialize)]
-struct Made {
+struct WrittenPage {
     schema: u32,
     output: PathBuf,
     sessions: u64,
 }
 
-impl Output for Made {
+impl Output for WrittenPage {
     fn text(&self, _: &View) -> String {
         let name = super::output::style::paint(super::output::style::ID, self.output.display());
         format!("{name}  {}\n", crate::base::text::plural(self.sessions, "session"))
@@ -176,6 +216,7 @@ mod tests {
     fn a_limit_is_that_of_a_page_too() {
         let rows = |line: &str| Line::parse_from(["stats"].into_iter().chain(line.split_whitespace())).args.rows();
         assert_eq!([rows(""), rows("--html x"), rows("--by day --html x")], [8, 30, usize::MAX]);
+        assert_eq!([rows("-n 0"), rows("-n 0 --html x")], [usize::MAX; 2], "0 is all");
         assert_eq!([rows("-n 3"), rows("-n 3 --html x"), rows("-n 3 --by day --html x")], [3, 3, 3]);
     }
 }

@@ -8,12 +8,15 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
+use super::cost::CostReport;
+use super::cost_text;
 use super::figures::Figures;
-use super::group::{By, Group, Grouped, day};
-use super::{GENERATOR, Report};
+use super::group::{By, Grouped, SessionGroup, day};
+use super::text::Share;
+use super::{GENERATOR, StatsReport};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::{Templates, amount, duration, minute, percent};
+use crate::commands::output::{Templates, amount, duration, minute, percent, usd};
 
 const STYLE: &str = include_str!("page.css");
 const TEMPLATES: &[(&str, &str)] = &[("stats.html", include_str!("../../../templates/html/stats.html"))];
@@ -23,14 +26,17 @@ pub(super) const ROWS: usize = 30;
 const COLUMNS: usize = 120;
 /// Weeks of a chart.
 const WEEKS: usize = 260;
+/// Headings of a table of costs behind its key.
+const COST_HEADINGS: [&str; 7] =
+    ["Sessions", "Input", "Output", "Cache writes", "Cache reads", "US$ (estimate)", "Tokens without price"];
 const WIDTH: usize = 1000;
 const HEIGHT: usize = 160;
 
 #[derive(Serialize)]
-struct PageValues<'a> {
+struct StatsValues<'a> {
+    /// Markup.
+    head: String,
     title: String,
-    style: &'static str,
-    generator: &'static str,
     now: String,
     /// The first and the last day.
     span: Option<(String, String)>,
@@ -40,7 +46,19 @@ struct PageValues<'a> {
     /// Of a chart.
     width: usize,
     height: usize,
+    costs: Vec<CostTableValues<'a>>,
+    /// What the costs are.
+    cost_note: String,
     tables: Vec<TableValues>,
+}
+
+#[derive(Serialize)]
+struct CostTableValues<'a> {
+    by: &'static str,
+    name: String,
+    headings: [&'static str; 7],
+    rows: Vec<(&'a str, [String; 7])>,
+    more: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +93,7 @@ struct TableValues {
     by: &'static str,
     /// The same as a heading.
     name: String,
-    share: &'static str,
+    headings: Vec<&'static str>,
     rows: Vec<RowValues>,
     /// What is not shown.
     more: Option<String>,
@@ -97,7 +115,9 @@ struct CellValues {
 }
 
 /// The page. Error: the built-in template cannot be used.
-pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> Result<String> {
+pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: Timestamp) -> Result<String> {
+    let templates = Templates::new(TEMPLATES)?;
+    let title = if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") };
     let columns = columns(&report.days);
     let charts = [
         chart("Tokens", &columns, |it| it.tokens.unwrap_or(0)),
@@ -105,10 +125,9 @@ pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> Result<Str
         chart("Failed steps", &columns, |it| it.failed_steps),
     ];
     let tables = report.by.iter().filter(|grouped| grouped.groups.iter().any(|it| it.key.is_some()));
-    let values = PageValues {
-        title: if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") },
-        style: STYLE,
-        generator: GENERATOR,
+    let values = StatsValues {
+        head: templates.head(&title, STYLE, GENERATOR)?,
+        title,
         now: minute(now),
         span: report.first.zip(report.last).map(|(first, last)| (day(first), day(last))),
         cards: cards(&report.total),
@@ -116,9 +135,14 @@ pub(super) fn render(report: &Report, vault: &str, now: Timestamp) -> Result<Str
         charts: charts.into_iter().flatten().collect(),
         width: WIDTH,
         height: HEIGHT,
+        costs: costs(cost),
+        cost_note: format!(
+            "Estimated by list prices of {} ({}), [prices] over them. Sub-agents are counted in their sessions.",
+            cost.prices_date, cost.prices_source
+        ),
         tables: tables.map(|grouped| table(grouped, &report.total, report.limit)).collect(),
     };
-    Templates::new(TEMPLATES)?.render("stats.html", values)
+    templates.render("stats.html", values)
 }
 
 /// What a chart over time shows: its label and figures, gaps filled.
@@ -167,7 +191,20 @@ fn cards(all: &Figures) -> Vec<CardValues> {
         0 => String::new(),
         tokens => format!("{} of sub-agents without a note", amount(tokens)),
     };
-    let cost = all.cost_usd.map_or_else(|| "–".to_owned(), |cost| format!("US$ {cost:.2}"));
+    let cost = all.estimated_cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("US$ {}", usd(cost)));
+    let unpriced = match all.unpriced_tokens {
+        0 => "estimated by list prices".to_owned(),
+        tokens => format!("estimated, without {} tokens of unknown price", amount(tokens)),
+    };
+    let recorded = match all.cost_usd {
+        None => unpriced,
+        Some(cost) => format!("{unpriced}; US$ {cost:.2} recorded by {}", plural(all.sessions_with_cost, "session")),
+    };
+    let reads = match all.cache_read_tokens {
+        None => without,
+        Some(tokens) if without.is_empty() => format!("{} read from caches", amount(tokens)),
+        Some(tokens) => format!("{without}; {} read from caches", amount(tokens)),
+    };
     let cards = [
         ("Sessions", thousands(all.sessions), subagents),
         (
@@ -181,9 +218,10 @@ fn cards(all: &Figures) -> Vec<CardValues> {
             percent(all.failed_steps, all.steps),
             format!("{} of {}", thousands(all.failed_steps), thousands(all.steps)),
         ),
-        ("Tokens", all.tokens.map_or_else(|| "–".to_owned(), amount), without),
-        ("Cost", cost, format!("told by {}", plural(all.sessions_with_cost, "session"))),
-        ("Duration", time(all.average_duration_ms), format!("on average, median {}", time(all.median_duration_ms))),
+        ("Tokens", all.tokens.map_or_else(|| "unknown".to_owned(), amount), reads),
+        ("Cost", cost, recorded),
+        ("Active time", time(all.active_ms), format!("median {}", time(all.median_active_ms))),
+        ("Wall clock", time(all.duration_ms), format!("median {}", time(all.median_duration_ms))),
     ];
     cards.into_iter().map(|(name, value, more)| CardValues { name, value, more }).collect()
 }
@@ -209,27 +247,80 @@ fn chart<'c>(name: &'static str, columns: &'c [(String, Figures)], of: fn(&Figur
 }
 
 fn table(grouped: &Grouped, all: &Figures, most: usize) -> TableValues {
-    let tokens = all.tokens.is_some_and(|tokens| tokens > 0);
-    let mut name = grouped.by.name().to_owned();
-    if let Some(first) = name.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    let share = Share::of(grouped.by, all);
+    let name = capital(grouped.by.name());
     let skip = if grouped.by.is_time() { grouped.groups.len().saturating_sub(most) } else { 0 };
-    let value = |it: &Figures| if tokens { it.tokens.unwrap_or(0) } else { it.sessions };
     let rows = grouped.groups.iter().skip(skip).take(most);
     let more = grouped.groups.len().saturating_sub(most) as u64;
     TableValues {
         by: grouped.by.name(),
         name,
-        share: if tokens { "Share of tokens" } else { "Share of sessions" },
-        rows: rows.map(|it| row(grouped.by, it, value(&it.figures), value(all))).collect(),
+        headings: headings(grouped.by, share),
+        rows: rows.map(|it| row(grouped.by, it, share.value(&it.figures), share.value(all))).collect(),
         more: (more > 0).then(|| {
             if grouped.by.is_time() { plural(more, "earlier one") } else { format!("{} more", thousands(more)) }
         }),
     }
 }
 
-fn row(by: By, it: &Group, part: u64, whole: u64) -> RowValues {
+fn capital(word: &str) -> String {
+    let mut word = word.to_owned();
+    if let Some(first) = word.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    word
+}
+
+fn costs(report: &CostReport) -> Vec<CostTableValues<'_>> {
+    let tables = report.by.iter().filter(|table| table.groups.iter().any(|group| group.key.is_some()));
+    tables
+        .map(|table| {
+            let hidden = table.groups.len().saturating_sub(report.limit);
+            let from = if table.by.is_time() { hidden } else { 0 };
+            let rows = table.groups.iter().skip(from).take(report.limit);
+            CostTableValues {
+                by: table.by.name(),
+                name: capital(table.by.name()),
+                headings: COST_HEADINGS,
+                rows: rows.map(|it| (it.key.as_deref().unwrap_or("–"), cost_text::cells(&it.sum))).collect(),
+                more: (hidden > 0).then(|| {
+                    let hidden = hidden as u64;
+                    if table.by.is_time() {
+                        plural(hidden, "earlier one")
+                    } else {
+                        format!("{} more", thousands(hidden))
+                    }
+                }),
+            }
+        })
+        .collect()
+}
+
+/// Headings behind the key; a tool has no tokens and no time.
+fn headings(by: By, share: Share) -> Vec<&'static str> {
+    let share = match share {
+        Share::Tokens => "Share of tokens",
+        Share::Sessions => "Share of sessions",
+        Share::Steps => "Share of steps",
+    };
+    match by {
+        By::Tool => vec!["Sessions", "Steps", "Steps failed", share],
+        _ => vec![
+            "Sessions",
+            "Sessions failed",
+            "Steps",
+            "Steps failed",
+            "Tokens",
+            "Cache reads",
+            "US$ (estimate)",
+            "Active time",
+            "Wall clock",
+            share,
+        ],
+    }
+}
+
+fn row(by: By, it: &SessionGroup, part: u64, whole: u64) -> RowValues {
     let sum = &it.figures;
     let none = || "–".to_owned();
     let plain = |text: String| CellValues { text, bad: false };
@@ -246,16 +337,22 @@ fn row(by: By, it: &Group, part: u64, whole: u64) -> RowValues {
             (By::Channel, Some(channel)) => format!("#{channel}"),
             (_, Some(key)) => key.to_owned(),
         },
-        cells: vec![
-            plain(thousands(sum.sessions)),
-            failed(sum.failed_sessions, sum.closed_sessions),
-            plain(thousands(sum.steps)),
-            failed(sum.failed_steps, sum.steps),
-            plain(sum.tokens.map_or_else(none, amount)),
-            plain(sum.cost_usd.map_or_else(none, |cost| format!("{cost:.2}"))),
-            time(sum.average_duration_ms),
-            time(sum.median_duration_ms),
-        ],
+        cells: match by {
+            By::Tool => {
+                vec![plain(thousands(sum.sessions)), plain(thousands(sum.steps)), failed(sum.failed_steps, sum.steps)]
+            }
+            _ => vec![
+                plain(thousands(sum.sessions)),
+                failed(sum.failed_sessions, sum.closed_sessions),
+                plain(thousands(sum.steps)),
+                failed(sum.failed_steps, sum.steps),
+                plain(sum.tokens.map_or_else(none, amount)),
+                plain(sum.cache_read_tokens.map_or_else(none, amount)),
+                plain(sum.estimated_cost_usd.map_or_else(|| "unknown".to_owned(), usd)),
+                time(sum.active_ms),
+                time(sum.duration_ms),
+            ],
+        },
         share: percent(part, whole),
         width: format!("{width:.1}"),
     }
@@ -265,16 +362,20 @@ fn row(by: By, it: &Group, part: u64, whole: u64) -> RowValues {
 mod tests {
     use super::super::figures::Families;
     use super::*;
+    use crate::base::Env;
+    use crate::commands::session::filter::SessionFilter;
     use crate::index::SessionRow;
+    use crate::price::Prices;
 
     fn page(rows: &[SessionRow], by: &[By]) -> String {
         limited(rows, by, 8)
     }
 
     fn limited(rows: &[SessionRow], by: &[By], limit: usize) -> String {
-        let families = Families::of(rows);
+        let prices = Prices::default();
+        let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
-        let report = Report {
+        let report = StatsReport {
             schema: 1,
             first: rows.iter().filter_map(|row| row.started).min(),
             last: rows.iter().filter_map(|row| row.started).max(),
@@ -284,7 +385,9 @@ mod tests {
             overview: true,
             limit,
         };
-        render(&report, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
+        let all = SessionFilter::default().read(&Env::fixed(Timestamp::UNIX_EPOCH, "/", &[])).unwrap();
+        let cost = CostReport::of(rows, &all, &prices, &[By::Model], limit);
+        render(&report, &cost, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
     }
 
     fn row(started: &str, agent: &str, tokens: u64) -> SessionRow {
@@ -313,7 +416,7 @@ mod tests {
     fn of_a_long_table_the_first_are_shown_and_of_time_the_last() {
         let rows = [row("2026-11-02T08:00:00Z", "coder", 900), row("2026-11-04T08:00:00Z", "planner", 100)];
         let page = limited(&rows, &[By::Agent, By::Day], 1);
-        let tables: Vec<&str> = page.split("<h2>By ").skip(1).collect();
+        let tables: Vec<&str> = page.split("<h2 id=\"by-").skip(1).collect();
         assert!(tables[0].contains("<td>coder</td>") && tables[0].contains(">1 more</div>"));
         assert!(tables[1].contains("<td>2026-11-04</td>") && tables[1].contains(">1 earlier one</div>"));
         assert!(tables.iter().all(|table| table.matches("<tr><td>").count() == 1));
@@ -338,7 +441,8 @@ mod tests {
     fn a_long_time_is_shown_by_week_and_never_without_end() {
         let shown = |first: &str, last: &str| {
             let rows = [row(first, "a", 1), row(last, "a", 1)];
-            let families = Families::of(&rows);
+            let prices = Prices::default();
+            let families = Families::of(&rows, &prices);
             let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
             let columns = columns(&Grouped::of(By::Day, &counted));
             let ends = (columns[0].0.clone(), columns[columns.len() - 1].0.clone());

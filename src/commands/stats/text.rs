@@ -4,31 +4,33 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Report;
+use super::StatsReport;
 use super::figures::Figures;
-use super::group::{By, Group, Grouped};
+use super::group::{By, Grouped, SessionGroup};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table, amount, bar, cut, duration, percent, spark};
+use crate::commands::output::{Align, Cell, Table, amount, bar, cost_text, cut, duration, percent, spark, usd};
+use crate::price::Prices;
 
 /// Columns of a table beside its key, the ones that go first on a narrow terminal at the end.
-const NARROW: [Column; 8] = [
+const NARROW: [Column; 9] = [
     Column::Sessions,
     Column::Steps,
     Column::Tokens,
+    Column::Cost,
     Column::StepsFailed,
     Column::SessionsFailed,
-    Column::Average,
-    Column::Median,
-    Column::Cost,
+    Column::Active,
+    Column::CacheReads,
+    Column::WallClock,
 ];
 /// The longest key that a terminal shows whole.
-const LONGEST_KEY: usize = 32;
+pub(super) const LONGEST_KEY: usize = 32;
 /// Columns of the widest bar.
 const BAR: usize = 16;
 
-pub(super) fn render(report: &Report, view: &View) -> String {
+pub(super) fn render(report: &StatsReport, view: &View) -> String {
     if report.total.sessions == 0 {
         return String::new();
     }
@@ -47,7 +49,7 @@ pub(super) fn render(report: &Report, view: &View) -> String {
     out
 }
 
-fn head(report: &Report) -> String {
+fn head(report: &StatsReport) -> String {
     let all = &report.total;
     let mut out = String::new();
     let mut line = |name: &str, text: String| {
@@ -66,12 +68,14 @@ fn head(report: &Report) -> String {
         "Sessions failed",
         match all.closed_sessions {
             0 => "–, none is closed".to_owned(),
-            closed => format!(
-                "{} of {} closed ones, {}",
-                thousands(all.failed_sessions),
-                thousands(closed),
-                percent(all.failed_sessions, closed)
-            ),
+            closed => {
+                let abandoned = match all.abandoned_sessions {
+                    0 => String::new(),
+                    count => format!("; {} abandoned", thousands(count)),
+                };
+                let (failed, share) = (thousands(all.failed_sessions), percent(all.failed_sessions, closed));
+                format!("{failed} of {} closed ones, {share}{abandoned}", thousands(closed))
+            }
         },
     );
     line("Steps", thousands(all.steps));
@@ -86,21 +90,33 @@ fn head(report: &Report) -> String {
         0 => String::new(),
         tokens => format!(", {} of sub-agents without a note", thousands(tokens)),
     };
-    line("Tokens", all.tokens.map_or_else(|| "–".to_owned(), |tokens| format!("{}{without}", thousands(tokens))));
-    let told = match all.sessions_with_cost {
-        count if count == all.sessions => String::new(),
-        count => format!(", told by {}", plural(count, "session")),
-    };
-    line("Cost", all.cost_usd.map_or_else(|| "–".to_owned(), |cost| format!("US$ {cost:.2}{told}")));
+    let reads =
+        all.cache_read_tokens.map_or_else(String::new, |tokens| format!("; {} read from caches", thousands(tokens)));
     line(
-        "Duration",
-        match (all.average_duration_ms, all.median_duration_ms) {
-            (Some(average), Some(median)) => {
-                format!("{} on average, median {}", duration(average / 1_000), duration(median / 1_000))
-            }
-            _ => "–".to_owned(),
-        },
+        "Tokens",
+        all.tokens.map_or_else(|| "unknown".to_owned(), |tokens| format!("{}{without}{reads}", thousands(tokens))),
     );
+    let prices = if all.estimated_cost_usd.is_some() {
+        format!("; estimate by list prices of {}", Prices::date())
+    } else {
+        String::new()
+    };
+    line("Cost, estimated", format!("{}{prices}", cost_text(all.estimated_cost_usd, all.unpriced_tokens)));
+    if let Some(cost) = all.cost_usd {
+        let by = plural(all.sessions_with_cost, "session");
+        line("Cost, recorded", format!("US$ {cost:.2} by the agents of {by}"));
+    }
+    let time = |whole: Option<u64>, average: Option<u64>, median: Option<u64>| match (whole, average, median) {
+        (Some(whole), Some(average), Some(median)) => format!(
+            "{}; {} on average, median {}",
+            duration(whole / 1_000),
+            duration(average / 1_000),
+            duration(median / 1_000)
+        ),
+        _ => "–".to_owned(),
+    };
+    line("Active time", time(all.active_ms, all.average_active_ms, all.median_active_ms));
+    line("Wall clock", time(all.duration_ms, all.average_duration_ms, all.median_duration_ms));
     out
 }
 
@@ -144,22 +160,24 @@ enum Column {
     Steps,
     StepsFailed,
     Tokens,
+    CacheReads,
     Cost,
-    Average,
-    Median,
+    Active,
+    WallClock,
 }
 
 impl Column {
     /// In the order of the table.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Sessions,
         Self::SessionsFailed,
         Self::Steps,
         Self::StepsFailed,
         Self::Tokens,
+        Self::CacheReads,
         Self::Cost,
-        Self::Average,
-        Self::Median,
+        Self::Active,
+        Self::WallClock,
     ];
 
     const fn heading(self) -> &'static str {
@@ -169,9 +187,10 @@ impl Column {
             Self::Steps => "STEPS",
             Self::StepsFailed => "STEPS FAILED",
             Self::Tokens => "TOKENS",
-            Self::Cost => "US$",
-            Self::Average => "AVERAGE TIME",
-            Self::Median => "MEDIAN TIME",
+            Self::CacheReads => "CACHE READS",
+            Self::Cost => "US$ (ESTIMATE)",
+            Self::Active => "ACTIVE TIME",
+            Self::WallClock => "WALL CLOCK",
         }
     }
 
@@ -189,32 +208,40 @@ impl Column {
             Self::Steps => Cell::new(thousands(it.steps)),
             Self::StepsFailed => failed(it.failed_steps, it.steps),
             Self::Tokens => Cell::new(it.tokens.map_or_else(none, amount)),
-            Self::Cost => Cell::new(it.cost_usd.map_or_else(none, |cost| format!("{cost:.2}"))),
-            Self::Average => time(it.average_duration_ms),
-            Self::Median => time(it.median_duration_ms),
+            Self::CacheReads => Cell::new(it.cache_read_tokens.map_or_else(none, amount)),
+            Self::Cost => Cell::new(it.estimated_cost_usd.map_or_else(|| "unknown".to_owned(), usd)),
+            Self::Active => time(it.active_ms),
+            Self::WallClock => time(it.duration_ms),
         }
     }
 }
 
-fn table(grouped: &Grouped, report: &Report, view: &View, out: &mut String) {
+fn table(grouped: &Grouped, report: &StatsReport, view: &View, out: &mut String) {
     let all = &grouped.groups;
     // Of times the newest are meant.
     let from = if grouped.by.is_time() { all.len().saturating_sub(report.limit) } else { 0 };
-    let shown: Vec<&Group> = all.iter().skip(from).take(report.limit).collect();
-    let key = |it: &Group| {
+    let shown: Vec<&SessionGroup> = all.iter().skip(from).take(report.limit).collect();
+    let key = |it: &SessionGroup| {
         let key = it.key.as_deref().unwrap_or("–");
         if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
     };
-    let cost = report.total.cost_usd.is_some();
-    let mut columns: Vec<Column> = Column::ALL.into_iter().filter(|it| cost || *it != Column::Cost).collect();
-    let tokens = report.total.tokens.is_some_and(|tokens| tokens > 0);
-    let share = if tokens { "SHARE OF TOKENS" } else { "SHARE OF SESSIONS" };
+    let (cost, reads) = (report.total.estimated_cost_usd.is_some(), report.total.cache_read_tokens.is_some());
+    let has = |column: &Column| match column {
+        Column::Sessions | Column::Steps | Column::StepsFailed => true,
+        // What a step cost and how long it took is not recorded.
+        _ if grouped.by == By::Tool => false,
+        Column::Cost => cost,
+        Column::CacheReads => reads,
+        _ => true,
+    };
+    let mut columns: Vec<Column> = Column::ALL.into_iter().filter(has).collect();
+    let share = Share::of(grouped.by, &report.total);
     if view.terminal {
         let keys = shown.iter().map(|it| key(it).width()).max().unwrap_or(0).max(grouped.by.heading().width());
         let width =
             |columns: &[Column]| keys + columns.iter().map(|it| it.heading().len().max(8) + 2).sum::<usize>() + 2;
         for last in NARROW.iter().rev() {
-            if width(&columns) + share.len() <= view.width {
+            if width(&columns) + share.heading().len() <= view.width {
                 break;
             }
             columns.retain(|it| it != last);
@@ -222,13 +249,12 @@ fn table(grouped: &Grouped, report: &Report, view: &View, out: &mut String) {
     }
     let mut head = vec![(grouped.by.heading(), Align::Left)];
     head.extend(columns.iter().map(|it| (it.heading(), Align::Right)));
-    head.push((share, Align::Left));
+    head.push((share.heading(), Align::Left));
     let mut table = Table::new(&head);
     for it in shown {
-        let mut cells = vec![Cell::new(key(it)).style(look(grouped.by, it.key.as_deref()))];
+        let mut cells = vec![Cell::new(key(it)).style(key_style(grouped.by, it.key.as_deref()))];
         cells.extend(columns.iter().map(|column| column.cell(&it.figures)));
-        let value = |it: &Figures| if tokens { it.tokens.unwrap_or(0) } else { it.sessions };
-        let (part, whole) = (value(&it.figures), value(&report.total));
+        let (part, whole) = (share.value(&it.figures), share.value(&report.total));
         let text = percent(part, whole);
         cells.push(if view.terminal {
             Cell::new(format!("{text:>6} {}", bar(part, whole, BAR))).style(style::CHART)
@@ -246,14 +272,51 @@ fn table(grouped: &Grouped, report: &Report, view: &View, out: &mut String) {
     }
 }
 
-fn look(by: By, key: Option<&str>) -> anstyle::Style {
+/// What a row's bar is a share of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    Tokens,
+    Sessions,
+    Steps,
+}
+
+impl Share {
+    /// Of tokens, where any are known; of tools their steps.
+    pub(super) fn of(by: By, total: &Figures) -> Self {
+        match total.tokens {
+            _ if by == By::Tool => Self::Steps,
+            Some(1..) => Self::Tokens,
+            _ => Self::Sessions,
+        }
+    }
+
+    /// Heading of a text table.
+    const fn heading(self) -> &'static str {
+        match self {
+            Self::Tokens => "SHARE OF TOKENS",
+            Self::Sessions => "SHARE OF SESSIONS",
+            Self::Steps => "SHARE OF STEPS",
+        }
+    }
+
+    pub(super) fn value(self, it: &Figures) -> u64 {
+        match self {
+            Self::Tokens => it.tokens.unwrap_or(0),
+            Self::Sessions => it.sessions,
+            Self::Steps => it.steps,
+        }
+    }
+}
+
+/// The style of a group's name.
+pub(super) fn key_style(by: By, key: Option<&str>) -> anstyle::Style {
     match (by, key) {
         (_, None) => style::DIM,
-        (By::Agent, _) => style::AGENT,
+        (By::Agent | By::AgentVersion, _) => style::AGENT,
         (By::Channel, _) => style::CHANNEL,
         (By::Status, Some("completed")) => style::GOOD,
-        (By::Status, Some("failed" | "abandoned")) => style::BAD,
-        (By::Status, Some("active" | "paused")) => style::WARN,
+        (By::Status, Some("failed")) => style::BAD,
+        (By::Status, Some("active" | "paused" | "abandoned")) => style::WARN,
         _ => anstyle::Style::new(),
     }
 }

@@ -83,7 +83,7 @@ struct Own {
 }
 
 /// What is remembered from one session to the next.
-struct Look<'a> {
+struct EvidenceLook<'a> {
     hosts: Vec<Own>,
     folders: HashMap<PathBuf, Chats>,
     vault: &'a Vault,
@@ -99,7 +99,7 @@ impl Evidence {
             Some(Own { agent, retention, rule: Rule::of(retention, env), folder })
         };
         let hosts = agent_table::all().iter().filter_map(own).collect();
-        let mut look = Look { hosts, folders: HashMap::new(), vault, env };
+        let mut look = EvidenceLook { hosts, folders: HashMap::new(), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
         for row in rows {
             it.add(row, &mut look);
@@ -108,7 +108,7 @@ impl Evidence {
         it
     }
 
-    fn add(&mut self, row: &SessionRow, look: &mut Look<'_>) {
+    fn add(&mut self, row: &SessionRow, look: &mut EvidenceLook<'_>) {
         let Some(transcript) = &row.transcript else {
             self.unnamed += 1;
             return;
@@ -139,7 +139,7 @@ impl Own {
     }
 }
 
-impl Look<'_> {
+impl EvidenceLook<'_> {
     /// From when on its host may delete a transcript, where that is soon.
     fn deleted(&mut self, host: &str, path: &Path) -> Option<(&'static str, Timestamp)> {
         let own = self.hosts.iter().find(|own| own.agent.host == host)?;

@@ -29,7 +29,7 @@ const MOST: usize = 8;
 /// Statuses in the order of a session's life.
 const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 
-/// The vault at a glance
+/// Show the state of the vault
 ///
 /// Its sessions, what waits to be written, and which transcripts are gone or will be deleted by their host within seven
 /// days.
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let catalog = Catalog::read(&vault);
     let current = current::path(rows, &vault, cx.env);
     let current = current.and_then(|path| rows.iter().find(|row| row.path == path));
-    Ok(Box::new(Report {
+    Ok(Box::new(StatusReport {
         schema: 1,
         vault: vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned()),
         notes: catalog.heads.len() as u64,
@@ -64,14 +64,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct StatusReport {
     schema: u32,
     vault: std::path::PathBuf,
     /// Markdown files, sessions among them.
     notes: u64,
     sessions: u64,
     /// Sessions by status, in the order of a session's life.
-    statuses: Vec<Count>,
+    statuses: Vec<StatusCount>,
     current: Option<Current>,
     waiting: Vec<Waiting>,
     /// Copies of sessions that a sync service left.
@@ -102,13 +102,13 @@ impl ConflictCopy {
 }
 
 #[derive(Debug, Serialize)]
-struct Count {
+struct StatusCount {
     /// Nothing where the notes do not tell.
     status: Option<String>,
     sessions: u64,
 }
 
-fn statuses(rows: &[SessionRow]) -> Vec<Count> {
+fn statuses(rows: &[SessionRow]) -> Vec<StatusCount> {
     let mut counts: std::collections::BTreeMap<(usize, Option<&str>), u64> = std::collections::BTreeMap::new();
     for row in rows {
         let status = row.status.as_deref();
@@ -116,8 +116,10 @@ fn statuses(rows: &[SessionRow]) -> Vec<Count> {
         let last = STATUSES.len() + usize::from(status.is_none());
         *counts.entry((place.unwrap_or(last), status)).or_default() += 1;
     }
-    let count =
-        |((_, status), sessions): ((usize, Option<&str>), u64)| Count { status: status.map(str::to_owned), sessions };
+    let count = |((_, status), sessions): ((usize, Option<&str>), u64)| StatusCount {
+        status: status.map(str::to_owned),
+        sessions,
+    };
     counts.into_iter().map(count).collect()
 }
 
@@ -156,7 +158,7 @@ impl Index {
     }
 }
 
-impl Report {
+impl StatusReport {
     fn head(&self, out: &mut String) {
         let mut row = |name: &str, text: String| {
             let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<11}")));
@@ -341,7 +343,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-impl Output for Report {
+impl Output for StatusReport {
     fn text(&self, view: &View) -> String {
         let mut out = String::new();
         self.head(&mut out);

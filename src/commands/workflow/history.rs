@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::find::{self, Found};
 use super::listing::{self, Listing};
 use crate::base::{Error, Result};
-use crate::commands::output::{Align, Cell, Table, duration, minute, rows, style};
+use crate::commands::output::{Align, Cell, Table, duration, minute, most, rows, style};
 use crate::commands::session::filter::time;
 use crate::commands::{Context, Format, Output, View};
 use crate::vault::{Catalog, Vault};
@@ -31,7 +31,7 @@ pub struct Args {
     /// The column of numbers that is summed up
     #[arg(long, value_name = "COLUMN", default_value = "duration_ms")]
     of: String,
-    /// At most that many rows
+    /// Rows to show; 0 for all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 }
@@ -140,7 +140,7 @@ impl Starts {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut rows = gather(&args.workflow, &args.filter, cx)?;
     if args.by.is_empty() {
-        rows.truncate(args.limit.unwrap_or(usize::MAX));
+        rows.truncate(most(args.limit.unwrap_or(0)));
         return Ok(Box::new(Listing(rows)));
     }
     let by: Vec<String> =
@@ -162,7 +162,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             key,
         })
         .collect();
-    groups.truncate(args.limit.unwrap_or(usize::MAX));
+    groups.truncate(most(args.limit.unwrap_or(0)));
     Ok(Box::new(Groups { by, of: args.of.clone(), rows: groups }))
 }
 

@@ -170,8 +170,9 @@ impl Lexer<'_> {
             Operator::Has if !is_known => {
                 let value = &behind[..bare(behind)];
                 let is_port = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-                // `warning:` is a word with a colon behind it.
-                name.bytes().all(|byte| byte.is_ascii_alphabetic()) && !nothing && !is_port
+                // `warning:` is a word with a colon behind it, `nolint:exhaustive` a word of code; `tol:bash` is a slip.
+                let is_slip = || self.fields.nearest(name).is_some();
+                name.bytes().all(|byte| byte.is_ascii_alphabetic()) && !nothing && !is_port && is_slip()
             }
             Operator::Contains => is_known && !(nothing && blanks == 0),
             // `tokns>1000` is a slip rather than a text.

@@ -16,7 +16,7 @@ mod suggest;
 pub use any::{AnyWord, any_word};
 pub use mark::Marker;
 pub(crate) use mark::is_path_of;
-pub use suggest::{Advice, advise};
+pub use suggest::{Advice, advise, in_different_blocks};
 
 use std::collections::{HashMap, HashSet};
 

@@ -6,8 +6,8 @@ use tantivy::query::FuzzyTermQuery;
 use tantivy::{TantivyError, Term};
 
 use super::pattern::{Pattern, slips};
-use super::{Search, SearchOptions, Totals, failed};
-use crate::query::{Query, QueryNode};
+use super::{AnyWord, Search, SearchOptions, Totals, failed};
+use crate::query::{Field, Query, QueryNode};
 use crate::snapshot::{NoteKey, Snapshot};
 use cru_base::Result;
 
@@ -81,6 +81,36 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Re
         advice.push(Advice::Apart(ids, rows.len() as u64));
     }
     Ok(advice)
+}
+
+/// The sessions that hold every part of a query, in different blocks, each with its best hit; nothing where the query has
+/// one part, excludes something, or says by `kind:` or `is:` what a hit is.
+pub fn in_different_blocks(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
+    let parts = query.parts();
+    let is_excluded = parts.iter().any(|part| matches!(part, QueryNode::Not(_)));
+    let names_kind = |part: &QueryNode| matches!(part, QueryNode::Test(test) if matches!(test.field, Field::Kind | Field::Is) && !part.is_about_sessions());
+    if is_excluded || parts.iter().any(names_kind) || !(2..=TRIED).contains(&parts.len()) {
+        return Ok(AnyWord::default());
+    }
+    let mut apart: Option<HashSet<u64>> = None;
+    for part in parts {
+        let part = Query { text: query.text.clone(), root: QueryNode::All(vec![part.clone()]) };
+        let (_, notes) = Search::new(snapshot, &part, options).all()?;
+        apart = Some(apart.map_or(notes.clone(), |apart| apart.intersection(&notes).copied().collect()));
+    }
+    let notes = apart.unwrap_or_default();
+    let of_entries: Vec<QueryNode> = parts.iter().filter(|part| !part.is_about_sessions()).cloned().collect();
+    if notes.is_empty() || of_entries.is_empty() {
+        return Ok(AnyWord::default());
+    }
+    // Words show more of why a session is here than a kind or a tool does.
+    let words: Vec<QueryNode> = of_entries.iter().filter(|part| matches!(part, QueryNode::Words(_))).cloned().collect();
+    let any =
+        Query { text: query.text.clone(), root: QueryNode::Any(if words.is_empty() { of_entries } else { words }) };
+    let options = SearchOptions { per_session: 1, ..options.clone() };
+    let sessions = notes.len() as u64;
+    let search = Search { allowed: Some(notes), ..Search::new(snapshot, &any, &options) };
+    Ok(AnyWord { hits: search.hits()?, totals: Totals { hits: sessions, sessions } })
 }
 
 /// Words of the index that are nearly the parts of a pattern that are not in it.

@@ -31,9 +31,9 @@ pub(super) fn step(it: &entry::Tool, time: Timestamp) -> Step {
     }
 }
 
-pub(super) fn decision(it: &entry::Decision) -> Item {
+pub(super) fn decision(it: &entry::Decision, id: &str) -> Item {
     let (title, text) = titled(&it.title, &it.text);
-    let callout = callout("decision", title, it.at);
+    let callout = Callout { id: Some(id.to_owned()), ..callout("decision", title, it.at) };
     let rests_on = it.rests_on.iter().map(|name| link::parse(name)).collect();
     Item::Decision(Decision {
         callout,
@@ -83,10 +83,10 @@ pub(super) fn subagent(it: &entry::SubagentDone, mode: SubagentMode, link: Optio
 }
 
 /// The title says how far a lesson holds; the claim is its text.
-pub(super) fn lesson(it: &entry::Lesson) -> Item {
+pub(super) fn lesson(it: &entry::Lesson, id: &str) -> Item {
     let title = it.level.as_deref().map(|text| fold_whitespace(&sanitise(text))).unwrap_or_default();
     let body = sanitise(&it.text).trim().to_owned();
-    Item::Callout(Callout { body, ..callout("lesson", title, it.at) })
+    Item::Callout(Callout { body, id: Some(id.to_owned()), ..callout("lesson", title, it.at) })
 }
 
 pub(super) fn note(it: &entry::Note) -> Item {

@@ -107,7 +107,7 @@ impl Known {
     /// An id is used.
     pub(super) fn take(&mut self, id: &str) {
         let id = id.to_lowercase();
-        for prefix in ["n", "p", "u", "e", "q"] {
+        for prefix in ["n", "p", "u", "e", "q", "d", "l"] {
             let number = id.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
             if let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number <= LARGEST) {
                 let highest = self.numbers.entry(prefix).or_default();

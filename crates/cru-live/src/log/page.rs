@@ -109,7 +109,11 @@ impl<'a> Page<'a> {
         let made = match entry {
             Entry::Phase(it) => Some(self.begin(it, at)),
             Entry::Tool(it) => Some(self.tool(it, at)),
-            Entry::Decision(it) => self.place(item::decision(it), it.after.as_deref().or(last(&it.rests_on))),
+            Entry::Decision(it) => {
+                let id = self.known.next("d", 2);
+                self.place(item::decision(it, &id), it.after.as_deref().or(last(&it.rests_on)));
+                Some(id)
+            }
             Entry::Error(it) => {
                 let id = self.known.next("e", 3);
                 let item = item::error(it, &id);
@@ -140,7 +144,11 @@ impl<'a> Page<'a> {
                 }
                 Some(id)
             }
-            Entry::Lesson(it) => self.place(item::lesson(it), it.after.as_deref()),
+            Entry::Lesson(it) => {
+                let id = self.known.next("l", 2);
+                self.place(item::lesson(it, &id), it.after.as_deref());
+                Some(id)
+            }
             Entry::Note(it) => self.place(item::note(it), it.after.as_deref()),
             Entry::Question(it) => {
                 let id = self.known.next("q", 3);

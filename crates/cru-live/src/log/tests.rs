@@ -92,20 +92,26 @@ fn callouts_stand_behind_what_they_rest_on() {
     > [!decision] Behind the first list
     > Rests on: [[#^n-001]]
 
+    ^d-01
+
     So far.
 
     **Tool calls:**
     - `Read c` → (09:30:21) ^n-003
 
+    > [!decision] At the end
+    > Rests on: [[#^n-003]]
+
+    ^d-02
+
+    > [!decision] At the end, later
+
+    ^d-03
+
     > [!error] In the phase before
     > Step: [[#^n-003]]
 
     ^e-001
-
-    > [!decision] At the end
-    > Rests on: [[#^n-003]]
-
-    > [!decision] At the end, later
 
     ## Next @coder@2.0 #dev
 

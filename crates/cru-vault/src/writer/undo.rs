@@ -73,7 +73,7 @@ impl Writer<'_> {
             let plan = Plan { label: "undo".to_owned(), ..Plan::default() };
             Ok(Job { plan, new: undos.into_iter().map(New::Undo).collect(), dry })
         })?;
-        let mut undone = undone.ok_or_else(|| Error::no("there is nothing to undo"))?;
+        let mut undone = undone.ok_or_else(|| Error::no("nothing to undo"))?;
         undone.revision = (!dry).then_some(written.revision);
         Ok(undone)
     }
@@ -118,7 +118,7 @@ fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
     }
     if chosen.is_empty() {
         return Err(match which {
-            Which::Newest(_) => Error::no("there is nothing to undo"),
+            Which::Newest(_) => Error::no("nothing to undo"),
             Which::Revision(revision) => Error::no(format!("there is no write r{revision}"))
                 .with_hint("`cru undo --list` shows what was written"),
         });

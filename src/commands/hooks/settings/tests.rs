@@ -204,13 +204,13 @@ proptest! {
             let here: Value = serde_json::from_str(&text[node.span.clone()]).unwrap();
             here == *value
                 && match (&node.kind, value) {
-                    (json::Kind::Object(members), Value::Object(map)) => {
+                    (json::JsonKind::Object(members), Value::Object(map)) => {
                         members.len() == map.len() && members.iter().all(|it| same(text, &it.value, &map[&it.key]))
                     }
-                    (json::Kind::Array(items), Value::Array(list)) => {
+                    (json::JsonKind::Array(items), Value::Array(list)) => {
                         items.len() == list.len() && items.iter().zip(list).all(|(item, value)| same(text, item, value))
                     }
-                    (json::Kind::Scalar, value) => !value.is_object() && !value.is_array(),
+                    (json::JsonKind::Scalar, value) => !value.is_object() && !value.is_array(),
                     _ => false,
                 }
         }

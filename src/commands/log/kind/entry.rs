@@ -1,12 +1,12 @@
 //! The entry that a verb with its arguments asks for.
 
 use super::super::text;
-use super::{Kind, Mode, Subagent, Task, Tool};
+use super::{LogKind, Mode, Subagent, Task, Tool};
 use crate::base::Result;
 use crate::live::entry::{self, Entry};
 use crate::session::SubagentMode;
 
-impl Kind {
+impl LogKind {
     /// The entry that was asked for; text is read from stdin where that is meant.
     pub(in crate::commands::log) fn entry(&self) -> Result<Entry> {
         Ok(match self {
@@ -32,7 +32,7 @@ impl Kind {
             }
             Self::Error { title, resolve: Some(error), .. } => Entry::Resolve(entry::Resolve {
                 error: error.clone(),
-                text: text::of_words(title, "how it was mended")?,
+                text: text::of_words(title, "the resolution")?,
                 ..Default::default()
             }),
             Self::Error { title, text, step, resolution, after, resolve: None } => Entry::Error(entry::Error {
@@ -44,7 +44,7 @@ impl Kind {
                 ..Default::default()
             }),
             Self::User { words, action, correction, after } => Entry::User(entry::User {
-                words: text::of_words(words, "what they said")?,
+                words: text::of_words(words, "the words")?,
                 action: action.clone(),
                 correction: *correction,
                 after: after.clone(),

@@ -1,4 +1,4 @@
-use super::super::kind::Kind;
+use super::super::kind::QueryKind;
 use crate::index::record::{FileRow, PhaseRow, StepRow};
 use crate::index::table::{RowItem, TableRow};
 use crate::index::{Query, SessionRow};
@@ -33,7 +33,7 @@ fn ask(text: &str) -> Result<bool, String> {
     let item = RowItem::Step(&step);
     let row = TableRow { session: &session, is_subagent: true, phase: Some(&phase), item, files: &files };
     let now = "2026-11-20T12:30:00Z".parse().unwrap();
-    let query = Query::parse_with(text, &Kind::Steps, now);
+    let query = Query::parse_with(text, &QueryKind::Steps, now);
     query.map(|query| query.root.holds(row, Some("~/code/api"))).map_err(|error| {
         assert!(text.get(error.span.range()).is_some(), "{text:?} {error:?}");
         let shown = format!("{}\nhelp: {}", error.frame(text), error.help);

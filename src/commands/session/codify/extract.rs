@@ -48,7 +48,10 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
             (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
         };
         let text = if args.refine { String::from_utf8_lossy(&bytes).into_owned() } else { String::new() };
-        Ok((stem, text, read::content_of(bytes)))
+        let mut session = read::content_of(bytes);
+        // A link resolves by the name of the file, which a person may have changed since.
+        session.meta.session_id = Some(stem.clone());
+        Ok((stem, text, session))
     };
     let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
     let options = Options { versions: args.agent_versions };

@@ -9,13 +9,13 @@ use std::sync::Mutex;
 use clap::Parser as _;
 
 use crate::base::{Env, files};
-use crate::commands::{Answer, Cli, Context, Output, Progress, Ui, View};
+use crate::commands::{AgentAnswer, Cli, Context, Output, Progress, Ui, View};
 
 /// What the editor writes, what the agent says, and what was heard.
 #[derive(Default)]
 struct Script {
     edits: VecDeque<Option<String>>,
-    answers: VecDeque<Answer>,
+    answers: VecDeque<AgentAnswer>,
     again: bool,
     prompts: Vec<String>,
     talk: String,
@@ -41,7 +41,7 @@ impl Ui for Fake {
     fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
         unreachable!("there is none")
     }
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<Answer> {
+    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         assert_eq!((command, seconds), (&["robot".to_owned()][..], 7));
         self.with(|script| {
             script.prompts.push(input.to_owned());
@@ -93,7 +93,7 @@ impl World {
     }
 
     fn answers(&self, texts: &[&str]) {
-        let answer = |text: &&str| Answer { text: (*text).to_owned(), code: Some(0), ..Answer::default() };
+        let answer = |text: &&str| AgentAnswer { text: (*text).to_owned(), code: Some(0), ..AgentAnswer::default() };
         self.ui.with(|script| script.answers = texts.iter().map(answer).collect());
     }
 
@@ -170,7 +170,8 @@ fn a_lying_agent_changes_nothing_and_nothing_is_lost() {
 
 #[test]
 fn a_slow_failing_or_silent_agent_is_told() {
-    let answer = |text: &str, code, timed_out| Answer { text: text.into(), errors: "no key\n".into(), code, timed_out };
+    let answer =
+        |text: &str, code, timed_out| AgentAnswer { text: text.into(), errors: "no key\n".into(), code, timed_out };
     for (answer, told) in [
         (answer("", None, true), "took longer than 7 s"),
         (answer(GOOD, Some(3), false), "failed with exit code 3: no key"),

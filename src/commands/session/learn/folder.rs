@@ -22,7 +22,7 @@ use crate::learn::{Export, Format, LeftOut, Report};
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Fate {
+pub(super) enum FileFate {
     Created,
     Replaced,
     Unchanged,
@@ -33,7 +33,7 @@ pub(super) enum Fate {
 /// Writes the files of an export. Rows replace rows of an earlier export, and those that it has none for now are removed;
 /// a note or a configuration that stands there already may have been edited and is kept. Refuses a folder whose files of
 /// these names are somebody else's, before anything is written.
-pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(String, usize, Fate)>> {
+pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(String, usize, FileFate)>> {
     let mut plan = Vec::new();
     for file in &export.files {
         let path = dir.join(&file.name);
@@ -48,19 +48,19 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     let mut bulk = files::Bulk::new();
     for (file, path, old) in plan {
         let fate = match old {
-            Some(old) if old == digest(export, file)? => Fate::Unchanged,
-            Some(_) if is_kept(&file.name, format) => Fate::Kept,
+            Some(old) if old == digest(export, file)? => FileFate::Unchanged,
+            Some(_) if is_kept(&file.name, format) => FileFate::Kept,
             None if format == Format::Markdown => {
                 if !bulk.create(&path, &export.bytes(file)?)? {
                     return Err(Error::Changed { path });
                 }
-                Fate::Created
+                FileFate::Created
             }
             old => {
                 let mut long = files::Long::new(&path)?;
                 export.pieces(file).try_for_each(|piece| long.write(&piece?))?;
                 long.settle(old)?;
-                if old.is_some() { Fate::Replaced } else { Fate::Created }
+                if old.is_some() { FileFate::Replaced } else { FileFate::Created }
             }
         };
         written.push((file.name.clone(), file.rows, fate));
@@ -68,7 +68,7 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     bulk.finish()?;
     for name in left_over(dir, export) {
         if files::remove(&dir.join(&name))? {
-            written.push((name, 0, Fate::Removed));
+            written.push((name, 0, FileFate::Removed));
         }
     }
     files::sync_dir(dir);
@@ -135,7 +135,7 @@ fn left_over(dir: &Path, export: &Export) -> Vec<String> {
 
 /// What an export wrote.
 #[derive(Debug, Serialize)]
-pub(super) struct Written {
+pub(super) struct WrittenFolder {
     schema: u32,
     format: &'static str,
     dir: PathBuf,
@@ -148,11 +148,11 @@ pub(super) struct Written {
 struct WrittenFile {
     name: String,
     rows: usize,
-    fate: Fate,
+    fate: FileFate,
 }
 
-impl Written {
-    pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, Fate)>, export: Export) -> Self {
+impl WrittenFolder {
+    pub(super) fn of(dir: &Path, format: Format, written: Vec<(String, usize, FileFate)>, export: Export) -> Self {
         let files = written.into_iter().map(|(name, rows, fate)| WrittenFile { name, rows, fate }).collect();
         Self {
             schema: 1,
@@ -164,21 +164,21 @@ impl Written {
         }
     }
 
-    fn count(&self, fate: Fate) -> usize {
+    fn count(&self, fate: FileFate) -> usize {
         self.files.iter().filter(|file| file.fate == fate).count()
     }
 }
 
-impl Output for Written {
+impl Output for WrittenFolder {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         let dir = self.dir.display();
         if self.format == Format::Markdown.as_str() {
             let _ = writeln!(text, "{} in {dir}", paint(style::TITLE, plural(self.files.len() as u64, "case")));
             for (fate, words) in [
-                (Fate::Created, "written"),
-                (Fate::Unchanged, "unchanged"),
-                (Fate::Kept, "kept as they are: edited, or from other text"),
+                (FileFate::Created, "written"),
+                (FileFate::Unchanged, "unchanged"),
+                (FileFate::Kept, "kept as they are: edited, or from other text"),
             ] {
                 if self.count(fate) > 0 {
                     let _ = writeln!(text, "  {} {words}", self.count(fate));
@@ -189,11 +189,11 @@ impl Output for Written {
             for file in &self.files {
                 let rows = if file.rows > 0 { file.rows.to_string() } else { "–".to_owned() };
                 let fate = match file.fate {
-                    Fate::Created => Cell::new("created").style(style::GOOD),
-                    Fate::Replaced => Cell::new("replaced").style(style::WARN),
-                    Fate::Unchanged => Cell::new("unchanged").style(style::DIM),
-                    Fate::Kept => Cell::new("kept").style(style::DIM),
-                    Fate::Removed => Cell::new("removed").style(style::WARN),
+                    FileFate::Created => Cell::new("created").style(style::GOOD),
+                    FileFate::Replaced => Cell::new("replaced").style(style::WARN),
+                    FileFate::Unchanged => Cell::new("unchanged").style(style::DIM),
+                    FileFate::Kept => Cell::new("kept").style(style::DIM),
+                    FileFate::Removed => Cell::new("removed").style(style::WARN),
                 };
                 let path = self.dir.join(&file.name);
                 table.row([Cell::new(path.to_string_lossy()).style(style::ID), Cell::new(rows), fate]);

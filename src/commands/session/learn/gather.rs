@@ -20,7 +20,7 @@ use crate::vault::{Catalog, Vault, VaultPath};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::commands) struct Wanted<'a> {
+pub(in crate::commands) struct WantedCases<'a> {
     /// Names of sessions; all where none is named.
     pub(in crate::commands) sessions: &'a [String],
     /// Kinds of cases.
@@ -34,7 +34,7 @@ const BATCH: usize = 64;
 
 /// The cases of the sessions that are asked for.
 pub(in crate::commands) fn harvest(
-    wanted: Wanted<'_>,
+    wanted: WantedCases<'_>,
     catalog: &Catalog,
     vault: &Vault,
     cx: &Context<'_>,
@@ -51,7 +51,7 @@ pub(in crate::commands) fn harvest(
 /// Makes something of the cases of each session that is asked for, in any thread, and takes it in the order of session
 /// ids.
 pub(in crate::commands) fn each<T: Send>(
-    wanted: Wanted<'_>,
+    wanted: WantedCases<'_>,
     catalog: &Catalog,
     vault: &Vault,
     cx: &Context<'_>,

@@ -13,18 +13,18 @@ use crate::learn::{Case, Harvest, Kind, LeftOut, export};
 
 /// What there is, without an export.
 #[derive(Debug, Serialize)]
-pub(super) struct List {
+pub(super) struct CaseTable {
     schema: u32,
     /// Cases by kind.
     kinds: BTreeMap<&'static str, usize>,
     /// How many of them an export that needs an answer takes.
     with_answer: usize,
-    cases: Vec<Row>,
+    cases: Vec<CaseLine>,
     left_out: Vec<LeftOut>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct CaseLine {
     id: String,
     kind: Kind,
     title: String,
@@ -40,7 +40,7 @@ struct Row {
     steps: usize,
 }
 
-impl List {
+impl CaseTable {
     pub(super) fn of(harvest: Harvest) -> Self {
         let mut kinds = BTreeMap::new();
         for case in &harvest.cases {
@@ -52,13 +52,13 @@ impl List {
             schema: 1,
             kinds,
             with_answer: harvest.cases.iter().filter(|case| case.gap().is_none()).count(),
-            cases: harvest.cases.iter().map(Row::of).collect(),
+            cases: harvest.cases.iter().map(CaseLine::of).collect(),
             left_out,
         }
     }
 }
 
-impl Row {
+impl CaseLine {
     fn of(case: &Case) -> Self {
         let (rule, answer) = (case.correction().map_or("", |it| it.rule), case.done());
         Self {
@@ -88,7 +88,7 @@ impl Row {
     }
 }
 
-impl Found for List {
+impl Found for CaseTable {
     fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-pub(in crate::commands) use gather::{Wanted, harvest};
+pub(in crate::commands) use gather::{WantedCases, harvest};
 pub(in crate::commands) use notes::Reviews;
 
 use crate::base::text::plural;
@@ -22,7 +22,7 @@ use crate::learn::{Case, Dialect, Drafter, Eval, Export, Format, Harvest, Kind, 
 use crate::vault::Catalog;
 use crate::vault::template::{self, Template};
 
-/// Make training and evaluation cases from sessions
+/// Extract training and evaluation cases from sessions
 ///
 /// A failure and what solved it is a puzzle; a person's words that set the agent right, with what it did before and
 /// after, are a correction; a plan that was refused and the one that was accepted are a preference; a stretch of work
@@ -58,7 +58,7 @@ pub struct Args {
     output: Option<PathBuf>,
     /// Whose words rows are written in
     #[arg(long, value_enum, value_name = "DIALECT", default_value = "hf")]
-    dialect: DialectArg,
+    dialect: RowDialectArg,
     /// What puzzles are written for
     #[arg(long, value_enum, value_name = "TOOL", default_value = "inspect")]
     eval: EvalArg,
@@ -124,7 +124,7 @@ enum FormatArg {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum DialectArg {
+enum RowDialectArg {
     /// TRL, and what builds on it
     Hf,
     /// `OpenAI`'s fine-tuning, Together, Fireworks
@@ -149,7 +149,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let catalog = Catalog::read(&vault);
     let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     let kinds: Vec<Kind> = if wanted.is_empty() { Kind::ALL.to_vec() } else { wanted.into_iter().collect() };
-    let what = Wanted { sessions: &args.sessions, kinds: &kinds, filter: args.filter.as_deref() };
+    let what = WantedCases { sessions: &args.sessions, kinds: &kinds, filter: args.filter.as_deref() };
     // Corrections are meant as far as they make a pair.
     let pairs =
         !args.kind.is_empty() && !args.kind.contains(&KindArg::Correction) && args.kind.contains(&KindArg::Preference);
@@ -186,7 +186,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         harvest.cases.retain(meant);
         if args.dry_run {
             reviews.apply(&mut harvest, &layout, args.accepted_only)?;
-            return Ok(Box::new(list::List::of(harvest)));
+            return Ok(Box::new(list::CaseTable::of(harvest)));
         }
         let fates = reviews.write(&harvest.cases, &layout, &vault)?;
         return Ok(Box::new(reviewed::Reviewed::of(&harvest, fates, &reviews)));
@@ -200,7 +200,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let (pile, drafter, left_out) = drafts(format, place)?;
     if pile.is_empty() {
         return Err(
-            Error::no("no cases to export").with_hint("`cru session learn --dry-run` says what was left out and why")
+            Error::no("no cases to export").with_hint("`cru session learn --dry-run` lists what was skipped and why")
         );
     }
     let mut export = pile.export(&drafter)?;
@@ -218,15 +218,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     };
     let dir = cx.absolute(output);
     let written = folder::write(&dir, &export, format)?;
-    Ok(Box::new(folder::Written::of(output, format, written, export)))
+    Ok(Box::new(folder::WrittenFolder::of(output, format, written, export)))
 }
 
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {
     export::Options {
         dialect: match args.dialect {
-            DialectArg::Hf => Dialect::Hf,
-            DialectArg::Openai => Dialect::Openai,
-            DialectArg::Axolotl => Dialect::Axolotl,
+            RowDialectArg::Hf => Dialect::Hf,
+            RowDialectArg::Openai => Dialect::Openai,
+            RowDialectArg::Axolotl => Dialect::Axolotl,
         },
         eval: match args.eval {
             EvalArg::Inspect => Eval::Inspect,
@@ -259,7 +259,7 @@ fn refuse_leaks(export: &Export) -> Result<()> {
 /// Says on stderr what a pipe does not show.
 fn tell(export: &Export, cx: &Context<'_>) {
     for (reason, count) in export::counts(&export.left_out) {
-        cx.ui.note(&format!("left out {}: {reason}", plural(count as u64, "case")));
+        cx.ui.note(&format!("skipped {}: {reason}", plural(count as u64, "case")));
     }
 }
 

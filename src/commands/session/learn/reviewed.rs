@@ -66,7 +66,7 @@ impl Output for Reviewed {
         let _ = writeln!(text, "{}", paint(style::TITLE, plural(self.cases as u64, "case")));
         for (fate, words) in [
             (Fate::Created, "written to cases/"),
-            (Fate::Renewed, "written anew: the session says more now, and nobody had touched the note"),
+            (Fate::Renewed, "rewritten: the session has more now, and nobody had edited the note"),
             (Fate::Unchanged, "unchanged"),
             (Fate::Kept, "kept as they are: edited, accepted or rejected"),
             (Fate::Deleted, "not made again: somebody deleted the note"),

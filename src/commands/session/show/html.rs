@@ -3,17 +3,22 @@
 //! The layout is that of `templates/html/`; this file prepares the values. What stands inside of another part (the items of
 //! a phase, the body of a callout) is filled in first and handed on as markup.
 
+use std::cell::{Cell, RefCell};
+
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Shown;
-use super::kind::Look;
+use super::ShownSession;
+use super::diff::FileDiff;
+use super::kind::CalloutLook;
 use crate::base::Result;
-use crate::base::text::{sanitise, thousands};
+use crate::base::text::{plural, sanitise};
 use crate::commands::output::{Templates, duration, minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
 
 const STYLE: &str = include_str!("page.css");
+/// Lines of a diff that stands open.
+const SHORT_DIFF: usize = 12;
 const TEMPLATES: &[(&str, &str)] = &[
     ("session.html", include_str!("../../../../templates/html/session.html")),
     ("phase.html", include_str!("../../../../templates/html/phase.html")),
@@ -21,9 +26,14 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 #[derive(Serialize)]
-struct PageValues<'a> {
+struct SessionValues<'a> {
+    /// Markup.
+    head: String,
     title: &'a str,
-    style: &'static str,
+    /// The phases that can be gone to, where there are several.
+    contents: Vec<ContentsValues<'a>>,
+    /// Numbers of the requests, where there are several.
+    requests: Vec<usize>,
     /// What stands above the phases; not there where only some phases are shown.
     header: Option<HeaderValues<'a>>,
     /// Markup.
@@ -37,6 +47,13 @@ struct HeaderValues<'a> {
     tasks: Vec<TaskValues<'a>>,
     /// Markup.
     preface: String,
+}
+
+#[derive(Serialize)]
+struct ContentsValues<'a> {
+    id: &'a str,
+    title: &'a str,
+    is_sub: bool,
 }
 
 #[derive(Serialize)]
@@ -88,6 +105,25 @@ struct StepValues<'a> {
     facts: Vec<String>,
     command: Option<&'a str>,
     files: Vec<FilesValues<'a>>,
+    diffs: Vec<DiffValues<'a>>,
+}
+
+#[derive(Serialize)]
+struct DiffValues<'a> {
+    path: &'a str,
+    added: usize,
+    removed: usize,
+    /// Whether it is short enough to stand open.
+    is_short: bool,
+    lines: Vec<DiffLineValues<'a>>,
+    more: Option<String>,
+}
+
+#[derive(Serialize)]
+struct DiffLineValues<'a> {
+    class: &'static str,
+    mark: char,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -107,11 +143,20 @@ struct CalloutValues<'a> {
     folded: Option<bool>,
     title: String,
     words: Option<&'a str>,
+    request: Option<RequestValues>,
     link: Option<LinkValues<'a>>,
     parts: Vec<PartValues>,
     /// Markup.
     body: String,
     embed: Option<EmbedValues<'a>>,
+}
+
+/// Where a request stands among all requests of the page, counted from 1.
+#[derive(Clone, Copy, Serialize)]
+struct RequestValues {
+    number: usize,
+    previous: Option<usize>,
+    next: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -135,6 +180,8 @@ enum EmbedValues<'a> {
     Shown {
         phases: String,
     },
+    /// It stands in itself.
+    Cycle,
     TooDeep,
     Missing {
         target: &'a str,
@@ -142,43 +189,56 @@ enum EmbedValues<'a> {
 }
 
 /// The page. Error: a built-in template cannot be used.
-pub(super) fn render(shown: &Shown) -> Result<String> {
-    let page = Page { templates: Templates::new(TEMPLATES)?, shown };
+pub(super) fn render(shown: &ShownSession) -> Result<String> {
     let session = &shown.session;
+    let is_shown = |index: usize| shown.only.as_ref().is_none_or(|only| only.contains(&index));
+    let is_request = |item: &&Item| matches!(item, Item::User(_));
+    let above = if shown.only.is_none() { session.preface.iter().filter(is_request).count() } else { 0 };
+    let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
+    let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
+    let page =
+        HtmlPage { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
+    page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
         None => Some(HeaderValues {
             path: &shown.path,
-            rows: rows(session),
+            rows: rows(shown),
             tasks: tasks(session),
             preface: page.items(&session.preface, 0)?,
         }),
         Some(_) => None,
     };
-    let mut phases = String::new();
-    for (index, phase) in session.phases.iter().enumerate() {
-        if shown.only.as_ref().is_none_or(|only| only.contains(&index)) {
-            phases += &page.phase(phase, 0)?;
-        }
-    }
-    page.templates.render("session.html", PageValues { title: session.title(), style: STYLE, header, phases })
+    let contents: Vec<_> =
+        phases().map(|phase| ContentsValues { id: &phase.id, title: &phase.title, is_sub: phase.level > 2 }).collect();
+    let markup = phases().map(|phase| page.phase(phase, 0)).collect::<Result<String>>()?;
+    let values = SessionValues {
+        head: page.templates.head(session.title(), STYLE, "")?,
+        title: session.title(),
+        contents: if contents.len() > 1 { contents } else { Vec::new() },
+        requests: if requests > 1 { (1..=requests).collect() } else { Vec::new() },
+        header,
+        phases: markup,
+    };
+    page.templates.render("session.html", values)
 }
 
-fn rows(session: &Session) -> Vec<(&'static str, String)> {
+fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
+    let (session, figures) = (&shown.session, &shown.figures);
     let meta = &session.meta;
     let agents: Vec<_> = meta.participants.iter().map(ToString::to_string).collect();
-    let took =
-        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
     let place =
         [&meta.project, &meta.branch, &meta.commit].into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
     let rows = [
         ("Status", meta.status.as_ref().map(|status| status.as_str().to_owned())),
+        ("Proof", figures.proof()),
         ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
         ("Started", meta.started.map(|time| format!("{} UTC", minute(time)))),
-        ("Took", took.map(duration)),
+        ("Active", figures.active()),
+        ("Wall clock", figures.wall_clock()),
         ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
         ("Model", meta.model.clone()),
-        ("Tokens", meta.tokens_used.map(thousands)),
-        ("Cost", meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))),
+        ("Tokens", figures.tokens()),
+        ("Cost", figures.cost()),
         ("Project", (!place.is_empty()).then(|| place.join(" · "))),
         ("Parent", meta.parent.as_ref().map(|link| link.target.clone())),
         ("Tags", (!meta.tags.is_empty()).then(|| meta.tags.join(", "))),
@@ -199,12 +259,18 @@ fn tasks(session: &Session) -> Vec<TaskValues<'_>> {
     values.collect()
 }
 
-struct Page<'a> {
+struct HtmlPage<'a> {
     templates: Templates,
-    shown: &'a Shown,
+    shown: &'a ShownSession,
+    /// Requests of the page.
+    requests: usize,
+    /// Those that were rendered.
+    at: Cell<usize>,
+    /// Paths of the notes around the place that is rendered.
+    open: RefCell<Vec<&'a str>>,
 }
 
-impl Page<'_> {
+impl<'a> HtmlPage<'a> {
     /// `depth`: how many callouts of sub-agents it stands in. Ids of embedded sessions would repeat those of the page.
     fn phase(&self, phase: &Phase, depth: usize) -> Result<String> {
         let values = PhaseValues {
@@ -219,7 +285,10 @@ impl Page<'_> {
         self.templates.render("phase.html", values)
     }
 
-    fn step<'s>(&self, step: &'s Step, depth: usize) -> StepValues<'s> {
+    fn step<'s>(&self, step: &'s Step, depth: usize) -> StepValues<'s>
+    where
+        'a: 's,
+    {
         let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
         facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
@@ -227,7 +296,9 @@ impl Page<'_> {
         facts.extend(self.shown.recovery(step).filter(|_| depth == 0));
         let files =
             [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());
+        let diffs = step.id.as_ref().filter(|_| depth == 0).and_then(|id| self.shown.diffs.get(id));
         StepValues {
+            diffs: diffs.map(|diffs| diffs.iter().map(diff).collect()).unwrap_or_default(),
             class: step.status.name(),
             id: step.id.as_deref().filter(|_| depth == 0),
             tool: &step.tool,
@@ -255,11 +326,9 @@ impl Page<'_> {
                 Item::Subagent(it) => blocks.push(self.subagent(it, depth)?),
                 Item::User(user) => {
                     let body = user.interpretation.as_deref().map(markdown).unwrap_or_default();
-                    blocks.push(boxed(CalloutValues {
-                        words: Some(&user.words),
-                        body,
-                        ..callout(&user.callout, depth)
-                    }));
+                    let request = (depth == 0 && self.requests > 1).then(|| self.request());
+                    let base = callout(&user.callout, depth);
+                    blocks.push(boxed(CalloutValues { words: Some(&user.words), body, request, ..base }));
                 }
                 Item::Decision(it) => blocks.push(told(&it.callout, depth)),
                 Item::Error(it) => blocks.push(told(&it.callout, depth)),
@@ -268,6 +337,17 @@ impl Page<'_> {
             after_step = matches!(item, Item::Step(_));
         }
         self.templates.render("items.html", ItemsValues { blocks })
+    }
+
+    /// The next request.
+    fn request(&self) -> RequestValues {
+        let number = self.at.get() + 1;
+        self.at.set(number);
+        RequestValues {
+            number,
+            previous: (number > 1).then_some(number - 1),
+            next: (number < self.requests).then_some(number + 1),
+        }
     }
 
     fn subagent<'i>(&self, subagent: &'i Subagent, depth: usize) -> Result<Block<'i>> {
@@ -290,9 +370,12 @@ impl Page<'_> {
 
     fn embed<'i>(&self, link: &'i Link, depth: usize) -> Result<EmbedValues<'i>> {
         Ok(match self.shown.embeds.get(&link.target) {
-            Some(session) if depth <= super::DEEPEST_EMBED => {
-                let phases = session.phases.iter().map(|phase| self.phase(phase, depth));
-                EmbedValues::Shown { phases: phases.collect::<Result<String>>()? }
+            Some(note) if self.open.borrow().contains(&note.path.as_str()) => EmbedValues::Cycle,
+            Some(note) if depth <= super::DEEPEST_EMBED => {
+                self.open.borrow_mut().push(&note.path);
+                let phases: Result<String> = note.session.phases.iter().map(|it| self.phase(it, depth)).collect();
+                self.open.borrow_mut().pop();
+                EmbedValues::Shown { phases: phases? }
             }
             Some(_) => EmbedValues::TooDeep,
             None => EmbedValues::Missing { target: &link.target },
@@ -300,9 +383,33 @@ impl Page<'_> {
     }
 }
 
+fn diff(it: &FileDiff) -> DiffValues<'_> {
+    let count = |mark: char| it.lines.iter().filter(|(own, _)| *own == mark).count();
+    DiffValues {
+        path: &it.path,
+        added: count('+'),
+        removed: count('-'),
+        is_short: it.lines.len() <= SHORT_DIFF,
+        lines: it
+            .lines
+            .iter()
+            .map(|(mark, text)| DiffLineValues {
+                class: match mark {
+                    '+' => "added",
+                    '-' => "removed",
+                    _ => "kept",
+                },
+                mark: *mark,
+                text,
+            })
+            .collect(),
+        more: (it.more > 0).then(|| format!("{} not shown", plural(it.more as u64, "line"))),
+    }
+}
+
 /// A callout without what is in it.
 fn callout(callout: &Callout, depth: usize) -> CalloutValues<'_> {
-    let look = Look::of(&callout.kind);
+    let look = CalloutLook::of(&callout.kind);
     CalloutValues {
         kind: &callout.kind,
         icon: look.icon,
@@ -354,8 +461,10 @@ fn markdown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, HashMap};
 
+    use super::super::EmbeddedNote;
+    use super::super::figures::SessionFigures;
     use super::*;
     use crate::note::Note;
     use crate::session::read;
@@ -414,10 +523,24 @@ tags: [api, "a&b"]
 
     fn page(only: Option<Vec<usize>>) -> String {
         let embedded = "# Other\n\n## Check @reviewer\n\n*2026-11-20T09:01:00Z* ^p-01\n\n- `Read a.rs` → ok ^n-001\n";
-        let embeds = BTreeMap::from([("other-session".to_owned(), session(embedded))]);
+        let embeds = BTreeMap::from([(
+            "other-session".to_owned(),
+            EmbeddedNote { path: "sessions/other-session.md".into(), session: session(embedded) },
+        )]);
         let path = "sessions/s-1.md".to_owned();
-        let shown =
-            Shown { path, session: session(NOTE), diagnostics: Vec::new(), only, embeds, recovered: BTreeMap::new() };
+        let change = |mark: char, text: &str| (mark, text.to_owned());
+        let lines = vec![change(' ', "fn a() {"), change('-', "old <b>"), change('+', "new")];
+        let diff = FileDiff { path: "a.rs".into(), lines, more: 3 };
+        let shown = ShownSession {
+            path,
+            session: session(NOTE),
+            diagnostics: Vec::new(),
+            only,
+            embeds,
+            recovered: BTreeMap::new(),
+            figures: SessionFigures::default(),
+            diffs: HashMap::from([("n-001".to_owned(), vec![diff])]),
+        };
         let page = render(&shown).unwrap();
         page.split_once("</style>\n").unwrap().1.to_owned()
     }

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Color, Style};
 
 /// The look of a callout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct CalloutLook {
     /// Kind in lower case.
     pub(super) kind: &'static str,
     /// One column wide in a terminal.
@@ -15,28 +15,28 @@ pub(super) struct Look {
     pub(super) css: &'static str,
 }
 
-const LOOKS: &[Look] = &[
-    Look { kind: "decision", icon: "◆", colour: AnsiColor::Green, css: "#2f9e44" },
-    Look { kind: "gate", icon: "▣", colour: AnsiColor::Green, css: "#2f9e44" },
-    Look { kind: "error", icon: "✗", colour: AnsiColor::Red, css: "#e03131" },
-    Look { kind: "user", icon: "❯", colour: AnsiColor::Yellow, css: "#e8890c" },
-    Look { kind: "subagent", icon: "◎", colour: AnsiColor::Magenta, css: "#9c36b5" },
-    Look { kind: "checkpoint", icon: "⚑", colour: AnsiColor::Cyan, css: "#1098ad" },
-    Look { kind: "lesson", icon: "✦", colour: AnsiColor::Cyan, css: "#0ca678" },
-    Look { kind: "quirk", icon: "⚠", colour: AnsiColor::Yellow, css: "#f08c00" },
-    Look { kind: "thought", icon: "…", colour: AnsiColor::BrightBlack, css: "#868e96" },
-    Look { kind: "context", icon: "↳", colour: AnsiColor::Blue, css: "#1c7ed6" },
-    Look { kind: "segment", icon: "§", colour: AnsiColor::Blue, css: "#1c7ed6" },
-    Look { kind: "usage", icon: "Σ", colour: AnsiColor::BrightBlack, css: "#868e96" },
-    Look { kind: "summary", icon: "≡", colour: AnsiColor::Blue, css: "#1c7ed6" },
-    Look { kind: "deviation", icon: "↯", colour: AnsiColor::Yellow, css: "#f08c00" },
-    Look { kind: "conflict", icon: "⇄", colour: AnsiColor::Red, css: "#e03131" },
+const LOOKS: &[CalloutLook] = &[
+    CalloutLook { kind: "decision", icon: "◆", colour: AnsiColor::Green, css: "#2f9e44" },
+    CalloutLook { kind: "gate", icon: "▣", colour: AnsiColor::Green, css: "#2f9e44" },
+    CalloutLook { kind: "error", icon: "✗", colour: AnsiColor::Red, css: "#e03131" },
+    CalloutLook { kind: "user", icon: "❯", colour: AnsiColor::Yellow, css: "#e8890c" },
+    CalloutLook { kind: "subagent", icon: "◎", colour: AnsiColor::Magenta, css: "#9c36b5" },
+    CalloutLook { kind: "checkpoint", icon: "⚑", colour: AnsiColor::Cyan, css: "#1098ad" },
+    CalloutLook { kind: "lesson", icon: "✦", colour: AnsiColor::Cyan, css: "#0ca678" },
+    CalloutLook { kind: "quirk", icon: "⚠", colour: AnsiColor::Yellow, css: "#f08c00" },
+    CalloutLook { kind: "thought", icon: "…", colour: AnsiColor::BrightBlack, css: "#868e96" },
+    CalloutLook { kind: "context", icon: "↳", colour: AnsiColor::Blue, css: "#1c7ed6" },
+    CalloutLook { kind: "segment", icon: "§", colour: AnsiColor::Blue, css: "#1c7ed6" },
+    CalloutLook { kind: "usage", icon: "Σ", colour: AnsiColor::BrightBlack, css: "#868e96" },
+    CalloutLook { kind: "summary", icon: "≡", colour: AnsiColor::Blue, css: "#1c7ed6" },
+    CalloutLook { kind: "deviation", icon: "↯", colour: AnsiColor::Yellow, css: "#f08c00" },
+    CalloutLook { kind: "conflict", icon: "⇄", colour: AnsiColor::Red, css: "#e03131" },
 ];
 
 /// The look of any other kind.
-const OTHER: Look = Look { kind: "", icon: "●", colour: AnsiColor::Blue, css: "#1c7ed6" };
+const OTHER: CalloutLook = CalloutLook { kind: "", icon: "●", colour: AnsiColor::Blue, css: "#1c7ed6" };
 
-impl Look {
+impl CalloutLook {
     /// The look of `kind`, in lower case.
     pub(super) fn of(kind: &str) -> Self {
         LOOKS.iter().find(|look| look.kind == kind).copied().unwrap_or(OTHER)

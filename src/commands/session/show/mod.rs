@@ -1,15 +1,22 @@
 //! `cru session show`.
 
+mod diff;
+mod figures;
 mod html;
 mod kind;
 mod terminal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use self::diff::FileDiff;
+use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
+use crate::commands::prices::prices;
 use crate::commands::{Context, Output, Raw, View, reading};
+use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
+use crate::sync::evidence::Transcripts;
 use crate::vault::{Catalog, Head, Vault};
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
@@ -48,7 +55,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let loaded = vault.load(&head.path)?;
     let only = select(&loaded.session.phases, &args.phase)?;
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
-    let shown = Shown {
+    let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
+    let shown = ShownSession {
+        figures: SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?),
+        diffs,
         path: loaded.path.text().into_owned(),
         recovered: recovered(&loaded.session),
         session: loaded.session,
@@ -74,7 +84,7 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
         let lower = name.to_lowercase();
         let found = phases
             .iter()
-            .position(|phase| phase.id == name)
+            .position(|phase| is_same_id(&phase.id, name))
             .or(number.filter(|index| *index < phases.len()))
             .or_else(|| phases.iter().position(|phase| phase.title.to_lowercase().starts_with(&lower)));
         let Some(found) = found else {
@@ -91,7 +101,7 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
 }
 
 /// The sessions that are shown in place, by link target, as deep as [`DEEPEST_EMBED`].
-fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, Session> {
+fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, EmbeddedNote> {
     let mut found = BTreeMap::new();
     let mut open: Vec<(Link, Head)> = embedded(session).map(|link| (link, head.clone())).collect();
     for _ in 0..DEEPEST_EMBED {
@@ -102,7 +112,8 @@ fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> B
             let Some(target) = catalog.note(&link.target, &from.path) else { continue };
             let Ok(loaded) = vault.load(&target.path) else { continue };
             open.extend(embedded(&loaded.session).map(|link| (link, target.clone())));
-            found.insert(link.target, loaded.session);
+            let path = target.path.text().into_owned();
+            found.insert(link.target, EmbeddedNote { path, session: loaded.session });
         }
     }
     found
@@ -126,24 +137,35 @@ fn recovered(session: &Session) -> BTreeMap<String, String> {
     found
 }
 
+/// A session that is shown in the place of its link.
+#[derive(Debug)]
+struct EmbeddedNote {
+    /// Its note, by which a session that embeds itself is known.
+    path: String,
+    session: Session,
+}
+
 /// A session with what is needed to show it.
-struct Shown {
+struct ShownSession {
     path: String,
     session: Session,
     diagnostics: Vec<Diagnostic>,
     only: Option<Vec<usize>>,
-    embeds: BTreeMap<String, Session>,
+    embeds: BTreeMap<String, EmbeddedNote>,
     recovered: BTreeMap<String, String>,
+    figures: SessionFigures,
+    /// What its steps changed, by their ids; for a page alone.
+    diffs: HashMap<String, Vec<FileDiff>>,
 }
 
-impl Shown {
+impl ShownSession {
     /// Where a step worked after all, in words.
     fn recovery(&self, step: &Step) -> Option<String> {
         self.recovered.get(step.id.as_deref()?).map(|worked| format!("recovered at {worked}"))
     }
 }
 
-impl Output for Shown {
+impl Output for ShownSession {
     fn text(&self, view: &View) -> String {
         terminal::render(self, view)
     }
@@ -156,6 +178,7 @@ impl Output for Shown {
         Ok(serde_json::json!({
             "schema": 1,
             "path": self.path,
+            "figures": self.figures.json(),
             "session": serde_json::to_value(&session)?,
             "diagnostics": serde_json::to_value(&self.diagnostics)?,
         }))

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use jiff::Timestamp;
 
-use super::Shown;
-use super::kind::Look;
-use crate::base::text::{sanitise, thousands};
+use super::ShownSession;
+use super::figures::SessionFigures;
+use super::kind::CalloutLook;
+use crate::base::text::sanitise;
 use crate::commands::View;
 use crate::commands::output::style::{self, checked, paint};
 use crate::commands::output::{amount, duration, minute};
@@ -19,8 +20,14 @@ use crate::session::{
 const MEASURE: usize = 110;
 
 /// The whole session, or the phases that were asked for.
-pub(super) fn render(shown: &Shown, view: &View) -> String {
-    let mut page = Page { out: String::new(), width: view.width.min(MEASURE), prefix: Vec::new(), shown };
+pub(super) fn render(shown: &ShownSession, view: &View) -> String {
+    let mut page = TextPage {
+        out: String::new(),
+        width: view.width.min(MEASURE),
+        prefix: Vec::new(),
+        open: vec![shown.path.as_str()],
+        shown,
+    };
     if shown.only.is_none() {
         page.header(&shown.session, &shown.path);
         page.tasks();
@@ -34,15 +41,17 @@ pub(super) fn render(shown: &Shown, view: &View) -> String {
     page.out
 }
 
-struct Page<'a> {
+struct TextPage<'a> {
     out: String,
     width: usize,
     /// Painted bars of the callouts around the current line.
     prefix: Vec<String>,
-    shown: &'a Shown,
+    /// Paths of the notes around the current line.
+    open: Vec<&'a str>,
+    shown: &'a ShownSession,
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn line(&mut self, line: &str) {
         for bar in &self.prefix {
             self.out.push_str(bar);
@@ -105,7 +114,7 @@ impl Page<'_> {
         self.line(&paint(style::TITLE, sanitise(session.title())));
         self.line(&paint(style::DIM, path));
         self.blank();
-        for (name, value) in rows(meta, session) {
+        for (name, value) in rows(meta, session, &self.shown.figures) {
             self.line(&format!("  {} {value}", paint(style::DIM, format_args!("{name:<10}"))));
         }
     }
@@ -150,7 +159,7 @@ impl Page<'_> {
         let _ = write!(head, "  {}", paint(style::DIM, &phase.id));
         self.line(&format!("{} {head}", if phase.level > 2 { "  ▸" } else { "##" }));
         if let Some(from) = &phase.from {
-            self.line(&paint(style::DIM, format_args!("   goes on from {}", place(from))));
+            self.line(&paint(style::DIM, format_args!("   continues {}", place(from))));
         }
         self.items(&phase.items, phase.started);
     }
@@ -189,7 +198,7 @@ impl Page<'_> {
     }
 
     fn callout(&mut self, callout: &Callout, body: impl FnOnce(&mut Self)) {
-        let look = Look::of(&callout.kind);
+        let look = CalloutLook::of(&callout.kind);
         let mut head = format!("{} {}", look.icon, callout.kind);
         if !callout.title.is_empty() {
             let _ = write!(head, ": {}", sanitise(&callout.title));
@@ -202,7 +211,7 @@ impl Page<'_> {
     }
 
     fn subagent(&mut self, subagent: &Subagent) {
-        let look = Look::of("subagent");
+        let look = CalloutLook::of("subagent");
         let agent = subagent.agent.as_ref().map_or_else(|| "agent".to_owned(), |agent| format!("@{agent}"));
         let model = subagent.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
         self.line(&format!(
@@ -231,13 +240,19 @@ impl Page<'_> {
     /// The session behind `![[…]]`, unless it is missing or already open around this place.
     fn embed(&mut self, link: &Link) {
         let depth = self.prefix.len();
-        match self.shown.embeds.get(&link.target) {
-            Some(session) if depth <= super::DEEPEST_EMBED => {
-                for phase in &session.phases {
+        let shown = self.shown;
+        match shown.embeds.get(&link.target) {
+            Some(note) if self.open.contains(&note.path.as_str()) => {
+                self.line(&paint(style::WARN, "(not shown: it embeds itself)"));
+            }
+            Some(note) if depth <= super::DEEPEST_EMBED => {
+                self.open.push(&note.path);
+                for phase in &note.session.phases {
                     self.phase(phase);
                 }
+                self.open.pop();
             }
-            Some(_) => self.line(&paint(style::WARN, "(not shown: embedded too deep, or in itself)")),
+            Some(_) => self.line(&paint(style::WARN, "(not shown: embedded too deep)")),
             None => self.line(&paint(style::WARN, format_args!("(missing: no note {})", sanitise(&link.target)))),
         }
     }
@@ -320,7 +335,7 @@ fn place(link: &Link) -> String {
     sanitise(&text).into_owned()
 }
 
-fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
+fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'static str, String)> {
     let clean = |text: &str| sanitise(text).into_owned();
     let join = |parts: Vec<Option<String>>| {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -335,9 +350,7 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         };
         paint(style, clean(status.as_str()))
     });
-    let resume = meta.resume_point.as_ref().map(|id| format!("go on at {}", clean(id)));
-    let took =
-        meta.started.zip(meta.ended).and_then(|(from, to)| u64::try_from(to.as_second() - from.as_second()).ok());
+    let resume = meta.resume_point.as_ref().map(|id| format!("resume at {}", clean(id)));
     let started = meta.started.map(|time| format!("{} UTC", minute(time)));
     let ended = meta.ended.map(|time| format!("to {}", minute(time)));
     let agents: Vec<String> = meta.participants.iter().map(|agent| clean(&agent.to_string())).collect();
@@ -352,12 +365,13 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         })
         .collect();
     let rows = [
-        ("status", join(vec![status, resume])),
+        ("status", join(vec![status, figures.proof().map(|proof| format!("({proof})")), resume])),
         ("channel", meta.channel.as_ref().map(|channel| paint(style::CHANNEL, format_args!("#{}", clean(channel))))),
-        ("time", join(vec![started, ended, took.map(|seconds| format!("({})", duration(seconds)))])),
+        ("time", join(vec![started, ended, times(figures.wall_clock(), figures.active())])),
         ("agents", (!agents.is_empty()).then(|| paint(style::AGENT, agents.join(", ")))),
         ("model", meta.model.as_deref().map(clean)),
-        ("tokens", join(vec![meta.tokens_used.map(thousands), meta.cost_usd.map(|cost| format!("US$ {cost:.2}"))])),
+        ("tokens", figures.tokens()),
+        ("cost", figures.cost()),
         (
             "steps",
             (steps > 0).then(|| if failed > 0 { format!("{steps}, {failed} failed") } else { steps.to_string() }),
@@ -376,4 +390,11 @@ fn rows(meta: &Meta, session: &Session) -> Vec<(&'static str, String)> {
         ("tags", (!meta.tags.is_empty()).then(|| clean(&meta.tags.join(", ")))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// `(38 min active, 2 h by the wall clock)`.
+fn times(wall: Option<String>, active: Option<String>) -> Option<String> {
+    let active = active.map(|active| format!("{active} active"));
+    let parts: Vec<String> = active.into_iter().chain(wall.map(|wall| format!("{wall} by the wall clock"))).collect();
+    (!parts.is_empty()).then(|| format!("({})", parts.join(", ")))
 }

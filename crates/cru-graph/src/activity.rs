@@ -1,0 +1,69 @@
+//! How long a session was worked on.
+
+use jiff::Timestamp;
+
+use cru_session::{Item, Session};
+
+/// Milliseconds without a recorded moment from which on nobody is taken to be at work: ten minutes.
+const PAUSE_MS: i64 = 10 * 60 * 1_000;
+
+/// Milliseconds between the moments that a note records (begin and end of the session, phases, steps with their ends,
+/// callouts), without those times between two moments that are ten minutes or longer. `None` where all are the same
+/// moment.
+pub fn active_ms(session: &Session) -> Option<u64> {
+    let mut moments: Vec<i64> = [session.meta.started, session.meta.ended].into_iter().flatten().map(ms).collect();
+    for phase in &session.phases {
+        moments.extend(phase.started.map(ms));
+    }
+    for (_, item) in session.items() {
+        match item {
+            Item::Step(step) => {
+                let Some(start) = step.time.map(ms) else { continue };
+                let length = step.duration_ms.and_then(|ms| i64::try_from(ms).ok());
+                moments.push(start);
+                moments.extend(length.and_then(|length| start.checked_add(length)));
+            }
+            _ => moments.extend(item.callout().and_then(|callout| callout.at).map(ms)),
+        }
+    }
+    active_between(&mut moments)
+}
+
+fn ms(time: Timestamp) -> i64 {
+    time.as_millisecond()
+}
+
+fn active_between(moments: &mut [i64]) -> Option<u64> {
+    moments.sort_unstable();
+    if moments.first() == moments.last() {
+        return None;
+    }
+    let gaps = moments.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0]));
+    Some(gaps.filter(|gap| *gap < PAUSE_MS).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_note::Note;
+
+    #[test]
+    fn pauses_of_ten_minutes_do_not_count() {
+        let text = "---\ntype: session\nsession_id: s\nstarted: 2026-11-20T09:00:00Z\nended: 2026-11-20T12:00:00Z\n---\n\
+                    # T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+                    - `Read a.rs` → ok (09:05:00) ^n-001\n- `Bash make` → ok (09:14:59) ^n-002\n\
+                    - `Bash make` → ok (11:55:00) ^n-003\n";
+        let (session, _) = cru_session::read::session(&Note::parse(text));
+        assert_eq!(active_ms(&session), Some((14 * 60 + 59 + 5 * 60) * 1_000));
+        assert_eq!(active_ms(&Session::default()), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_more_than_the_wall_clock(mut moments in proptest::collection::vec(proptest::num::i64::ANY, 0..9)) {
+            let wall = moments.iter().max().zip(moments.iter().min()).map(|(last, first)| last.abs_diff(*first));
+            let active = active_between(&mut moments);
+            proptest::prop_assert!(active.is_none_or(|active| wall.is_some_and(|wall| active <= wall)));
+        }
+    }
+}

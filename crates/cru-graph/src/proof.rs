@@ -1,0 +1,115 @@
+//! What stands behind a session that says it is done: whether a check passed after its last write.
+
+use cru_action::{ToolKind, Verdict};
+use cru_session::{Item, Session, Step, StepStatus};
+
+/// What the checks of a session prove of its writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The last check passed and nothing was written after it.
+    Green,
+    /// The last check passed, and so many steps wrote files after it.
+    WritesAfter(u64),
+    /// The last check whose result is known failed.
+    Failing,
+    /// Files were written and no check was run.
+    NeverChecked,
+    /// Checks were run, and the result of none is known.
+    Unknown,
+}
+
+impl Proof {
+    /// One word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::WritesAfter(_) => "writes_after",
+            Self::Failing => "failing",
+            Self::NeverChecked => "never_checked",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Steps that wrote after the last passing check; 0 for every other proof.
+    pub const fn writes_after(self) -> u64 {
+        match self {
+            Self::WritesAfter(count) => count,
+            _ => 0,
+        }
+    }
+}
+
+/// The proof of a session's own steps; `None` where nothing was written and no check was run.
+pub fn proof(session: &Session) -> Option<Proof> {
+    let (mut checked, mut last, mut wrote, mut writes_after) = (false, None, false, 0u64);
+    for (_, item) in session.items() {
+        let Item::Step(step) = item else { continue };
+        if writes(step) {
+            wrote = true;
+            writes_after += 1;
+        }
+        match step.verdict() {
+            Some(Verdict::Unknown) => checked = true,
+            Some(verdict) => {
+                (checked, last) = (true, Some(verdict));
+                writes_after = 0;
+            }
+            None => {}
+        }
+    }
+    match (last, checked) {
+        (Some(Verdict::Failed), _) => Some(Proof::Failing),
+        (Some(_), _) if writes_after > 0 => Some(Proof::WritesAfter(writes_after)),
+        (Some(_), _) => Some(Proof::Green),
+        (None, true) => Some(Proof::Unknown),
+        (None, false) => wrote.then_some(Proof::NeverChecked),
+    }
+}
+
+/// Whether a step wrote a file, as far as its tool, its files and its redirections say. Devices and folders of
+/// temporary files do not count.
+fn writes(step: &Step) -> bool {
+    if step.status != StepStatus::Complete {
+        return false;
+    }
+    let counts = |path: &str| !["/dev/", "/tmp/", "/var/tmp/"].iter().any(|folder| path.starts_with(folder));
+    if !step.writes.is_empty() {
+        return step.writes.iter().any(|file| counts(&file.path));
+    }
+    let action = step.action();
+    match action.kind {
+        ToolKind::Edit | ToolKind::Write | ToolKind::Delete | ToolKind::Patch => counts(&step.args),
+        ToolKind::Shell => action.writes().iter().any(|write| counts(&write.path)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_note::Note;
+
+    fn of(steps: &[&str]) -> Option<Proof> {
+        let lines: Vec<String> =
+            steps.iter().enumerate().map(|(at, step)| format!("- {step} ^n-{:03}\n", at + 1)).collect();
+        let text = format!("---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n{}", lines.concat());
+        proof(&cru_session::read::session(&Note::parse(text.as_str())).0)
+    }
+
+    #[test]
+    fn what_checks_prove() {
+        let (edit, pass, fail) = (
+            "`Edit src/a.rs` → ok",
+            "`Bash cargo test` → test result: ok. 3 passed; 0 failed; 0 ignored",
+            "`Bash cargo test` → ✗ test result: FAILED. 2 passed; 1 failed",
+        );
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&["`Read a.rs` → 12 lines"]), None);
+        assert_eq!(of(&[edit]), Some(Proof::NeverChecked));
+        assert_eq!(of(&[edit, fail, edit, pass]), Some(Proof::Green));
+        assert_eq!(of(&[edit, pass, edit, "`Bash ls > /tmp/x` → ok", edit]), Some(Proof::WritesAfter(2)));
+        assert_eq!(of(&[edit, pass, edit, fail, edit]), Some(Proof::Failing));
+        assert_eq!(of(&[edit, "`Bash cargo test` → ok\n    - check: unknown"]), Some(Proof::Unknown));
+        assert_eq!(of(&["`Edit a.rs` → ✗ denied: not here"]), None, "a denied edit writes nothing");
+    }
+}

@@ -1,0 +1,143 @@
+//! What a session cost and how long it took, for its header.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::base::Lines;
+use crate::base::text::{plural, thousands};
+use crate::commands::output::{Estimate, duration, proof_text};
+use crate::index::{Record, SessionRow};
+use crate::price::Prices;
+use crate::session::Session;
+use crate::vault::{Catalog, Head, Vault, VaultPath};
+
+/// Sub-agents, and theirs, whose costs are added up; a session with more says so.
+const MOST_SUBAGENTS: usize = 500;
+
+/// The figures of one session.
+#[derive(Debug, Default)]
+pub(super) struct SessionFigures {
+    row: SessionRow,
+    own: Estimate,
+    /// With all its sub-agents: how many of them have a note, and the sum.
+    family: Option<(u64, Estimate)>,
+}
+
+impl SessionFigures {
+    /// Of the session `session` of the note at `head`; its sub-agents are read.
+    pub(super) fn of(session: &Session, head: &Head, catalog: &Catalog, vault: &Vault, prices: &Prices) -> Self {
+        let row = row(&head.path, session);
+        let own = Estimate::of(&row, prices);
+        let mut sum = own;
+        let mut seen = BTreeSet::from([head.path.clone()]);
+        let mut open = links(session, head, &mut sum, row.inline_tokens, catalog);
+        let mut count = 0;
+        while let Some(child) = open.pop() {
+            if seen.len() > MOST_SUBAGENTS || !seen.insert(child.path.clone()) {
+                continue;
+            }
+            let Ok(loaded) = vault.load(&child.path) else { continue };
+            let row = self::row(&child.path, &loaded.session);
+            count += 1;
+            sum = sum.plus(Estimate::of(&row, prices));
+            open.extend(links(&loaded.session, child, &mut sum, row.inline_tokens, catalog));
+        }
+        let family = (count > 0 || sum != own).then_some((count, sum));
+        Self { row, own, family }
+    }
+
+    /// `148,210; 1,204,332 read from caches`.
+    pub(super) fn tokens(&self) -> Option<String> {
+        let reads = self.cache_reads();
+        let reads = reads.map(|tokens| format!("{} read from caches", thousands(tokens)));
+        let parts: Vec<String> = self.row.tokens.map(thousands).into_iter().chain(reads).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn cache_reads(&self) -> Option<u64> {
+        self.row.usage.iter().filter_map(|usage| usage.cache_read).reduce(u64::saturating_add)
+    }
+
+    /// The estimate with that of its sub-agents, and what the agent recorded. `None` where nothing is known of tokens.
+    pub(super) fn cost(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some(cost) = self.row.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+            parts.push(format!("US$ {cost:.2} recorded"));
+        }
+        let knows = |it: Estimate| it.known_usd.is_some() || it.unpriced > 0;
+        if knows(self.own) {
+            let date = if self.own.known_usd.is_some() {
+                format!(" (estimate, list prices of {})", Prices::date())
+            } else {
+                String::new()
+            };
+            parts.push(format!("{}{date}", self.own.text()));
+        }
+        if let Some((count, sum)) = self.family.filter(|(_, sum)| knows(*sum)) {
+            let with = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
+            parts.push(format!("with {with} {}", sum.text()));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// `38 min`; pauses of ten minutes and more left out.
+    pub(super) fn active(&self) -> Option<String> {
+        self.row.active_ms.map(|ms| duration(ms / 1_000))
+    }
+
+    /// `2 h`, from the begin to the end or to the last moment that the note records.
+    pub(super) fn wall_clock(&self) -> Option<String> {
+        self.row.duration_ms.filter(|ms| *ms > 0).map(|ms| duration(ms / 1_000))
+    }
+
+    /// What checks prove, in words.
+    pub(super) fn proof(&self) -> Option<String> {
+        proof_text(&self.row)
+    }
+
+    /// For programs.
+    pub(super) fn json(&self) -> Value {
+        let estimate = |it: Estimate| json!({ "estimated_cost_usd": it.known_usd, "unpriced_tokens": it.unpriced });
+        let mut value = json!({
+            "tokens": self.row.tokens,
+            "cache_read_tokens": self.cache_reads(),
+            "cost_usd": self.row.cost_usd,
+            "estimated_cost_usd": self.own.known_usd,
+            "unpriced_tokens": self.own.unpriced,
+            "prices_date": Prices::date(),
+            "active_ms": self.row.active_ms,
+            "duration_ms": self.row.duration_ms,
+            "proof": self.row.proof,
+            "writes_after_check": self.row.writes_after_check,
+        });
+        if let Some((count, sum)) = self.family {
+            value["with_subagents"] = estimate(sum);
+            value["with_subagents"]["subagents"] = json!(count);
+        }
+        value
+    }
+}
+
+fn row(path: &VaultPath, session: &Session) -> SessionRow {
+    Record::of(path, session, &Lines::of("")).session
+}
+
+/// The notes of a session's sub-agents. Tokens of those without a note are added to what has no price.
+fn links<'a>(
+    session: &Session,
+    head: &Head,
+    sum: &mut Estimate,
+    inline_tokens: u64,
+    catalog: &'a Catalog,
+) -> Vec<&'a Head> {
+    let mut found = Vec::new();
+    sum.unpriced = sum.unpriced.saturating_add(inline_tokens);
+    for subagent in &session.meta.subagents {
+        match catalog.note(&subagent.session, &head.path) {
+            Some(child) => found.push(child),
+            None => sum.unpriced = sum.unpriced.saturating_add(subagent.tokens.unwrap_or(0)),
+        }
+    }
+    found
+}

@@ -1,0 +1,345 @@
+//! What sessions cost by list prices: an estimate by model, project, day.
+//!
+//! A sub-agent counts in the session that it worked for, and once. By model each model counts what was used of it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+
+use super::figures::{rounded, stem};
+use super::group::By;
+use crate::commands::output::{Estimate, Found};
+use crate::commands::{View, session::filter::Chosen};
+use crate::index::SessionRow;
+use crate::price::Prices;
+
+/// Tables where none is asked for.
+pub(super) const OVERVIEW: &[By] = &[By::Model, By::Project, By::Day];
+
+/// What many sessions cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct CostSum {
+    /// Sessions, those of sub-agents not counted apart.
+    pub(super) sessions: u64,
+    /// Tokens of requests that came from no cache, as far as they are known.
+    pub(super) input_tokens: u64,
+    /// Tokens of answers.
+    pub(super) output_tokens: u64,
+    /// Tokens written to a cache.
+    pub(super) cache_write_tokens: u64,
+    /// Tokens read from a cache.
+    pub(super) cache_read_tokens: u64,
+    /// US dollars by list prices; nothing where no token has a price.
+    pub(super) estimated_cost_usd: Option<f64>,
+    /// Tokens whose price or model is unknown; the estimate is without them.
+    pub(super) unpriced_tokens: u64,
+}
+
+impl CostSum {
+    fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
+        if let Some(cost) = other.estimated_cost_usd {
+            self.estimated_cost_usd = Some(self.estimated_cost_usd.unwrap_or(0.0) + cost);
+        }
+        self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
+    }
+}
+
+/// Sessions that have something in common, and their cost.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CostGroup {
+    /// What they have in common; nothing where they do not tell.
+    pub(super) key: Option<String>,
+    #[serde(flatten)]
+    pub(super) sum: CostSum,
+}
+
+/// A table of costs.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CostTable {
+    pub(super) by: By,
+    pub(super) groups: Vec<CostGroup>,
+}
+
+/// The answer of `cru stats --cost`.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CostReport {
+    schema: u32,
+    /// The day of the list prices.
+    pub(super) prices_date: &'static str,
+    /// Where they come from.
+    pub(super) prices_source: &'static str,
+    pub(super) total: CostSum,
+    /// Models without a price, the most used first.
+    pub(super) unpriced_models: Vec<String>,
+    pub(super) by: Vec<CostTable>,
+    #[serde(skip)]
+    pub(super) limit: usize,
+}
+
+/// A session that counts on its own, or in that of another.
+struct Placed<'a> {
+    row: &'a SessionRow,
+    /// The session that it counts in; itself where it is not a sub-agent of one that is asked for.
+    root: &'a SessionRow,
+    /// Tokens of its sub-agents without a note.
+    orphans: u64,
+}
+
+impl CostReport {
+    /// Of the sessions of a vault that are chosen, with all their sub-agents. `limit`: rows of a table of text.
+    pub(super) fn of(rows: &[SessionRow], chosen: &Chosen, prices: &Prices, kinds: &[By], limit: usize) -> Self {
+        let placed = placed(rows, |row| chosen.matches_row(row));
+        Self::of_placed(&placed, prices, kinds, limit)
+    }
+
+    fn of_placed(placed: &[Placed<'_>], prices: &Prices, kinds: &[By], limit: usize) -> Self {
+        let mut unpriced: BTreeMap<&str, u64> = BTreeMap::new();
+        for usage in placed.iter().flat_map(|it| &it.row.usage) {
+            if prices.cost(&usage.model, usage.usage()).is_none() {
+                let tokens = unpriced.entry(&usage.model).or_default();
+                *tokens = tokens.saturating_add(usage.usage().used());
+            }
+        }
+        let mut unpriced: Vec<(&str, u64)> = unpriced.into_iter().collect();
+        unpriced.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
+        let total = table(By::Status, placed, prices, |_| Some(Cow::Borrowed("")));
+        Self {
+            schema: 1,
+            prices_date: Prices::date(),
+            prices_source: Prices::source(),
+            total: total.groups.into_iter().next().map(|group| group.sum).unwrap_or_default(),
+            unpriced_models: unpriced.into_iter().map(|(model, _)| model.to_owned()).collect(),
+            by: kinds
+                .iter()
+                .map(|by| match by {
+                    By::Model => by_model(placed, prices),
+                    by => table(*by, placed, prices, |root| by.key(root)),
+                })
+                .collect(),
+            limit,
+        }
+    }
+}
+
+/// The sessions that count, each with the outermost chosen session that it worked for.
+fn placed(rows: &[SessionRow], is_chosen: impl Fn(&SessionRow) -> bool) -> Vec<Placed<'_>> {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        names.entry(row.id.as_str()).or_insert(index);
+        names.entry(stem(&row.path)).or_insert(index);
+    }
+    let mut parents: Vec<Option<usize>> = vec![None; rows.len()];
+    let mut orphans: Vec<u64> = rows.iter().map(|row| row.inline_tokens).collect();
+    for (index, row) in rows.iter().enumerate() {
+        let tokens = row.subagent_tokens.split(", ").map(Some).chain(std::iter::repeat(None));
+        for (name, tokens) in row.subagent_sessions.split(", ").filter(|name| !name.is_empty()).zip(tokens) {
+            match names.get(stem(name)) {
+                Some(child) if *child != index => {
+                    parents[*child].get_or_insert(index);
+                }
+                Some(_) => {}
+                None => {
+                    let tokens = tokens.and_then(|tokens| tokens.parse().ok()).unwrap_or(0);
+                    orphans[index] = orphans[index].saturating_add(tokens);
+                }
+            }
+        }
+    }
+    for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.subagent) {
+        let parent = row.parent.as_deref().and_then(|link| names.get(stem(link))).filter(|parent| **parent != index);
+        if let (None, Some(parent)) = (parents[index], parent) {
+            parents[index] = Some(*parent);
+        }
+    }
+    let chosen: Vec<bool> = rows.iter().map(is_chosen).collect();
+    let root = |index: usize| {
+        let (mut at, mut found, mut seen) = (index, chosen[index].then_some(index), BTreeSet::from([index]));
+        while let Some(parent) = parents[at].filter(|parent| seen.insert(*parent)) {
+            at = parent;
+            if chosen[at] {
+                found = Some(at);
+            }
+        }
+        found
+    };
+    let counted = (0..rows.len()).filter_map(|index| Some((index, root(index)?)));
+    counted.map(|(index, root)| Placed { row: &rows[index], root: &rows[root], orphans: orphans[index] }).collect()
+}
+
+fn sum(it: &Placed<'_>, prices: &Prices) -> CostSum {
+    let estimate = Estimate::of(it.row, prices);
+    let mut sum = CostSum {
+        estimated_cost_usd: estimate.known_usd,
+        unpriced_tokens: estimate.unpriced.saturating_add(it.orphans),
+        ..CostSum::default()
+    };
+    for usage in &it.row.usage {
+        let usage = usage.usage();
+        sum.add(&CostSum {
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            cache_write_tokens: usage.cache_write,
+            cache_read_tokens: usage.cache_read,
+            ..CostSum::default()
+        });
+    }
+    sum
+}
+
+fn table<'a>(
+    by: By,
+    placed: &'a [Placed<'a>],
+    prices: &Prices,
+    key: impl Fn(&'a SessionRow) -> Option<Cow<'a, str>>,
+) -> CostTable {
+    let mut groups: BTreeMap<Option<Cow<'_, str>>, CostSum> = BTreeMap::new();
+    for it in placed {
+        let group = groups.entry(key(it.root)).or_default();
+        group.sessions += u64::from(std::ptr::eq(it.row, it.root));
+        group.add(&sum(it, prices));
+    }
+    finished(by, groups)
+}
+
+fn by_model(placed: &[Placed<'_>], prices: &Prices) -> CostTable {
+    let mut groups: BTreeMap<Option<Cow<'_, str>>, (CostSum, BTreeSet<&str>)> = BTreeMap::new();
+    for it in placed {
+        let mut rest = sum(it, prices).unpriced_tokens;
+        for usage in &it.row.usage {
+            let cost = prices.cost(&usage.model, usage.usage());
+            let counts = usage.usage();
+            let unpriced = if cost.is_some() { 0 } else { counts.used().saturating_add(counts.cache_read) };
+            rest = rest.saturating_sub(unpriced);
+            let (sum, roots) = groups.entry(Some(usage.model.as_str().into())).or_default();
+            roots.insert(&it.root.path);
+            sum.add(&CostSum {
+                sessions: 0,
+                input_tokens: counts.input,
+                output_tokens: counts.output,
+                cache_write_tokens: counts.cache_write,
+                cache_read_tokens: counts.cache_read,
+                estimated_cost_usd: cost,
+                unpriced_tokens: unpriced,
+            });
+        }
+        // What no usage table splits by model.
+        if rest > 0 {
+            let (sum, roots) = groups.entry(None).or_default();
+            roots.insert(&it.root.path);
+            sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(rest);
+        }
+    }
+    let counted = groups.into_iter().map(|(key, (sum, roots))| (key, CostSum { sessions: roots.len() as u64, ..sum }));
+    finished(By::Model, counted.collect())
+}
+
+/// Days stand in their order, other groups by cost.
+fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> CostTable {
+    let group = |(key, mut sum): (Option<Cow<'_, str>>, CostSum)| {
+        sum.estimated_cost_usd = sum.estimated_cost_usd.map(rounded);
+        CostGroup { key: key.map(Cow::into_owned), sum }
+    };
+    let mut groups: Vec<CostGroup> = groups.into_iter().map(group).collect();
+    if !by.is_time() {
+        let cost = |group: &CostGroup| group.sum.estimated_cost_usd.unwrap_or(-1.0);
+        groups.sort_by(|a, b| {
+            cost(b).total_cmp(&cost(a)).then(b.sum.unpriced_tokens.cmp(&a.sum.unpriced_tokens)).then(a.key.cmp(&b.key))
+        });
+    }
+    CostTable { by, groups }
+}
+
+impl Found for CostReport {
+    fn is_empty(&self) -> bool {
+        self.total.sessions == 0
+    }
+
+    fn shown(&self, view: &View) -> String {
+        super::cost_text::render(self, view)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::ModelUsage;
+
+    fn row(id: &str, model: &str, input: u64) -> SessionRow {
+        let usage = ModelUsage {
+            model: model.into(),
+            input: Some(input),
+            output: 0,
+            cache_write: Some(0),
+            cache_read: Some(0),
+        };
+        SessionRow {
+            id: id.into(),
+            path: format!("sessions/{id}.md"),
+            project: Some(format!("~/{id}")),
+            tokens: Some(input),
+            usage: vec![usage],
+            ..SessionRow::default()
+        }
+    }
+
+    fn family() -> Vec<SessionRow> {
+        let mut parent = row("a", "claude-opus-4-5", 1_000_000);
+        parent.subagent_sessions = "a-one, a-gone".into();
+        parent.subagent_tokens = "2000000, 70".into();
+        let mut child = row("a-one", "claude-haiku-4-5", 2_000_000);
+        child.subagent_sessions = "a-two".into();
+        let mut grandchild = row("a-two", "house-model", 30);
+        grandchild.subagent = true;
+        vec![parent, child, grandchild]
+    }
+
+    fn report(rows: &[SessionRow], is_chosen: fn(&SessionRow) -> bool) -> CostReport {
+        CostReport::of_placed(&placed(rows, is_chosen), &Prices::default(), OVERVIEW, 8)
+    }
+
+    #[test]
+    fn sub_agents_count_in_their_session_and_once() {
+        let rows = family();
+        let all = report(&rows, |_| true);
+        assert_eq!((all.total.sessions, all.total.estimated_cost_usd, all.total.unpriced_tokens), (1, Some(7.0), 100));
+        let keys = |at: usize| -> Vec<(Option<&str>, Option<f64>, u64, u64)> {
+            let groups = all.by[at].groups.iter();
+            groups
+                .map(|it| (it.key.as_deref(), it.sum.estimated_cost_usd, it.sum.unpriced_tokens, it.sum.sessions))
+                .collect()
+        };
+        assert_eq!(
+            keys(0),
+            [
+                (Some("claude-opus-4-5"), Some(5.0), 0, 1),
+                (Some("claude-haiku-4-5"), Some(2.0), 0, 1),
+                (None, None, 70, 1),
+                (Some("house-model"), None, 30, 1),
+            ]
+        );
+        assert_eq!(keys(1), [(Some("~/a"), Some(7.0), 100, 1)]);
+        assert_eq!(all.unpriced_models, ["house-model"]);
+    }
+
+    #[test]
+    fn a_sub_agent_alone_counts_for_itself() {
+        let rows = family();
+        let alone = report(&rows, |row| row.id != "a");
+        assert_eq!((alone.total.sessions, alone.total.estimated_cost_usd), (1, Some(2.0)));
+        let parent = report(&rows, |row| row.id == "a");
+        assert_eq!((parent.total.sessions, parent.total.estimated_cost_usd), (1, Some(7.0)), "with all its sub-agents");
+        assert_eq!(report(&rows, |_| false).total, CostSum::default());
+    }
+
+    #[test]
+    fn sessions_that_name_one_another_end() {
+        let mut rows = family();
+        rows[2].subagent_sessions = "a, a-two".into();
+        assert!(report(&rows, |_| true).total.sessions <= 3);
+    }
+}
