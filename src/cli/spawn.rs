@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::base::files;
-use crate::commands::AgentAnswer;
+use crate::commands::{AgentAnswer, ProgramCall};
 
 /// Bytes of an answer, and of complaints, that are read at most.
 const LONGEST_ANSWER: u64 = 8 * 1024 * 1024;
@@ -28,9 +28,31 @@ pub(super) fn detached(args: &[&OsStr], log: &Path) -> io::Result<()> {
 
 /// Starts a program with `input` on its stdin and waits for its answer.
 pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Result<AgentAnswer> {
+    answer(start(command)?, input, limit)
+}
+
+/// The same in another folder and with other variables.
+pub(super) fn ask_in(call: &ProgramCall<'_>, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
+    let mut command = start(call.command)?;
+    command.current_dir(call.dir);
+    for (name, value) in call.vars {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    answer(command, input, limit)
+}
+
+fn start(command: &[String]) -> io::Result<Command> {
     let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args);
+    Ok(command)
+}
+
+fn answer(mut command: Command, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();

@@ -57,6 +57,11 @@ pub trait Ui: Sync {
         let _ = (command, input, seconds);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// [`Ui::ask`] in a folder and with variables of its own; `None` for one that is not to be set.
+    fn ask_in(&self, call: &ProgramCall<'_>, input: &str, seconds: u64) -> io::Result<AgentAnswer> {
+        let _ = (call, input, seconds);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Opens a file in an editor and waits until it is closed; whether the editor ended well.
     /// [`io::ErrorKind::Unsupported`] where there is no terminal.
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
@@ -68,6 +73,17 @@ pub trait Ui: Sync {
         let _ = question;
         None
     }
+}
+
+/// A program that is started somewhere else.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramCall<'a> {
+    /// The program and its arguments.
+    pub command: &'a [String],
+    /// Its working folder.
+    pub dir: &'a Path,
+    /// Variables that differ from those of this process.
+    pub vars: &'a [(&'a str, Option<&'a OsStr>)],
 }
 
 /// What a program said.

@@ -1,6 +1,7 @@
 //! `cru flush`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -8,12 +9,13 @@ use super::status::waiting::{self, Waiting};
 use super::{Context, Output, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
+use crate::live::hook::unfiled;
 use crate::live::log::{Log, Target};
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
-use crate::vault::{Catalog, Head, State, Vault};
+use crate::vault::{Catalog, Head, State, UserConfig, Vault};
 
 /// Write pending journal entries into the notes
 ///
@@ -32,6 +34,10 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
+    // Events that found no vault belong to the one that the user's configuration names by now.
+    if UserConfig::read(cx.env).is_ok_and(|(config, _)| config.vault.as_deref().is_some_and(|it| is_same(it, &vault))) {
+        unfiled::adopt_all(&state, cx.env)?;
+    }
     let log = Log::new(&vault, &state, cx.env.now())?;
     let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
     let heard = Transcripts::of(&vault, cx.env).listen();
@@ -83,6 +89,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
     }
     Ok(Box::new(report))
+}
+
+fn is_same(root: &Path, vault: &Vault) -> bool {
+    matches!((root.canonicalize(), vault.root().canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, Output, View};
 use crate::base::{Env, Error, files, threads};
-use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble};
+use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
 use crate::live::log::Target;
 use crate::live::policy::Save;
 use crate::live::resume;
@@ -31,6 +31,9 @@ pub struct Args {
     #[arg(long, default_value = HOSTS[0].id)]
     host: String,
 }
+
+/// The variable with which `cru hooks status` calls a hook: the event goes to the journal, and no note is written.
+pub(super) const TEST: &str = "CRU_HOOK_TEST";
 
 /// Does it; never fails.
 pub fn run(args: &Args, cx: &Context<'_>) -> Box<dyn Output> {
@@ -86,7 +89,10 @@ impl Call<'_> {
         let host = Host::find(&self.args.host).ok_or_else(|| format!("no host '{}' is known", self.args.host))?;
         let input = Input::read(bytes);
         let cwd = input.as_ref().ok().and_then(|input| input.cwd(host));
-        let (vault, broken) = self.vault(cwd).map_err(|error| words(&error))?;
+        let (vault, broken) = match self.vault(cwd) {
+            Ok(found) => found,
+            Err(error) => return Err(self.unfiled(host, input, &error)),
+        };
         // The event is kept until somebody has corrected the configuration.
         let is_broken = broken.is_some();
         self.troubles.extend(broken.map(|error| words(&error)));
@@ -94,17 +100,13 @@ impl Call<'_> {
         if !is_broken {
             self.log = Some(state.hook_log());
         }
-        let input = input?;
-        let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
-        let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
-        let session = input.session(host).ok_or("the input names no session")?;
+        let (event, session, entry) = self.entry(host, input?)?;
         let key = key(&format!("{}--{session}", host.id));
         let now = self.cx.env.now();
-        let journal = Journal::at(state.journal(&key));
-        let mut entry = HookEntry::new(host, event, input);
-        if event == Event::SessionStart {
-            entry.continues = self.continues(&session);
+        if let Err(error) = unfiled::adopt(&key, &state, self.cx.env) {
+            self.troubles.push(words(&error));
         }
+        let journal = Journal::at(state.journal(&key));
         journal.append(&entry, now).map_err(|error| words(&error))?;
 
         let mut printed = None;
@@ -121,6 +123,32 @@ impl Call<'_> {
             self.flush(&vault, &state, &key, &session);
         }
         Ok(printed)
+    }
+
+    /// What the journal is to hold of the event.
+    fn entry(&self, host: &Host, input: Input) -> Result<(Event, String, HookEntry), String> {
+        let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
+        let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
+        let session = input.session(host).ok_or("the input names no session")?;
+        let mut entry = HookEntry::new(host, event, input);
+        if event == Event::SessionStart {
+            entry.continues = self.continues(&session);
+        }
+        Ok((event, session, entry))
+    }
+
+    /// Keeps an event that has no vault until one is known; what the log says of it.
+    fn unfiled(&self, host: &Host, input: Result<Input, String>, error: &Error) -> String {
+        let (env, why) = (self.cx.env, words(error));
+        let kept = input.and_then(|input| self.entry(host, input)).and_then(|(_, session, entry)| {
+            let key = key(&format!("{}--{session}", host.id));
+            unfiled::keep(&key, &entry, env.now(), env).map_err(|error| words(&error))
+        });
+        match kept {
+            Ok(true) => format!("{why}; the event is kept until a vault is named"),
+            Ok(false) => format!("{why}; there is no place to keep the event"),
+            Err(trouble) => format!("{why}; {trouble}"),
+        }
     }
 
     /// As named by an option or variable; else found from the folder the agent works in.
@@ -175,6 +203,10 @@ impl Call<'_> {
 
     /// Has the note written.
     fn flush(&mut self, vault: &Vault, state: &State, key: &str, session: &str) {
+        // `cru hooks status` looks where an event arrives; no note is to be made of that.
+        if self.cx.env.var(TEST).is_some() {
+            return;
+        }
         let how = vault.config().hooks.flush.as_deref().and_then(Flush::parse).unwrap_or(Flush::Background);
         let done = match how {
             Flush::Never => return,

@@ -8,13 +8,15 @@ use serde::Serialize;
 use super::output::style::{self, paint};
 use super::{Context, Output, View};
 use crate::base::Result;
+use crate::live::hook::shell;
 use crate::vault::scaffold::{Action, Change, scaffold};
 
 /// Initialize a vault in a folder
 ///
-/// Works in an empty folder and in an Obsidian vault alike. Adds the settings in `.cru/`, a CSS snippet that colours
-/// the callouts, property types, a template and the view `Sessions.base`; files that exist are completed, never
-/// replaced.
+/// Works in an empty folder and in an Obsidian vault alike, and asks nothing. Adds the settings in `.cru/config.toml`, a
+/// CSS snippet that colours the callouts, property types, colours of the graph view, a template, and the views
+/// `Sessions.base`, `Workflows.base`, `Cases.base` and `Lessons.base`. Files that exist are completed, never replaced. A
+/// property that other notes of the vault use gets no type.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder; created if it is missing
@@ -29,7 +31,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.warn(&problem.to_string());
     }
     let root = std::fs::canonicalize(&root).unwrap_or(root);
-    Ok(Box::new(InitReport { schema: 1, vault: root, changes }))
+    let is_here = cx.env.cwd().canonicalize().is_ok_and(|here| here.starts_with(&root));
+    let enter =
+        if is_here { String::new() } else { format!("`cd {}`, then ", shell::quote(&args.dir.to_string_lossy())) };
+    Ok(Box::new(InitReport { schema: 1, vault: root, changes, enter }))
 }
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
@@ -43,6 +48,9 @@ struct InitReport {
     schema: u32,
     vault: PathBuf,
     changes: Vec<Change>,
+    /// What comes before the next command where the vault is another folder than this one.
+    #[serde(skip)]
+    enter: String,
 }
 
 impl Output for InitReport {
@@ -56,7 +64,7 @@ impl Output for InitReport {
             };
             let _ = writeln!(text, "  {mark} {:<28} {}", change.path, paint(style::DIM, word));
         }
-        text.push_str("\nNext: `cru import claude` brings in the sessions of Claude Code.\n");
+        let _ = writeln!(text, "\nNext: {}`cru import` lists the sessions of agents on this machine.", self.enter);
         text
     }
 

@@ -43,7 +43,7 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{AgentAnswer, Context, Progress, Ui};
+pub use context::{AgentAnswer, Context, ProgramCall, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 
 use crate::base::{Error, Result};

@@ -24,5 +24,6 @@ fn transcripts() {
         .env("HOME", "/home/mara")
         .case("tests/cmd/*.md")
         .case("README.md")
+        .case("docs/guide.md")
         .run();
 }

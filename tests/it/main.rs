@@ -50,6 +50,7 @@ mod notes {
     pub(crate) mod format;
     pub(crate) mod format_doc;
     pub(crate) mod frontmatter;
+    pub(crate) mod obsidian;
     pub(crate) mod toon;
 }
 mod running {
@@ -59,6 +60,7 @@ mod running {
     pub(crate) mod hooks;
     pub(crate) mod kill;
     pub(crate) mod live;
+    pub(crate) mod newcomer;
     pub(crate) mod replay;
     pub(crate) mod resume;
     pub(crate) mod writing;

@@ -3,10 +3,12 @@
 //! A vault is somebody's own: what is there stays as it is. A missing file is written, a JSON settings file gets the
 //! keys it lacks, a list file the lines it lacks; nothing is replaced.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::{Vault, Walk};
 use cru_base::{Error, Result, files};
 
 /// One thing to put into a vault.
@@ -30,6 +32,12 @@ enum ScaffoldMerge {
     Lines,
 }
 
+/// What a new `.cru/config.toml` says; `{id}` is filled in. Lines that begin with `#` and a key hold the default.
+const CONFIG: &str = include_str!("../../../templates/config.toml");
+
+/// The property types of Obsidian: one key for each property of a session note.
+const TYPES: &str = ".obsidian/types.json";
+
 /// The template of a session: in the folder that Obsidian takes templates from, where its settings name another.
 const TEMPLATE: &str = "templates/New session.md";
 
@@ -45,15 +53,16 @@ const ASSETS: &[Asset] = &[
         content: "{\n  \"enabledCssSnippets\": [\n    \"cru\"\n  ]\n}\n",
         merge: ScaffoldMerge::Json,
     },
-    Asset {
-        path: ".obsidian/types.json",
-        content: include_str!("../../../templates/obsidian/types.json"),
-        merge: ScaffoldMerge::Json,
-    },
+    Asset { path: TYPES, content: include_str!("../../../templates/obsidian/types.json"), merge: ScaffoldMerge::Json },
     Asset {
         path: ".obsidian/templates.json",
         content: "{\n  \"folder\": \"templates\"\n}\n",
         merge: ScaffoldMerge::Json,
+    },
+    Asset {
+        path: ".obsidian/graph.json",
+        content: include_str!("../../../templates/obsidian/graph.json"),
+        merge: ScaffoldMerge::Keep,
     },
     Asset {
         path: TEMPLATE,
@@ -63,6 +72,21 @@ const ASSETS: &[Asset] = &[
     Asset {
         path: "Sessions.base",
         content: include_str!("../../../templates/obsidian/Sessions.base"),
+        merge: ScaffoldMerge::Keep,
+    },
+    Asset {
+        path: "Workflows.base",
+        content: include_str!("../../../templates/obsidian/Workflows.base"),
+        merge: ScaffoldMerge::Keep,
+    },
+    Asset {
+        path: "Cases.base",
+        content: include_str!("../../../templates/obsidian/Cases.base"),
+        merge: ScaffoldMerge::Keep,
+    },
+    Asset {
+        path: "Lessons.base",
+        content: include_str!("../../../templates/obsidian/Lessons.base"),
         merge: ScaffoldMerge::Keep,
     },
 ];
@@ -93,18 +117,21 @@ pub enum Action {
 /// A settings file that is not JSON is left alone and named in the error list of the result, after all else is done.
 pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     files::create_dir(root)?;
-    let config = format!(
-        "# Settings of this vault. Every key is optional.\n\n[vault]\nid = \"{id}\"\n# Where new sessions are written.\n\
-         sessions = \"sessions\"\n# Which notes are looked at: globs on paths in the vault.\n# include = [\"**/*.md\"]\n\
-         # exclude = [\"drafts/**\"]\n"
-    );
+    let config = CONFIG.replace("{id}", id);
+    // Before anything is added: a property that other notes use has the type that these give it.
+    let foreign = foreign_properties(root);
     let mut changes = vec![put(root, ".cru/config.toml", &config, ScaffoldMerge::Keep)?];
     let mut problems = Vec::new();
     let templates = super::obsidian::template_folder(root);
     for asset in ASSETS {
         let own = templates.as_ref().filter(|_| asset.path == TEMPLATE);
         let path = own.map(|folder| format!("{folder}/New session.md"));
-        match put(root, path.as_deref().unwrap_or(asset.path), asset.content, asset.merge) {
+        let content = match (&templates, asset.path) {
+            (_, TYPES) => without_types(asset.content, &foreign),
+            (Some(folder), path) if path.ends_with(".base") => in_base(asset.content, &folder.to_string()),
+            _ => asset.content.to_owned(),
+        };
+        match put(root, path.as_deref().unwrap_or(asset.path), &content, asset.merge) {
             Ok(change) => changes.push(change),
             Err(problem @ Error::Usage { .. }) => problems.push(problem),
             Err(error) => return Err(error),
@@ -112,6 +139,59 @@ pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     }
     files::create_dir(&root.join("sessions"))?;
     Ok((changes, problems))
+}
+
+/// A base with another folder of templates in its filter.
+fn in_base(content: &str, folder: &str) -> String {
+    // In single quotes YAML knows one escape.
+    let folder = Value::from(folder).to_string().replace('\'', "''");
+    content.replace("inFolder(\"templates\")", &format!("inFolder({folder})"))
+}
+
+/// Most notes that are looked into for the properties of other notes.
+const MOST_NOTES: usize = 20_000;
+
+/// Bytes of a note that are read for them.
+const HEAD: u64 = 16 << 10;
+
+/// The names of properties that notes of the vault have which are not of this program: those without a `type` that is.
+fn foreign_properties(root: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let notes = Vault::open(root).map(|vault| Walk::of(&vault).notes).unwrap_or_default();
+    for note in notes.iter().take(MOST_NOTES) {
+        let Ok(mut file) = std::fs::File::open(root.join(note.as_path())) else { continue };
+        let Ok(head) = files::read_at(&mut file, 0, HEAD) else { continue };
+        let head = String::from_utf8_lossy(&head);
+        let keys = top_level_keys(&head);
+        if !keys.iter().any(|(key, value)| *key == "type" && OWN_TYPES.contains(value)) {
+            names.extend(keys.into_iter().map(|(key, _)| key.to_owned()));
+        }
+    }
+    names
+}
+
+/// What the property `type` of a note of this program says.
+const OWN_TYPES: &[&str] = &["session", "workflow", "case", "lesson", "project"];
+
+/// The keys of a note's frontmatter with the rest of their lines.
+fn top_level_keys(text: &str) -> Vec<(&str, &str)> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    if lines.next().map(str::trim_end) != Some("---") {
+        return Vec::new();
+    }
+    let lines = lines.take_while(|line| line.trim_end() != "---");
+    let keys = lines.filter(|line| !line.starts_with([' ', '\t', '-', '#'])).filter_map(|line| line.split_once(':'));
+    let plain = |text| str::trim(text).trim_matches(['"', '\'']);
+    keys.map(|(key, value)| (plain(key), plain(value))).collect()
+}
+
+/// The property types without those of some names.
+fn without_types(content: &str, foreign: &BTreeSet<String>) -> String {
+    let Ok(mut types) = serde_json::from_str::<Value>(content) else { return content.to_owned() };
+    if let Some(types) = types.get_mut("types").and_then(Value::as_object_mut) {
+        types.retain(|name, _| !foreign.contains(name));
+    }
+    format!("{types:#}\n")
 }
 
 fn put(root: &Path, path: &str, content: &str, merge: ScaffoldMerge) -> Result<Change> {
@@ -155,7 +235,7 @@ fn merge_lines(old: &[u8], wanted: &str) -> Option<Vec<u8>> {
 fn merge_json(path: &Path, old: &[u8], wanted: &str) -> Result<Option<Vec<u8>>> {
     let broken = |error: serde_json::Error| {
         Error::usage(format!("{} is not JSON ({error}); left as it is", path.display()))
-            .with_hint("mend the file and run `cru init` again")
+            .with_hint("correct the file and run `cru init` again")
     };
     let text = String::from_utf8_lossy(old);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -231,6 +311,52 @@ mod tests {
         assert_eq!(read(".obsidian/templates.json"), "{\"folder\":\"My templates\"}");
         assert!(dir.path().join("My templates/New session.md").is_file() && !dir.path().join("templates").exists());
         assert_eq!(read(".gitignore"), "target\n.cru/cache/\n/.cru/local/\n/evidence/\n");
+    }
+
+    #[test]
+    fn a_type_that_other_notes_give_a_property_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| assert!(files::create(&dir.path().join(path), text.as_bytes()).unwrap());
+        put("books/a.md", "\u{feff}---\nstatus: 3\n\"channel\": x\nlist:\n  - model: m\n---\ntokens_used: 1\n");
+        put("sessions/a.md", "---\ntype: session\nparent: x\n---\n");
+        put("no.md", "status: x\n---\ncommit: x\n---\n");
+        scaffold(dir.path(), "x").unwrap();
+        let types = files::read(&dir.path().join(TYPES)).unwrap();
+        let types: Value = serde_json::from_slice(&types).unwrap();
+        let types = types["types"].as_object().unwrap();
+        assert!(!types.contains_key("status") && !types.contains_key("channel"));
+        for own in ["model", "tokens_used", "parent", "commit", "session_id"] {
+            assert!(types.contains_key(own), "{own}");
+        }
+    }
+
+    #[test]
+    fn a_graph_view_that_is_there_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".obsidian/graph.json");
+        assert!(files::create(&path, b"{\"scale\":2}").unwrap());
+        scaffold(dir.path(), "x").unwrap();
+        assert_eq!(files::read(&path).unwrap(), b"{\"scale\":2}");
+    }
+
+    #[test]
+    fn the_settings_of_a_new_vault_are_the_defaults() {
+        let text = CONFIG.replace("{id}", "x");
+        let path = Path::new("config.toml");
+        let (config, warnings) = crate::Config::parse(&text, path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(config, crate::Config { id: Some("x".to_owned()), ..crate::Config::default() });
+        // The keys that are commented out exist, and their values can be read.
+        let shown: String = text
+            .lines()
+            .map(|line| {
+                line.strip_prefix("# ").filter(|key| key.contains(" = ") || key.starts_with('[')).unwrap_or(line)
+            })
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let (_, warnings) = crate::Config::parse(&shown, path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert!(shown.matches("\n[").count() > 4);
     }
 
     #[test]

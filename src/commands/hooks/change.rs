@@ -29,6 +29,16 @@ pub(super) struct Change {
     pub(super) place: SettingsPlace,
     pub(super) old: Option<String>,
     pub(super) new: Option<String>,
+    /// A second file that is changed beside the settings.
+    pub(super) beside: Option<FileChange>,
+}
+
+/// A file's text and what it becomes; `None` for no file.
+#[derive(Debug)]
+pub(super) struct FileChange {
+    pub(super) path: PathBuf,
+    pub(super) old: Option<String>,
+    pub(super) new: Option<String>,
 }
 
 /// What became of it.
@@ -50,7 +60,9 @@ pub(super) struct ChangeReport {
 impl Change {
     /// Writes it if that is wanted. `done` and `already` say what it means.
     pub(super) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<ChangeReport> {
-        let diff = self.diff();
+        let settings = FileChange { path: self.place.path.clone(), old: self.old.clone(), new: self.new.clone() };
+        let is_changed = self.beside.is_some() || settings.is_change();
+        let diff = settings.diff() + &self.beside.as_ref().map(FileChange::diff).unwrap_or_default();
         let report = |result, message: &str, backup| ChangeReport {
             schema: 1,
             settings: self.place.path.clone(),
@@ -60,7 +72,7 @@ impl Change {
             backup,
             notes: Vec::new(),
         };
-        if self.old == self.new {
+        if !is_changed {
             return Ok(report("unchanged", already, None));
         }
         if consent.dry_run {
@@ -78,17 +90,30 @@ impl Change {
                 }
             }
         }
-        let backup = self.old.as_deref().map(|old| record::back_up(&self.place, old, cx.env)).transpose()?;
-        self.write()?;
+        // Without the vault no event would arrive, so that is written first.
+        if let Some(beside) = &self.beside {
+            beside.write()?;
+        }
+        let old = self.old.as_deref().filter(|_| settings.is_change());
+        let backup = old.map(|old| record::back_up(&self.place, old, cx.env)).transpose()?;
+        if settings.is_change() {
+            settings.write()?;
+        }
         let mut report = report("written", done, backup);
         if shown {
             report.diff.clear();
         }
         Ok(report)
     }
+}
+
+impl FileChange {
+    fn is_change(&self) -> bool {
+        self.old != self.new
+    }
 
     fn write(&self) -> Result<()> {
-        let path = &self.place.path;
+        let path = &self.path;
         match (&self.old, &self.new) {
             (None, None) => Ok(()),
             (None, Some(new)) if files::create(path, new.as_bytes())? => Ok(()),
@@ -103,7 +128,7 @@ impl Change {
         if old == new {
             return String::new();
         }
-        let path = self.place.path.display().to_string();
+        let path = self.path.display().to_string();
         let name = |text: &Option<String>| if text.is_some() { path.clone() } else { "/dev/null".to_owned() };
         let diff = similar::TextDiff::from_lines(old, new);
         let mut unified = diff.unified_diff();

@@ -4,17 +4,23 @@ use std::path::{Path, PathBuf};
 
 use super::change::{Change, Consent};
 use super::handler::Program;
+use super::installed_plugin;
 use super::place::{Level, SettingsPlace, Which};
 use super::record::Record;
 use super::settings;
+use super::user_config::{UserVault, user_vault};
+use crate::base::text::plural;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
-use crate::live::hook::{HOSTS, Host};
+use crate::live::hook::{HOSTS, Host, unfiled};
+use crate::vault::{State, Vault};
 
 /// Install hooks that call `cru` into an agent's settings
 ///
 /// Adds one command for each event to the settings of Claude Code and leaves everything else in them as it is, to the
-/// byte. Shows the change first. Running it again renews the commands where they stand, or changes nothing.
+/// byte. Where the user's configuration names no vault, the vault of this folder (or of --vault) is added to it, so that
+/// events from all other folders arrive there. Shows both changes first. Running it again renews the commands where they
+/// stand, or changes nothing.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -52,20 +58,46 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Some(settings::uninstall(text).map_err(|refused| place.refuse(&refused))?)
     };
     let done = if found.is_empty() { "installed" } else { "renewed" };
-    let change = Change { place: place.clone(), old, new: Some(new.clone()) };
+    let (beside, known) = match user_vault(cx.vault_arg(), cx.env)? {
+        UserVault::Named(root, change) => (Some(*change), Some(root)),
+        UserVault::There(root) => (None, Some(root)),
+        UserVault::Unknown => (None, None),
+    };
+    let change = Change { place: place.clone(), old, new: Some(new.clone()), beside };
     let report = change.make(args.consent, done, "already installed", cx)?;
+    let mut adopted = None;
     if report.is_written() {
         Record::write(&place, before.as_deref(), &new, cx.env);
+        adopted = known.as_deref().and_then(|root| adopt(root, cx.env));
     }
-    Ok(Box::new(report.note(plugin_note(&new)).note(disabled_note(&new)).note(own_name_note(&place, &program, host))))
+    let vault_note = match (&known, &program.vault) {
+        (_, Some(vault)) => Some(format!("all events go to the vault {vault}")),
+        (Some(root), None) => Some(format!(
+            "events from folders outside of a vault go to {} (`vault` in the user configuration)",
+            root.display()
+        )),
+        (None, None) => Some(NO_VAULT.to_owned()),
+    };
+    let report = report.note(vault_note).note(adopted).note(plugin_note(&new)).note(disabled_note(&new));
+    Ok(Box::new(report.note(own_name_note(&place, &program, host))))
+}
+
+/// Hooks are installed and have nowhere to put their events.
+const NO_VAULT: &str = "no vault is known: events from folders outside of a vault are kept until one is; run this \
+                        command in the vault, or with --vault";
+
+/// Gives a vault the events that found none before; what is told of that.
+fn adopt(root: &Path, env: &Env) -> Option<String> {
+    let vault = Vault::open(root).ok()?;
+    let state = State::of(&vault, env).ok()?;
+    let events = unfiled::adopt_all(&state, env).ok().filter(|events| *events > 0)?;
+    Some(format!("{} that found no vault before: `cru flush --all` writes the notes", plural(events as u64, "event")))
 }
 
 /// Both would send each event twice.
 pub(super) fn plugin_note(text: &str) -> Option<String> {
-    let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    let plugins = value.get("enabledPlugins")?.as_object()?;
-    let plugin = plugins.iter().find(|(name, on)| name.split('@').next() == Some("cru") && **on == true)?;
-    Some(format!("the plugin {} brings the same hooks: disable it or uninstall these, or events come twice", plugin.0))
+    let plugin = installed_plugin::enabled(text)?;
+    Some(format!("the plugin {plugin} brings the same hooks: disable it or uninstall these, or events come twice"))
 }
 
 /// Installed and yet never called.

@@ -6,13 +6,16 @@
 mod change;
 mod handler;
 mod install;
+mod installed_plugin;
 mod json;
 mod place;
 mod plugin;
+mod probe;
 mod record;
 mod settings;
 mod status;
 mod uninstall;
+mod user_config;
 
 use clap::Subcommand;
 

@@ -77,6 +77,11 @@ impl Which {
 }
 
 impl SettingsPlace {
+    /// The user's own settings.
+    pub(super) fn user(env: &Env) -> Option<Self> {
+        Self::of(Level::User, env)
+    }
+
     fn of(level: Level, env: &Env) -> Option<Self> {
         let path = match level {
             Level::User => {

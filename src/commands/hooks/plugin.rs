@@ -22,6 +22,9 @@ pub struct Args {
     out: PathBuf,
 }
 
+/// Who the plugin is from.
+const AUTHOR: &str = "The cru contributors";
+
 /// Texts that are the same in every copy.
 const TEXTS: &[(&str, &str)] = &[
     ("skills/cru/SKILL.md", include_str!("../../../plugin/skills/cru/SKILL.md")),
@@ -53,13 +56,19 @@ fn folder(host: &Host) -> Vec<(&'static str, String)> {
 }
 
 fn manifest() -> String {
-    pretty(&json!({
+    let mut manifest = json!({
         "name": "cru",
         "version": env!("CARGO_PKG_VERSION"),
         "description": "Keeps each session as a markdown note that you can read and edit: requests, steps, decisions, errors, tasks.",
+        "author": { "name": AUTHOR },
         "license": env!("CARGO_PKG_LICENSE"),
         "keywords": ["sessions", "notes", "markdown", "obsidian", "log"],
-    }))
+    });
+    // `repository` of Cargo.toml, as soon as it names one.
+    if let Some(repository) = option_env!("CARGO_PKG_REPOSITORY").filter(|url| !url.is_empty()) {
+        manifest["repository"] = json!(repository);
+    }
+    pretty(&manifest)
 }
 
 fn hooks(host: &Host) -> String {

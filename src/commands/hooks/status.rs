@@ -1,6 +1,7 @@
 //! `cru hooks status`.
 //!
-//! Looks, and runs nothing: a project's settings come from whoever wrote the project.
+//! Runs nothing but commands of the user's own settings, and this program itself: a project's settings come from
+//! whoever wrote the project.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,24 +11,30 @@ use serde::Serialize;
 
 use super::handler::Program;
 use super::install::{disabled_note, plugin_note, same_file};
+use super::installed_plugin::{self, InstalledPlugin};
 use super::place::{Level, SettingsPlace, Which};
+use super::probe::{Arrival, Probe, probe};
 use super::settings::{self, FoundHooks};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Env, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
-use crate::live::hook::{HOSTS, Host, trouble};
+use crate::live::hook::{HOSTS, Host, Row, trouble, unfiled};
 use crate::vault::{State, Vault};
 
 /// Show where hooks are installed, and whether they work
 ///
-/// For each settings file: which events call `cru`, which program that is, and whether it exists. Then when a hook was
-/// last called for this vault, and what went wrong. Exits with 1 when no settings have all events with a program that
-/// exists.
+/// For each settings file and for the plugin: which events call `cru`, which program that is, and whether it exists. Then
+/// a test event is sent through the installed command from an empty folder, with machine state of its own, and the vault
+/// it arrives in is named; no note and no journal gets it. Then when a hook was last called for this vault, and what went
+/// wrong. Exits with 1 when nowhere all events call a program that exists, or when the test event is lost.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     which: Which,
+    /// Send no test event
+    #[arg(long)]
+    no_test: bool,
 }
 
 /// What is installed where, and what came of it.
@@ -36,6 +43,15 @@ struct HooksReport {
     schema: u32,
     host: &'static str,
     settings: Vec<Settings>,
+    /// The plugin that brings the hooks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<PluginState>,
+    /// Test events that were sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tests: Vec<Probe>,
+    /// Sessions whose events wait for a vault, and how many events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfiled: Vec<UnfiledRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vault: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +59,24 @@ struct HooksReport {
     /// Sessions whose hooks left a journal.
     journals: u64,
     trouble: Vec<Trouble>,
+}
+
+/// A plugin that brings the hooks.
+#[derive(Debug, Serialize)]
+struct PluginState {
+    name: String,
+    /// Its file of hooks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<PathBuf>,
+    events: usize,
+    missing: Vec<&'static str>,
+    programs: Vec<ProgramState>,
+}
+
+#[derive(Debug, Serialize)]
+struct UnfiledRow {
+    session: String,
+    events: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,7 +126,10 @@ struct Trouble {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let host = HOSTS[0];
-    let settings = args.which.places(cx)?.iter().map(|place| look(place, host, cx.env)).collect();
+    let places = args.which.places(cx)?;
+    let settings: Vec<Settings> = places.iter().map(|place| look(place, host, cx.env)).collect();
+    let plugin = installed_plugin::find(&places, cx.env).map(|plugin| PluginState::of(plugin, host, cx.env));
+    let tests = if args.no_test { Vec::new() } else { tests(&settings, plugin.as_ref(), host, cx) };
     let vault = Vault::find(cx.vault_arg(), cx.env).ok();
     let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
     let (journals, last_event) = state.as_ref().map_or((0, None), |state| last_event(state, host));
@@ -103,11 +140,48 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         schema: 1,
         host: host.id,
         settings,
+        plugin,
+        tests,
+        unfiled: unfiled::all(cx.env).into_iter().map(|it| UnfiledRow { session: it.key, events: it.events }).collect(),
         vault: vault.map(|vault| vault.root().to_owned()),
         last_event,
         journals,
         trouble: trouble.filter(|trouble| trouble.lines > 0).collect(),
     }))
+}
+
+/// Sends a test event through each program that may be called.
+fn tests(settings: &[Settings], plugin: Option<&PluginState>, host: &Host, cx: &Context<'_>) -> Vec<Probe> {
+    let may_call = |level: Level, it: &ProgramState| match it.state {
+        Is::This => true,
+        Is::Other => level == Level::User,
+        Is::Gone => false,
+    };
+    let of_settings = settings.iter().flat_map(|at| at.programs.iter().filter(move |it| may_call(at.level, it)));
+    let of_plugin = plugin.into_iter().flat_map(|at| at.programs.iter().filter(|it| may_call(Level::User, it)));
+    let mut programs: Vec<Program> = Vec::new();
+    for it in of_settings.chain(of_plugin) {
+        let program = Program { path: it.path.clone(), vault: it.vault.clone() };
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    programs.iter().map(|program| probe(program, host, cx)).collect()
+}
+
+impl PluginState {
+    fn of(plugin: InstalledPlugin, host: &Host, env: &Env) -> Self {
+        let calls =
+            |row: &Row| plugin.found.iter().any(|found| found.name == row.name && found.ours.event == row.event.name());
+        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed().partition(|row| calls(row));
+        let missing = missing.into_iter().map(|row| row.name).collect();
+        let (name, events, programs) = (plugin.name, events.len(), programs(&plugin.found, env));
+        Self { name, hooks: plugin.hooks, events, missing, programs }
+    }
+
+    fn works(&self) -> bool {
+        self.missing.is_empty() && self.programs.iter().all(|it| it.state != Is::Gone)
+    }
 }
 
 fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
@@ -216,6 +290,90 @@ impl Settings {
     }
 }
 
+impl ProgramState {
+    fn text(&self, text: &mut String) {
+        let state = match self.state {
+            Is::This => paint(style::GOOD, "this program"),
+            Is::Other => paint(style::WARN, "another program than this one"),
+            Is::Gone => paint(style::BAD, "there is no such program: `cru hooks install` renews it"),
+        };
+        let _ = writeln!(text, "  calls {}: {state}", sanitise(&self.path));
+        if let Some(vault) = &self.vault {
+            let _ = writeln!(text, "  for the vault {}", sanitise(vault));
+        }
+    }
+}
+
+/// What became of a test event.
+fn test_text(test: &Probe, text: &mut String) {
+    let program = sanitise(&test.program);
+    let reason = test.reason.as_deref().unwrap_or("the program wrote nothing");
+    let _ = match (test.result, &test.vault) {
+        (Arrival::Arrived, Some(vault)) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, arrives in {}.",
+            paint(style::GOOD, "Test:"),
+            sanitise(&vault.to_string_lossy())
+        ),
+        (Arrival::Arrived, None) => {
+            writeln!(
+                text,
+                "{} an event from another folder, sent through {program}, arrives.",
+                paint(style::GOOD, "Test:")
+            )
+        }
+        (Arrival::Kept, _) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, finds no vault and is kept. \
+             `cru hooks install` in the vault names it.",
+            paint(style::WARN, "Test:")
+        ),
+        (Arrival::Lost, _) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, is lost: {reason}",
+            paint(style::BAD, "Test:")
+        ),
+    };
+}
+
+impl HooksReport {
+    fn works(&self) -> bool {
+        self.settings.iter().any(Settings::works) || self.plugin.as_ref().is_some_and(PluginState::works)
+    }
+
+    fn plugin_text(&self, text: &mut String) {
+        let Some(plugin) = &self.plugin else { return };
+        let total = plugin.events + plugin.missing.len();
+        let state = match (&plugin.hooks, plugin.events) {
+            (None, _) => paint(style::WARN, "enabled; its files are not found"),
+            (Some(_), events) if events == total => {
+                paint(style::GOOD, format!("enabled, {}", plural(events as u64, "event")))
+            }
+            (Some(_), events) => {
+                paint(style::WARN, format!("{events} of {total} events; missing: {}", plugin.missing.join(", ")))
+            }
+        };
+        let _ = writeln!(text, "plugin {}: {state}", paint(style::ID, sanitise(&plugin.name)));
+        for program in &plugin.programs {
+            program.text(text);
+        }
+    }
+
+    fn unfiled_text(&self, text: &mut String) {
+        if self.unfiled.is_empty() {
+            return;
+        }
+        let events: usize = self.unfiled.iter().map(|it| it.events).sum();
+        let sessions = plural(self.unfiled.len() as u64, "session");
+        let _ = writeln!(
+            text,
+            "{} {} of {sessions} found no vault and are kept. `cru hooks install` in the vault brings them there.",
+            paint(style::WARN, "Waiting:"),
+            plural(events as u64, "event"),
+        );
+    }
+}
+
 impl Output for HooksReport {
     fn text(&self, _: &View) -> String {
         let mut text = String::new();
@@ -223,15 +381,7 @@ impl Output for HooksReport {
             let path = settings.path.to_string_lossy();
             let _ = writeln!(text, "{}: {}", paint(style::ID, sanitise(&path)), settings.summary());
             for program in &settings.programs {
-                let state = match program.state {
-                    Is::This => paint(style::GOOD, "this program"),
-                    Is::Other => paint(style::WARN, "another program than this one"),
-                    Is::Gone => paint(style::BAD, "there is no such program: `cru hooks install` renews it"),
-                };
-                let _ = writeln!(text, "  calls {}: {state}", sanitise(&program.path));
-                if let Some(vault) = &program.vault {
-                    let _ = writeln!(text, "  for the vault {}", sanitise(vault));
-                }
+                program.text(&mut text);
             }
             if !settings.more.is_empty() {
                 let _ = writeln!(text, "  also on {}", sanitise(&settings.more.join(", ")));
@@ -240,11 +390,14 @@ impl Output for HooksReport {
                 let _ = writeln!(text, "  {} {}", paint(style::WARN, "note:"), sanitise(note));
             }
         }
+        self.plugin_text(&mut text);
         text.push('\n');
+        for test in &self.tests {
+            test_text(test, &mut text);
+        }
+        self.unfiled_text(&mut text);
         match (&self.vault, self.last_event) {
-            (None, _) => {
-                text.push_str("No vault here: hooks that find none leave a line of trouble and nothing else.\n");
-            }
+            (None, _) => text.push_str("No vault here.\n"),
             (Some(_), None) => text.push_str("No hook was called for this vault yet.\n"),
             (Some(_), Some(at)) => {
                 let sessions = plural(self.journals, "session");
@@ -258,7 +411,7 @@ impl Output for HooksReport {
                 let _ = writeln!(text, "  {}", paint(style::DIM, last));
             }
         }
-        if self.exit_code() != 0 {
+        if !self.works() {
             text.push_str("Next: `cru hooks install`.\n");
         }
         text
@@ -269,6 +422,7 @@ impl Output for HooksReport {
     }
 
     fn exit_code(&self) -> u8 {
-        u8::from(!self.settings.iter().any(Settings::works))
+        let is_lost = self.tests.iter().any(|test| test.result == Arrival::Lost);
+        u8::from(is_lost || !self.works())
     }
 }

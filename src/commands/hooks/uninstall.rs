@@ -10,7 +10,8 @@ use crate::commands::{Context, Output};
 /// Remove the hooks of `cru` from an agent's settings
 ///
 /// Gives back the very bytes from before where nobody changed the file since; else takes out the commands of `cru` and
-/// nothing more. Sessions and what waits in their journals stay: `cru flush` writes it.
+/// nothing more. Sessions and what waits in their journals stay: `cru flush` writes it. The vault stays in the user's
+/// configuration, since other commands use it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     } else {
         Some(settings::uninstall(text).map_err(|refused| place.refuse(&refused))?)
     };
-    let change = Change { place: place.clone(), old, new };
+    let change = Change { place: place.clone(), old, new, beside: None };
     let report = change.make(args.consent, "uninstalled", "holds no hooks of cru", cx)?;
     if report.is_written() {
         Record::remove(&place, cx.env);

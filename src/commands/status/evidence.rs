@@ -3,7 +3,7 @@
 //! A host deletes what nothing was written to for some time, and only below its own folder; which do, and when, is in the
 //! table of agents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -15,8 +15,9 @@ use crate::base::Env;
 use crate::import::{self, places};
 use crate::index::SessionRow;
 use crate::session::agent_table::{self, AgentEntry, Retention};
-use crate::vault::Vault;
+use crate::sync::import::seen_files;
 use crate::vault::config::expand_home;
+use crate::vault::{State, Vault};
 
 /// Who is told of: those that go within so many hours.
 const SOON: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -32,7 +33,7 @@ pub(super) struct Evidence {
     pub(super) kept: u64,
     /// Sessions that name no transcript.
     pub(super) unnamed: u64,
-    /// Sessions whose transcript will be deleted within seven days, the first to go first.
+    /// Transcripts that will be deleted within seven days, the first to go first.
     pub(super) at_risk: Vec<AtRisk>,
     /// Sessions whose transcript is not on this machine, and not kept.
     pub(super) gone: Vec<Gone>,
@@ -57,10 +58,11 @@ pub(super) struct Deletes {
     pub(super) most: Option<usize>,
 }
 
-/// A session whose transcript goes.
+/// A transcript that goes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AtRisk {
-    pub(super) session: String,
+    /// The session whose note names it; `None` where it was never imported.
+    pub(super) session: Option<String>,
     pub(super) host: &'static str,
     pub(super) transcript: String,
     /// From when on it may be deleted: the next start of the host does it.
@@ -101,30 +103,52 @@ impl Evidence {
         let hosts = agent_table::all().iter().filter_map(own).collect();
         let mut look = EvidenceLook { hosts, folders: HashMap::new(), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
+        let mut named = HashSet::new();
         for row in rows {
-            it.add(row, &mut look);
+            named.extend(it.add(row, &mut look));
         }
+        it.add_unnamed(&named, &mut look);
         it.at_risk.sort_by(|a, b| (a.from, &a.session).cmp(&(b.from, &b.session)));
         it
     }
 
-    fn add(&mut self, row: &SessionRow, look: &mut EvidenceLook<'_>) {
+    /// Counts the transcript of a session; its path, where the note names one.
+    fn add(&mut self, row: &SessionRow, look: &mut EvidenceLook<'_>) -> Option<PathBuf> {
         let Some(transcript) = &row.transcript else {
             self.unnamed += 1;
-            return;
+            return None;
         };
+        let path = expand_home(transcript, look.env).map(|path| look.env.cwd().join(path));
         if is_kept(look.vault, &row.id) {
             self.kept += 1;
-            return;
+            return path;
         }
-        let path = expand_home(transcript, look.env).map(|path| look.env.cwd().join(path));
         let Some(path) = path.filter(|path| path.is_file()) else {
             self.gone.push(Gone { session: row.id.clone(), transcript: transcript.clone() });
-            return;
+            return None;
         };
         self.there += 1;
         if let Some((host, from)) = row.host.as_deref().and_then(|host| look.deleted(host, &path)) {
-            self.at_risk.push(AtRisk { session: row.id.clone(), host, transcript: transcript.clone(), from });
+            let session = Some(row.id.clone());
+            self.at_risk.push(AtRisk { session, host, transcript: transcript.clone(), from });
+        }
+        Some(path)
+    }
+
+    /// Adds the transcripts that go and that no note names. Those that an import found empty or no transcripts are none.
+    fn add_unnamed(&mut self, named: &HashSet<PathBuf>, look: &mut EvidenceLook<'_>) {
+        let state = State::existing(look.vault, look.env);
+        let own = look.hosts.iter().filter_map(|own| Some((own.agent.host.as_str(), own.folder.clone()?)));
+        let own: Vec<_> = own.filter_map(|(host, folder)| Some((import::of_host(host)?, host, folder))).collect();
+        for (importer, host, folder) in own {
+            let Ok(listed) = import::list(importer, &[folder]) else { continue };
+            let seen = state.as_ref().map(|state| seen_files(importer, state)).unwrap_or_default();
+            for path in listed.files.into_iter().filter(|path| !named.contains(path) && !seen.contains(path)) {
+                if let Some((host, from)) = look.deleted(host, &path) {
+                    let transcript = look.env.at(&path).folder();
+                    self.at_risk.push(AtRisk { session: None, host, transcript, from });
+                }
+            }
         }
     }
 }
@@ -202,7 +226,10 @@ mod tests {
             let it = Evidence::of(&rows, &Vault::open(&root).unwrap(), &env);
             assert_eq!((it.there, it.kept, it.unnamed), (2, 1, 1));
             assert_eq!(it.gone.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["../kept"]);
-            let risk = it.at_risk.iter().map(|it| (it.session.clone(), it.from.duration_since(now).as_hours() / 24));
+            let risk = it
+                .at_risk
+                .iter()
+                .map(|it| (it.session.clone().unwrap_or_default(), it.from.duration_since(now).as_hours() / 24));
             (it.hosts[0].hours.unwrap() / 24, risk.collect::<Vec<_>>())
         };
         assert_eq!(look(22), (30, vec![]));
@@ -253,7 +280,10 @@ mod tests {
             let env = Env::fixed(now, &root, &[("HOME", home.to_str().unwrap())]);
             let it = Evidence::of(&rows, &Vault::open(&root).unwrap(), &env);
             assert_eq!(it.there, 5);
-            let risk = it.at_risk.iter().map(|it| (it.session.clone(), it.from.duration_since(now).as_hours() / 24));
+            let risk = it
+                .at_risk
+                .iter()
+                .map(|it| (it.session.clone().unwrap_or_default(), it.from.duration_since(now).as_hours() / 24));
             risk.collect::<Vec<_>>()
         };
         let at = |id: &str, days: i64| (id.to_owned(), days);

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use self::evidence::{Deletes, Evidence};
+use self::evidence::{AtRisk, Deletes, Evidence};
 use self::waiting::Waiting;
 use super::check::quoted;
 use super::history::{line, status_look};
@@ -22,6 +22,7 @@ use super::{Context, Output, View, current, reading};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
 use crate::index::{SessionRow, Snapshot};
+use crate::live::hook::unfiled;
 use crate::vault::{Catalog, Head};
 
 /// Rows of a list that a glance takes in.
@@ -31,8 +32,8 @@ const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandon
 
 /// Show the state of the vault
 ///
-/// Its sessions, what waits to be written, and which transcripts are gone or will be deleted by their host within seven
-/// days.
+/// Its sessions, what waits to be written, which transcripts are gone, and which their host will delete within seven days,
+/// those that were never imported among them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// All rows of every list
@@ -56,6 +57,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         statuses: statuses(rows),
         current: current.map(Current::of),
         waiting: waiting::all(rows.iter().map(|row| row.id.as_str()), &vault, cx.env)?,
+        unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
         index: Index::of(&snapshot),
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
@@ -74,6 +76,9 @@ struct StatusReport {
     statuses: Vec<StatusCount>,
     current: Option<Current>,
     waiting: Vec<Waiting>,
+    /// Events of hooks that wait for a vault.
+    #[serde(skip_serializing_if = "is_zero")]
+    unfiled: usize,
     /// Copies of sessions that a sync service left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copies: Vec<ConflictCopy>,
@@ -83,6 +88,11 @@ struct StatusReport {
     now: Timestamp,
     #[serde(skip)]
     most: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A copy of a session's note.
@@ -207,6 +217,11 @@ impl StatusReport {
                 }
             },
         );
+        if self.unfiled > 0 {
+            let events = plural(self.unfiled as u64, "event");
+            let text = format!("{events} of hooks without a vault; `cru hooks install` brings them to this one");
+            row("Unfiled", paint(style::WARN, text));
+        }
         row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
         row("Transcripts", self.evidence());
     }
@@ -220,7 +235,8 @@ impl StatusReport {
             }
         };
         let plain = anstyle::Style::new();
-        add(it.there - it.at_risk.len() as u64, "there", plain);
+        let named = it.at_risk.iter().filter(|row| row.session.is_some()).count() as u64;
+        add(it.there - named, "there", plain);
         add(it.at_risk.len() as u64, "about to be deleted", style::WARN);
         add(it.kept, "kept in the vault", style::GOOD);
         add(it.gone.len() as u64, "gone", style::DIM);
@@ -233,35 +249,58 @@ impl StatusReport {
         if it.at_risk.is_empty() {
             return;
         }
-        let _ = writeln!(out, "\n{}", paint(style::WARN, "Transcripts that are about to be deleted"));
         let hosts = it.hosts.iter().filter(|host| it.at_risk.iter().any(|row| row.host == host.host));
+        out.push('\n');
         for host in hosts.clone() {
+            let _ = writeln!(out, "{}", paint(style::WARN, self.when(host)));
             let _ = writeln!(out, "{}", why(host));
+        }
+        let missing = it.at_risk.iter().filter(|row| row.session.is_none()).count();
+        if missing > 0 {
+            let are = if missing == 1 { "1 of them is" } else { &format!("{} of them are", thousands(missing as u64)) };
+            let _ = writeln!(out, "{are} in no note yet: `cru import --all` imports them.");
         }
         let keep: Vec<String> = hosts.map(|host| format!("`cru import {} --keep-evidence`", host.importer)).collect();
         let _ = writeln!(
             out,
-            "The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;\n\
+            "A note stays, without the outputs that it shortens. A longer time in the host's settings keeps the transcripts;\n\
              {} keeps copies in `evidence/` of the vault.",
             keep.join(" or ")
         );
         let columns = [("DELETED", Align::Left), ("SESSION", Align::Left), ("TRANSCRIPT", Align::Left)];
         let mut table = Table::new(&columns);
         for row in it.at_risk.iter().take(self.most) {
-            let left = row.from.duration_since(self.now);
-            let when = match left.as_hours() {
-                _ if left.is_negative() || left.is_zero() => "at its next start".to_owned(),
-                hours @ ..48 => format!("in {}", plural(hours.unsigned_abs().max(1), "hour")),
-                hours => format!("in {} days", hours / 24),
-            };
             table.row([
-                Cell::new(when).style(style::WARN),
-                Cell::new(&row.session).style(style::ID),
+                Cell::new(self.left(row)).style(style::WARN),
+                match &row.session {
+                    Some(session) => Cell::new(session).style(style::ID),
+                    None => Cell::new("not imported").style(style::DIM),
+                },
                 Cell::new(&row.transcript),
             ]);
         }
         out.push_str(&table.render(view));
         self.more(it.at_risk.len(), out);
+    }
+
+    /// `12 transcripts will be deleted by Claude Code in 3 days`, or within the longest and shortest of several times.
+    fn when(&self, host: &Deletes) -> String {
+        // They are in order of their times.
+        let rows: Vec<&AtRisk> = self.evidence.at_risk.iter().filter(|row| row.host == host.host).collect();
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return String::new() };
+        let what = format!("{} will be deleted by {}", plural(rows.len() as u64, "transcript"), host.title);
+        let (first, last) = (self.left(first), self.left(last));
+        if first == last { format!("{what} {first}") } else { format!("{what}: the first {first}, the last {last}") }
+    }
+
+    /// `in 3 days`.
+    fn left(&self, row: &AtRisk) -> String {
+        let left = row.from.duration_since(self.now);
+        match left.as_hours() {
+            _ if left.is_negative() || left.is_zero() => "at its next start".to_owned(),
+            hours @ ..48 => format!("in {}", plural(hours.unsigned_abs().max(1), "hour")),
+            hours => format!("in {} days", hours / 24),
+        }
     }
 
     fn gone(&self, view: &View, out: &mut String) {

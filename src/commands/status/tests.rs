@@ -16,6 +16,7 @@ fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
         statuses: Vec::new(),
         current: None,
         waiting: Vec::new(),
+        unfiled: 0,
         copies: Vec::new(),
         index: Index { entries: 0, bytes: 0 },
         evidence: Evidence { hosts, at_risk, ..Evidence::default() },
@@ -29,7 +30,7 @@ fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
 
 fn risk(session: &str, host: &'static str, from: &str) -> AtRisk {
     let transcript = format!("~/{session}.jsonl");
-    AtRisk { session: session.to_owned(), host, transcript, from: from.parse().unwrap() }
+    AtRisk { session: Some(session.to_owned()), host, transcript, from: from.parse().unwrap() }
 }
 
 #[test]
@@ -45,30 +46,39 @@ fn each_host_that_deletes_something_says_when() {
     let soon = || risk("a", "claude-code", "2026-11-22T12:00:01Z");
     assert_eq!(text(vec![claude(), gemini()], Vec::new()), "");
     insta::assert_snapshot!(text(vec![claude(), gemini()], vec![soon()]), @r"
-    Transcripts that are about to be deleted
+    1 transcript will be deleted by Claude Code in 2 days
     Claude Code deletes a transcript 30 days after its last line (days, the default).
-    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    A note stays, without the outputs that it shortens. A longer time in the host's settings keeps the transcripts;
     `cru import claude --keep-evidence` keeps copies in `evidence/` of the vault.
     DELETED    SESSION  TRANSCRIPT
     in 2 days  a        ~/a.jsonl
     ");
     let both = vec![soon(), risk("b", "gemini-cli", "2026-11-20T12:00:00Z")];
     insta::assert_snapshot!(text(vec![claude(), gemini()], both), @r"
-    Transcripts that are about to be deleted
+    1 transcript will be deleted by Claude Code in 2 days
     Claude Code deletes a transcript 30 days after its last line (days, the default).
+    1 transcript will be deleted by Gemini CLI at its next start
     Gemini CLI deletes a transcript 36 hours after its last line (maxAge), and all but the newest 50 transcripts of a project (maxCount).
-    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    A note stays, without the outputs that it shortens. A longer time in the host's settings keeps the transcripts;
     `cru import claude --keep-evidence` or `cru import gemini --keep-evidence` keeps copies in `evidence/` of the vault.
     DELETED            SESSION  TRANSCRIPT
     in 2 days          a        ~/a.jsonl
     at its next start  b        ~/b.jsonl
     ");
+    let several = (0..12).map(|n| risk(&format!("s{n}"), "claude-code", "2026-11-23T13:00:00Z"));
+    let mut several: Vec<AtRisk> = several.collect();
+    several[0].session = None;
+    insta::assert_snapshot!(text(vec![claude()], several).lines().take(3).collect::<Vec<_>>().join("\n"), @r"
+    12 transcripts will be deleted by Claude Code in 3 days
+    Claude Code deletes a transcript 30 days after its last line (days, the default).
+    1 of them is in no note yet: `cru import --all` imports them.
+    ");
     let counted = Deletes { hours: None, most: Some(1), ..gemini() };
     let late = risk("b", "gemini-cli", "2026-11-19T12:00:00Z");
     insta::assert_snapshot!(text(vec![counted], vec![late]), @r"
-    Transcripts that are about to be deleted
+    1 transcript will be deleted by Gemini CLI at its next start
     Gemini CLI deletes all but the newest 1 transcript of a project (maxCount).
-    The note stays; what it cuts short goes. A longer time in the host's settings keeps the transcripts;
+    A note stays, without the outputs that it shortens. A longer time in the host's settings keeps the transcripts;
     `cru import gemini --keep-evidence` keeps copies in `evidence/` of the vault.
     DELETED            SESSION  TRANSCRIPT
     at its next start  b        ~/b.jsonl

@@ -13,6 +13,7 @@ pub mod input;
 pub mod shell;
 pub mod table;
 pub mod trouble;
+pub mod unfiled;
 
 pub use entry::{HashedFile, HookEntry};
 pub use input::Input;

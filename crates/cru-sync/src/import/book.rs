@@ -18,7 +18,7 @@ use cru_base::files::{self, Fingerprint};
 use cru_session::event::StreamKey;
 use cru_session::mask;
 use cru_session::source::{Bundle, Importer};
-use cru_vault::{Vault, VaultPath};
+use cru_vault::{State, Vault, VaultPath};
 
 /// Raised when the book is written otherwise.
 const VERSION: u32 = 1;
@@ -69,6 +69,16 @@ pub(crate) struct Book {
     now: i64,
     keep: bool,
     changed: bool,
+}
+
+/// The files that the last import of an agent found in notes, empty, or no transcripts.
+pub fn seen_files(importer: &Importer, state: &State) -> BTreeSet<PathBuf> {
+    let path = state.dir().join("seen").join(format!("{}.bin", importer.id));
+    let bytes = files::read_regular(&path, LARGEST).ok().flatten().unwrap_or_default();
+    let pages = postcard::from_bytes::<Pages>(&bytes).ok().filter(|pages| pages.version == VERSION);
+    let Some(pages) = pages else { return BTreeSet::new() };
+    let known = pages.bundles.into_iter().flat_map(|known| known.files).map(|(path, _)| path);
+    known.chain(pages.strangers.into_keys()).collect()
 }
 
 /// What is told of bundles that are not read.

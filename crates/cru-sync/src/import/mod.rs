@@ -5,6 +5,8 @@
 //! than it was is reported and left. Knows no agent; the importer is handed in.
 
 pub(crate) mod book;
+
+pub use book::seen_files;
 pub mod follow;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -111,6 +111,19 @@ fn the_manifest_has_the_documented_form() {
 }
 
 #[test]
+fn the_marketplace_of_the_repository_offers_the_plugin() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".claude-plugin/marketplace.json");
+    let marketplace: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest()).unwrap();
+    assert_eq!(marketplace["owner"]["name"], manifest["author"]["name"]);
+    let [plugin] = marketplace["plugins"].as_array().unwrap().as_slice() else { panic!("one plugin") };
+    assert_eq!(plugin["name"], manifest["name"]);
+    assert_eq!(plugin["description"], manifest["description"]);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(plugin["source"].as_str().unwrap());
+    assert_eq!(source.canonicalize().unwrap(), committed());
+}
+
+#[test]
 fn hooks_have_the_documented_form() {
     for host in HOSTS {
         for row in host.rows {

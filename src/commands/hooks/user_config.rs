@@ -1,0 +1,86 @@
+//! The vault in the user's own configuration: where events from folders outside of any vault go.
+
+use std::path::{Path, PathBuf};
+
+use super::change::FileChange;
+use crate::base::{Env, Result, files};
+use crate::vault::{UserConfig, Vault};
+
+/// What the user's configuration says of the vault.
+#[derive(Debug)]
+pub(super) enum UserVault {
+    /// It names none: it is to name this one.
+    Named(PathBuf, Box<FileChange>),
+    /// It names one already.
+    There(PathBuf),
+    /// No vault is known, or there is no folder for the configuration.
+    Unknown,
+}
+
+/// What is to be done so that the user's configuration names a vault: that of `explicit`, of `CRU_VAULT`, or the one that
+/// the working folder lies in.
+pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault> {
+    if let (UserConfig { vault: Some(vault), .. }, _) = UserConfig::read(env)? {
+        return Ok(UserVault::There(vault));
+    }
+    let found = Vault::find(explicit, env).ok().map(|vault| vault.root().to_owned());
+    let (Some(root), Some(folder)) = (found, env.config_dir()) else { return Ok(UserVault::Unknown) };
+    let root = root.canonicalize().unwrap_or(root);
+    // A name that no TOML text can hold stays unsaid.
+    let Some(name) = root.to_str().filter(|name| !name.chars().any(char::is_control)) else {
+        return Ok(UserVault::Unknown);
+    };
+    let path = folder.join("config.toml");
+    let old = if path.is_file() { Some(String::from_utf8_lossy(&files::read(&path)?).into_owned()) } else { None };
+    let new = with_vault(old.as_deref().unwrap_or_default(), name);
+    Ok(UserVault::Named(root.clone(), Box::new(FileChange { path, old, new: Some(new) })))
+}
+
+/// `text` with a first line that names the vault; a key without a section must stand before every section.
+fn with_vault(text: &str, vault: &str) -> String {
+    let (mark, rest) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
+    let line = format!("vault = {}\n", serde_json::Value::from(vault));
+    let gap = if rest.trim_start().starts_with('[') { "\n" } else { "" };
+    format!("{mark}{line}{gap}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn the_vault_is_named_where_none_is() {
+        for (text, wanted) in [
+            ("", "vault = \"/a \\\"b\\\"\"\n"),
+            ("[agent]\ntimeout = 3\n", "vault = \"/a \\\"b\\\"\"\n\n[agent]\ntimeout = 3\n"),
+            ("# mine\n[agent]\n", "vault = \"/a \\\"b\\\"\"\n# mine\n[agent]\n"),
+        ] {
+            assert_eq!(with_vault(text, "/a \"b\""), wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap().join("my \"notes\" é");
+        files::create(&root.join(".cru/config.toml"), b"").unwrap();
+        let home = temp.path().join("home");
+        let home = home.to_str().unwrap();
+        let env = |cwd: &Path| Env::fixed(Timestamp::UNIX_EPOCH, cwd, &[("HOME", home)]);
+        assert!(matches!(user_vault(None, &env(temp.path())).unwrap(), UserVault::Unknown));
+        for text in [None, Some("[agent]\ntimeout = 3\n")] {
+            let path = temp.path().join("home/.config/cru/config.toml");
+            let _ = files::remove(&path);
+            if let Some(text) = text {
+                files::put(&path, text.as_bytes()).unwrap();
+            }
+            let UserVault::Named(named, change) = user_vault(None, &env(&root)).unwrap() else { panic!("{text:?}") };
+            assert!(named == root && change.path == path && change.old.as_deref() == text);
+            files::put(&path, change.new.unwrap().as_bytes()).unwrap();
+            assert_eq!(Vault::find(None, &env(temp.path())).unwrap().root(), root);
+            assert!(matches!(user_vault(None, &env(temp.path())).unwrap(), UserVault::There(there) if there == root));
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The first hour as README has it: each of its lines, in its order, in an empty home with invented transcripts.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+use cru::base::files;
+use serde_json::{Value, json};
+
+/// An empty home with the transcripts of two sessions of Claude Code.
+struct World {
+    temp: tempfile::TempDir,
+}
+
+const DAY: u64 = 24 * 60 * 60;
+
+impl World {
+    fn new() -> Self {
+        let world = Self { temp: tempfile::tempdir().unwrap() };
+        world.transcript("11111111-0000-4000-8000-000000000001", "Nightly station import crashes", 28);
+        world.transcript("22222222-0000-4000-8000-000000000002", "Names of harbours on the page", 3);
+        world
+    }
+
+    fn home(&self) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        let project = self.home().join("code/tidepool");
+        files::create_dir(&project).unwrap();
+        project
+    }
+
+    /// A session in which a test failed and was repaired, whose last line was written some days ago.
+    fn transcript(&self, id: &str, title: &str, days: u64) {
+        let common = |number: u32, kind: &str, message: &Value| {
+            json!({
+                "uuid": format!("{id}-{number}"), "parentUuid": (number > 1).then(|| format!("{id}-{}", number - 1)),
+                "sessionId": id, "type": kind, "message": message, "cwd": self.project(), "version": "2.1.40",
+                "isSidechain": false, "userType": "external", "timestamp": format!("2026-11-01T09:{number:02}:00.000Z"),
+            })
+        };
+        let says = |number, content: Value| {
+            let message = json!({
+                "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+                "content": content, "usage": {"input_tokens": 10, "output_tokens": 5},
+            });
+            common(number, "assistant", &message)
+        };
+        let call = |number, tool: &str, input: Value| {
+            says(number, json!([{"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]))
+        };
+        let result = |number: u32, text: &str, failed: bool| {
+            let part = json!({"type": "tool_result", "tool_use_id": format!("t{}", number - 1), "content": text, "is_error": failed});
+            common(number, "user", &json!({"role": "user", "content": [part]}))
+        };
+        let request = format!("{title}: find out why the import crash happens and repair it.");
+        let lines = [
+            common(1, "user", &json!({"role": "user", "content": request})),
+            call(2, "Bash", json!({"command": "cargo test --test import"})),
+            result(3, "test result: FAILED. 1 passed; 1 failed", true),
+            call(4, "Write", json!({"file_path": self.project().join("src/import.rs"), "content": "fn import() {}\n"})),
+            result(5, "File created successfully", false),
+            call(6, "Bash", json!({"command": "cargo test --test import"})),
+            result(7, "test result: ok. 2 passed; 0 failed", false),
+            says(8, json!([{"type": "text", "text": format!("{title}: the import reads empty lines now.")}])),
+            json!({"type": "custom-title", "customTitle": title, "sessionId": id}),
+        ];
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let path = self.home().join(format!(".claude/projects/-home-mara-code-tidepool/{id}.jsonl"));
+        files::create(&path, text.as_bytes()).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        // Some minutes more, so that no whole day is cut off by the time that the test takes.
+        file.set_modified(SystemTime::now() - Duration::from_secs(days * DAY - 600)).unwrap();
+    }
+
+    fn command(&self, program: &str, dir: &Path) -> Command {
+        let bin = Path::new(env!("CARGO_BIN_EXE_cru")).parent().unwrap();
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(dir).env("HOME", self.home()).env("NO_COLOR", "1");
+        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        command
+    }
+
+    /// What a line prints; it must succeed.
+    fn line(&self, line: &str, dir: &Path) -> String {
+        let output = give(self.command("sh", dir).args(["-c", line]), "");
+        let (out, errors) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{line}: {out}{errors}");
+        out
+    }
+
+    /// Calls the command that the settings of Claude Code hold for an event, as it does.
+    fn event(&self, name: &str, session: &str, dir: &Path, more: &Value) {
+        let settings = files::read(&self.home().join(".claude/settings.json")).unwrap();
+        let settings: Value = serde_json::from_slice(&settings).unwrap();
+        let command = settings["hooks"][name][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+        let mut input = json!({"session_id": session, "cwd": dir, "hook_event_name": name});
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let output = give(self.command("sh", dir).args(["-c", &command]), &input.to_string());
+        assert_eq!(
+            (output.status.code(), text(&output.stdout), text(&output.stderr)),
+            (Some(0), String::new(), String::new())
+        );
+    }
+}
+
+fn give(command: &mut Command, input: &str) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+}
+
+/// The commands of a section of README, without the comments behind them.
+fn commands(section: &str) -> Vec<String> {
+    let readme = readme();
+    let (_, rest) = readme.split_once(&format!("\n## {section}\n")).unwrap();
+    let (section, _) = rest.split_once("\n## ").unwrap();
+    let mut lines = Vec::new();
+    let mut shell = false;
+    for line in section.lines() {
+        match line {
+            "```sh" => shell = true,
+            "```" => shell = false,
+            line if shell => lines.push(line.split(" #").next().unwrap().trim().to_owned()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn the_first_hour_goes_as_readme_says() {
+    let world = World::new();
+    let (home, notes) = (world.home(), world.home().join("notes"));
+    let lines = commands("The first hour");
+    let [init, list, import, status, search, show, codify, install, hooks] = lines.as_slice() else {
+        panic!("{lines:?}")
+    };
+
+    let said = world.line(init, &home);
+    assert!(said.contains("created") && said.contains("Next: `cd") && said.contains("`cru import`"), "{said}");
+    assert_eq!(files::read(&notes.join(".gitignore")).unwrap(), b"/.cru/cache/\n/.cru/local/\n/evidence/\n");
+
+    let said = world.line(list, &notes);
+    assert!(said.contains("Claude Code") && std::fs::read_dir(notes.join("sessions")).unwrap().count() == 0, "{said}");
+    // Nothing was imported yet, and this is when it matters.
+    let said = world.line(status, &notes);
+    assert!(said.contains("1 transcript will be deleted by Claude Code in 2 days"), "{said}");
+    assert!(said.contains("1 of them is in no note yet"), "{said}");
+
+    world.line(import, &notes);
+    assert_eq!(std::fs::read_dir(notes.join("sessions")).unwrap().count(), 2);
+    let said = world.line(status, &notes);
+    assert!(said.contains("1 transcript will be deleted by Claude Code in 2 days"), "{said}");
+    assert!(!said.contains("in no note") && !said.contains("not imported"), "{said}");
+
+    assert!(world.line(search, &notes).contains("station-import-crashes"));
+    let said = world.line(show, &notes);
+    assert!(said.contains("Nightly station import crashes") && said.contains("cargo test --test import"), "{said}");
+    assert!(world.line(codify, &notes).contains("type: workflow"));
+
+    let config = home.join(".config/cru/config.toml");
+    let said = world.line(&format!("{install} --dry-run"), &notes);
+    assert!(said.contains("config.toml") && said.contains("+vault = ") && !config.exists(), "{said}");
+    world.line(&format!("{install} --yes"), &notes);
+    assert_eq!(text(&files::read(&config).unwrap()), format!("vault = {:?}\n", notes.to_str().unwrap()));
+
+    let before = std::fs::read_dir(notes.join("sessions")).unwrap().count();
+    for dir in [&notes, &home] {
+        let said = world.line(hooks, dir);
+        let wanted = format!("arrives in {}.", notes.display());
+        assert!(said.contains("Test: an event from another folder") && said.contains(&wanted), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(notes.join("sessions")).unwrap().count(), before, "no note of the test event");
+
+    // An event from another folder.
+    world.event("UserPromptSubmit", "s-1", &world.project(), &json!({"prompt": "Draw the tides as a curve"}));
+    world.line("cru flush --all", &notes);
+    assert!(world.line("cru search curve", &notes).contains("curve"));
+}
+
+#[test]
+fn an_event_without_a_vault_waits_for_one() {
+    let world = World::new();
+    let project = world.project();
+    world.line("cru hooks install --yes", &project);
+    for (event, more) in [
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "Draw the tides as a curve"})),
+    ] {
+        world.event(event, "s-1", &project, &more);
+    }
+    let said = world.line("cru hooks status", &project);
+    assert!(
+        said.contains("finds no vault and is kept") && said.contains("2 events of 1 session found no vault"),
+        "{said}"
+    );
+
+    // They come with the next event that has one.
+    world.line("cru init notes", &world.home());
+    let notes = world.home().join("notes");
+    assert!(world.line("cru status", &notes).contains("2 events of hooks without a vault"));
+    world.line("cru hooks install --yes", &notes);
+    let said = world.line("cru hooks status", &project);
+    assert!(said.contains("arrives in") && !said.contains("found no vault"), "{said}");
+    assert!(!world.line("cru status", &notes).contains("Unfiled"));
+    world.event("Stop", "s-1", &project, &json!({}));
+    world.line("cru flush --all", &notes);
+    assert!(world.line("cru search curve", &notes).contains("curve"));
+}
+
+#[test]
+fn hooks_of_a_plugin_are_known_and_tested() {
+    let world = World::new();
+    let notes = world.home().join("notes");
+    world.line("cru init notes", &world.home());
+    let root = world.home().join("plugin");
+    world.line("cru hooks plugin --out plugin", &world.home());
+    let put = |path: &str, value: &Value| files::put(&world.home().join(path), value.to_string().as_bytes()).unwrap();
+    put(".claude/settings.json", &json!({"enabledPlugins": {"cru@cru": true}}));
+    put(".claude/plugins/installed_plugins.json", &json!({"plugins": {"cru@cru": [{"installPath": root}]}}));
+    let said = world.line("cru hooks status", &notes);
+    assert!(
+        said.contains("plugin cru@cru: enabled, 12 events") && said.contains("finds no vault and is kept"),
+        "{said}"
+    );
+    files::put(&world.home().join(".config/cru/config.toml"), format!("vault = {notes:?}\n").as_bytes()).unwrap();
+    let said = world.line("cru hooks status", &notes);
+    assert!(said.contains(&format!("arrives in {}.", notes.display())), "{said}");
+}
+
+#[test]
+fn what_readme_says_of_its_first_command_is_true() {
+    let lines = commands("Try it");
+    assert_eq!(lines.last().map(String::as_str), Some("cargo test"));
+    let ci = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/run")).unwrap();
+    let main = lines.iter().find(|line| line.contains("codify")).unwrap();
+    assert!(ci.lines().any(|line| line == format!("step {main}")), "{main} is not the command of .ci/run");
+    let args = lines[0].split_once(" -- ").unwrap().1;
+    let output = Command::new(env!("CARGO_BIN_EXE_cru"))
+        .args(args.split(' '))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let shown = text(&output.stdout);
+    for said in [
+        "## Parse the hourly file",
+        "✗ Bash cargo test",
+        "recovered at",
+        "Correction",
+        "◆ decision",
+        "Why:",
+        "◎ @reviewer",
+    ] {
+        assert!(shown.contains(said), "{said} is not in\n{shown}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_extras_of_packages_are_written() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = root.join("packaging/extras.sh");
+    let done = Command::new("sh").arg(script).arg(env!("CARGO_BIN_EXE_cru")).arg(temp.path()).status().unwrap();
+    assert!(done.success());
+    let page = std::fs::read_to_string(temp.path().join("man/cru-session-show.1")).unwrap();
+    assert!(page.contains(".TH") && temp.path().join("completions/_cru").metadata().unwrap().len() > 1000);
+    let dist = std::fs::read_to_string(root.join("dist-workspace.toml")).unwrap();
+    assert!(dist.contains("packaging/out/completions/") && dist.contains("packaging/out/man/"));
+}
