@@ -91,7 +91,8 @@ fn adopt(root: &Path, env: &Env) -> Option<String> {
     let vault = Vault::open(root).ok()?;
     let state = State::of(&vault, env).ok()?;
     let events = unfiled::adopt_all(&state, env).ok().filter(|events| *events > 0)?;
-    Some(format!("{} that found no vault before: `cru flush --all` writes the notes", plural(events as u64, "event")))
+    let events = plural(events as u64, "event");
+    Some(format!("{events} that had found no vault moved to its journals; `cru flush --all` writes the notes"))
 }
 
 /// Both would send each event twice.

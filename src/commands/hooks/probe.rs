@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::handler::Program;
+use crate::base::files;
 use crate::base::text::sanitise;
 use crate::commands::hook::TEST;
 use crate::commands::{Context, ProgramCall};
@@ -70,7 +71,7 @@ enum Found {
 fn send(program: &Program, host: &Host, cx: &Context<'_>) -> std::io::Result<(Option<Found>, Option<String>)> {
     let scratch = tempfile::tempdir()?;
     let elsewhere = scratch.path().join("project");
-    std::fs::create_dir(&elsewhere)?;
+    files::create_dir(&elsewhere).map_err(std::io::Error::other)?;
     let state = scratch.path().join("state");
     let session = format!("cru-test-{}", cx.env.now().as_nanosecond());
     let mut command = vec![program.path.clone(), "hook".to_owned(), Event::PreTool.name().to_owned()];

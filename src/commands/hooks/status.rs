@@ -325,7 +325,7 @@ fn test_text(test: &Probe, text: &mut String) {
         (Arrival::Kept, _) => writeln!(
             text,
             "{} an event from another folder, sent through {program}, finds no vault and is kept. \
-             `cru hooks install` in the vault names it.",
+             Run `cru hooks install` in the vault to name it.",
             paint(style::WARN, "Test:")
         ),
         (Arrival::Lost, _) => writeln!(
@@ -367,7 +367,7 @@ impl HooksReport {
         let sessions = plural(self.unfiled.len() as u64, "session");
         let _ = writeln!(
             text,
-            "{} {} of {sessions} found no vault and are kept. `cru hooks install` in the vault brings them there.",
+            "{} {} of {sessions} found no vault and are kept. Run `cru hooks install` in the vault to move them there.",
             paint(style::WARN, "Waiting:"),
             plural(events as u64, "event"),
         );

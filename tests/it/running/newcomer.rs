@@ -107,6 +107,14 @@ impl World {
     }
 }
 
+/// A call without which a session is worth no note.
+fn step() -> Value {
+    json!({
+        "tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "cargo build"},
+        "tool_response": {"stdout": "Finished", "stderr": "", "interrupted": false},
+    })
+}
+
 fn give(command: &mut Command, input: &str) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
@@ -186,6 +194,7 @@ fn the_first_hour_goes_as_readme_says() {
 
     // An event from another folder.
     world.event("UserPromptSubmit", "s-1", &world.project(), &json!({"prompt": "Draw the tides as a curve"}));
+    world.event("PostToolUse", "s-1", &world.project(), &step());
     world.line("cru flush --all", &notes);
     assert!(world.line("cru search curve", &notes).contains("curve"));
 }
@@ -198,19 +207,20 @@ fn an_event_without_a_vault_waits_for_one() {
     for (event, more) in [
         ("SessionStart", json!({"source": "startup"})),
         ("UserPromptSubmit", json!({"prompt": "Draw the tides as a curve"})),
+        ("PostToolUse", step()),
     ] {
         world.event(event, "s-1", &project, &more);
     }
     let said = world.line("cru hooks status", &project);
     assert!(
-        said.contains("finds no vault and is kept") && said.contains("2 events of 1 session found no vault"),
+        said.contains("finds no vault and is kept") && said.contains("3 events of 1 session found no vault"),
         "{said}"
     );
 
     // They come with the next event that has one.
     world.line("cru init notes", &world.home());
     let notes = world.home().join("notes");
-    assert!(world.line("cru status", &notes).contains("2 events of hooks without a vault"));
+    assert!(world.line("cru status", &notes).contains("3 events of hooks without a vault"));
     world.line("cru hooks install --yes", &notes);
     let said = world.line("cru hooks status", &project);
     assert!(said.contains("arrives in") && !said.contains("found no vault"), "{said}");
