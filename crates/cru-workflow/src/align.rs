@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::codify::command_key;
 use super::model::{Need, Part, Step, Workflow};
 use super::record::squeeze;
+use cru_session::words::list::STOP;
 
 /// From which likeness on two steps are the same one.
 pub const ALIKE: f64 = 0.5;
@@ -130,13 +131,11 @@ pub(super) fn unnumbered_state(name: &str) -> &str {
 
 /// The telling words of a title, in lower case, plurals as singulars.
 fn words(title: &str) -> Vec<u64> {
-    const EMPTY: &[&str] =
-        &["a", "an", "and", "the", "of", "to", "in", "on", "for", "with", "from", "by", "at", "into", "is", "it"];
     let mut words: Vec<u64> = Vec::new();
     for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let word = word.to_lowercase();
         let stem = word.strip_suffix('s').filter(|stem| stem.len() > 3 && !stem.ends_with('s')).unwrap_or(&word);
-        if !EMPTY.contains(&stem) {
+        if !STOP.has(stem) {
             words.push(hash(stem));
         }
     }

@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(codes(&step("- `cargo test && deploy now`")), ["refine-tool"]);
         assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-file"]);
         assert_eq!(codes(&step("If x → proceed to Nowhere")), ["unknown-step"]);
-        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool", "refine-tool"]);
         assert_eq!(codes("# T\n\n## Plan @boss #dev\n"), ["refine-agent"]);
         assert_eq!(codes("# T\n\n## Plan @planner #ops\n"), ["refine-channel"]);
         assert_eq!(codes("# T\n\n## Plan @planner\n\n## Validation\n\n- `rm -rf x` — gone\n"), ["refine-tool"]);
