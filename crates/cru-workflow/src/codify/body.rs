@@ -15,6 +15,7 @@ use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::truncate;
+use cru_graph::turn::is_mark;
 use cru_graph::{Taken, plan};
 use cru_session::words::{quote, shorten};
 use cru_session::{Decision, Error, Item, User};
@@ -94,8 +95,14 @@ pub(super) fn parts(
             Entry::Item(..) => {}
         }
     }
-    if let Some(summary) = draft.subagent.and_then(|it| it.summary.as_deref()) {
-        page.conclusion(summary, Taken::Unknown);
+    if let Some(subagent) = draft.subagent {
+        let last = subagent.items.iter().rev().find_map(|item| match item {
+            Item::Prose(prose) => Some(prose.text.as_str()),
+            _ => None,
+        });
+        if let Some(told) = subagent.summary.as_deref().or(last) {
+            page.conclusion(told, Taken::Unknown);
+        }
     }
     if left > 0 {
         let text = format!("and {} that only looked or tried", cru_base::text::plural(left as u64, "command"));
@@ -105,12 +112,14 @@ pub(super) fn parts(
 }
 
 /// The parts of items that stand before the first step: gates, decisions, corrections.
-pub(super) fn preface(items: &[Item]) -> Vec<Part> {
+pub(super) fn preface(entries: &[Entry<'_>]) -> Vec<Part> {
     let mut page = Page::default();
-    for item in items {
-        match item {
-            Item::Decision(decision) => page.decision(decision),
-            Item::Callout(callout) if callout.kind == "gate" => page.gate(&callout.title, &callout.body),
+    for entry in entries {
+        match entry {
+            Entry::Item(Item::Decision(decision), _) => page.decision(decision),
+            Entry::Item(Item::Callout(callout), _) if callout.kind == "gate" => {
+                page.gate(&callout.title, &callout.body);
+            }
             _ => {}
         }
     }
@@ -204,8 +213,28 @@ impl Page {
 /// An agent's closing words on one line.
 fn concluded(text: &str) -> String {
     let plain = linked(text).replace("**", "").replace("__", "");
-    let told = quote::quote(&plain, MAX_RESULT);
+    let plain: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).map(without_mark).collect();
+    let told = quote::quote(&plain.join("\n"), MAX_RESULT);
+    let told = without_number(told);
     if told.is_ascii() { told } else { told.replace(['→', '⟶'], "⇒") }
+}
+
+/// Words that were cut right behind the number of the next item, without that number.
+fn without_number(mut told: String) -> String {
+    if let Some(rest) = told.strip_suffix(" …")
+        && let Some((before, last)) = rest.rsplit_once(' ')
+        && last.ends_with(['.', ')'])
+        && last.trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit())
+    {
+        told = format!("{before} …");
+    }
+    told
+}
+
+/// A line without the marks of a heading.
+fn without_mark(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches('#');
+    if rest.len() < line.trim_start().len() && rest.starts_with(' ') { rest.trim_start() } else { line }
 }
 
 /// Skills, pages and tools of servers that the step used, each once.

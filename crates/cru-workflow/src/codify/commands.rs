@@ -29,6 +29,8 @@ const MAX_SCRIPT: usize = 6_000;
 const MAX_BODY: usize = 12;
 /// Runs of a step of which no more is known than that.
 const MAX_RUNS: usize = 12;
+/// Runs of code of several lines of a step that did nothing else.
+const MAX_TYPED: usize = 2;
 /// Looks of a step that did nothing else.
 const MAX_LOOKS: usize = 10;
 /// Looks at other machines of a step that did more.
@@ -130,8 +132,10 @@ pub(super) fn parts(
         let how = match call.ended {
             Ended::Denied if call.acts() => {
                 let said = clean(call.step.result.as_deref().unwrap_or("denied"));
-                let what = if call.text.is_empty() { &call.step.tool } else { &call.text };
-                Some(Told::Remark(RemarkKind::Mind, format!("{}: {}", plain_code(what), truncate(&said, MAX_SAID))))
+                let file = call.writes.first().map_or("", AsRef::as_ref);
+                let what = if call.text.is_empty() { format!("{} {file}", call.step.tool) } else { call.text.clone() };
+                let what = plain_code(what.lines().next().unwrap_or("").trim());
+                Some(Told::Remark(RemarkKind::Mind, format!("{what}: {}", truncate(&said, MAX_SAID))))
             }
             Ended::Denied => None,
             Ended::Badly if call.acts() && call.shell && !refused(call) => {
@@ -191,7 +195,11 @@ fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
     // Of one check run again and again the last run counts, of any other command the first.
     let mut checks: HashMap<String, usize> = HashMap::new();
     let mut seen: HashSet<&str> = HashSet::default();
-    let (mut runs, mut looks, mut best): (Vec<usize>, Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut runs, mut typed): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut looks, mut best): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let tried: HashSet<&str> =
+        calls.iter().filter(|(_, call)| call.failed()).filter_map(|(_, call)| call.key.as_deref()).collect();
+    let recovers = |call: &Call<'_>| call.key.as_deref().is_some_and(|key| tried.contains(key));
     for (index, call) in shell() {
         if !(call.succeeded() || (call.ended == Ended::Open && call.kind == CallKind::Check)) {
             continue;
@@ -208,13 +216,26 @@ fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
             CallKind::Change | CallKind::Check | CallKind::Edit => {
                 at.insert(*index);
             }
+            CallKind::Run if cites(call) || recovers(call) => {
+                at.insert(*index);
+            }
+            // Code of several lines was typed once to find something out.
+            CallKind::Run if call.text.contains('\n') => typed.push(*index),
             CallKind::Run => runs.push(*index),
+            CallKind::Look if recovers(call) => {
+                at.insert(*index);
+            }
             CallKind::Look if cites(call) || call.asks_elsewhere => best.push(*index),
             CallKind::Look => looks.push(*index),
         }
     }
     at.extend(checks.into_values());
-    let mut left = 0;
+    // Where it is all that was done, it is the work.
+    let mut left = typed.len();
+    if at.is_empty() && runs.is_empty() {
+        at.extend(typed.iter().rev().take(MAX_TYPED));
+        left = left.saturating_sub(MAX_TYPED);
+    }
     // Of runs the last ones: what came before them was trying.
     left += runs.len().saturating_sub(MAX_RUNS);
     at.extend(runs.iter().rev().take(MAX_RUNS));

@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 use super::data::Data;
 use super::draft::Draft;
 use crate::model::Operand;
-use cru_graph::Place;
+use cru_graph::{Place, Reason};
 use cru_session::Session;
 
 /// What the drafts take and give, with what follows from `after:`. A dependency on something that stands further down, on
@@ -27,6 +27,10 @@ pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Dat
     for dependency in cru_graph::dependencies(session) {
         let (Some(of), Some(on)) = (home(dependency.of), home(dependency.on)) else { continue };
         if on >= of || on >= flows.len() || of >= flows.len() || takes(&flows[of], &flows[on]) {
+            continue;
+        }
+        // Files have their own lines; what they do not say is only that the one came after the other.
+        if dependency.reason == Reason::Data && (0..of).any(|before| takes(&flows[of], &flows[before])) {
             continue;
         }
         let names = names.get_or_insert_with(|| {
@@ -74,6 +78,11 @@ pub(super) fn order(drafts: &[Draft<'_>], flows: &[Data]) -> Vec<Option<usize>> 
     let mut last: HashMap<Option<usize>, usize> = HashMap::default();
     let mut after = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {
+        // Sub-agents may run beside each other.
+        if draft.subagent.is_some() {
+            after.push(None);
+            continue;
+        }
         let before = last.insert(draft.parent, index);
         after.push(before.filter(|_| !joined[index]));
     }

@@ -198,7 +198,10 @@ fn address(word: &str, rest: &str, found: &mut Vec<(String, &'static str, &'stat
         let [segment, value] = pair else { continue };
         if let Some((_, name, ty)) = FORGE.iter().find(|(known, ..)| known == segment) {
             let numbers = matches!(*ty, "Number" | "Id");
-            if !numbers || value.bytes().all(|byte| byte.is_ascii_digit()) {
+            // A plain word (`main`) means the same in every run.
+            let plain = value.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let fits = if numbers { value.bytes().all(|byte| byte.is_ascii_digit()) } else { !plain };
+            if fits {
                 found.push(((*value).to_owned(), name, ty));
                 forge = true;
             }

@@ -18,6 +18,7 @@ mod file;
 mod file_type;
 mod head;
 mod input;
+mod job;
 mod outcome;
 mod place;
 mod request;
@@ -38,9 +39,9 @@ use super::text;
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
-use cru_graph::{FinalPath, plan};
+use cru_graph::{FinalPath, Plan, plan};
 use cru_session::words::title::tells;
-use cru_session::{Link, Session, Status};
+use cru_session::{Link, Session, Status, User};
 
 /// Tasks listed as goals at most.
 const MAX_GOALS: usize = 30;
@@ -56,66 +57,138 @@ pub struct Options {
 ///
 /// A session without anything to repeat gives a workflow without steps, and the diagnostic [`NOTHING_TO_REPEAT`].
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
-    let mut warnings = Vec::new();
-    let path = FinalPath::of(session);
-    let asked = cru_graph::plan(session);
-    let units = unit::units(session, &path);
-    let mut workflow = Workflow {
-        sources: session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect(),
-        ..Workflow::default()
-    };
-    if !is_repeatable(&units, session) {
-        workflow.title = clean(session.title());
-        let message = "the session has nothing to repeat: nothing was changed, checked or decided in it";
-        warnings.push(Diagnostic::warning(NOTHING_TO_REPEAT, Span::default(), message));
-        return (workflow, warnings);
+    let Some(work) = Work::of(session) else { return nothing(session) };
+    let jobs = job::jobs(&work.chapters).len();
+    let (workflow, mut warnings) = work.codify(session, *options);
+    if jobs > 1 {
+        let message = format!(
+            "the session holds {jobs} jobs that share no file and no request; `--split` gives one workflow for each"
+        );
+        warnings.push(Diagnostic::info("codify-jobs", Span::default(), message));
     }
-    // What stands before the first phase is no turn, unless something was done there.
-    let mut units = units;
-    units.retain(|unit| unit.phase.is_some() || unit.weight > 0 || unit.looked);
-    let idle = chapter::idle(&mut units);
-    let chapters = chapter::chapters(units);
-    let sole = chapters.len() == 1;
-    let mut drafts = draft::drafts(session, chapters, &asked);
-    let inputs = input::Inputs::of(session, &drafts);
-    // What files and values they touch does not depend on what they are called.
-    let (titles, flows) = rayon::join(|| draft::titles(session, sole, &drafts), || draft::flows(&drafts, &inputs));
-    let flows = dependency::joined(session, &drafts, flows);
-    let order = dependency::order(&drafts, &flows);
-    for (draft, title) in drafts.iter_mut().zip(titles) {
-        draft.title = title;
-    }
-    remarks(session, &path, drafts.len(), &mut warnings);
-    workflow.title = workflow_title(session, &drafts);
-    workflow.goals = goals(session, &mut warnings);
-    let passes = outcome::Passes::of(&drafts);
-    let standing = standing::Checks::of(&drafts);
-    let outcomes = outcome::outcomes(session, &drafts, &passes);
-    let whole = commands::Whole::of(session, &drafts, &standing, &inputs);
-    // No step's text depends on another's.
-    let step = |(index, draft): (usize, &draft::Draft<'_>)| {
-        let mut step = draft.step(session, *options);
-        step.need = outcomes[index].need;
-        step.parts = body::parts(index, &drafts, &flows[index], order[index], &whole);
-        if outcomes[index].status == outcome::BROKEN_OFF {
-            let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
-            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
-        }
-        step
-    };
-    let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
-    let ends = || (outcome::checks(&standing, &drafts, &asked), outcome::record(session, &drafts, &flows, &outcomes));
-    let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
-    workflow.steps = steps;
-    workflow.checks = checks;
-    for check in &mut workflow.checks {
-        check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
-    }
-    workflow.preface.push(head::head(session, &drafts, &standing, &inputs, &idle, &workflow));
-    workflow.preface.extend(body::preface(&session.preface));
-    workflow.steps.extend(record);
-    warnings.extend(odd);
     (workflow, warnings)
+}
+
+/// Makes a workflow of each job of a session: turns that share a file, a value of a request or a note of the person's own
+/// stay together. Never empty; a session with one job gives what [`codify`] gives.
+pub fn codify_jobs(session: &Session, options: &Options) -> Vec<(Workflow, Vec<Diagnostic>)> {
+    let Some(work) = Work::of(session) else { return vec![nothing(session)] };
+    let jobs = job::jobs(&work.chapters);
+    if jobs.len() < 2 {
+        return vec![work.codify(session, *options)];
+    }
+    let parts = work.split(&jobs);
+    parts.into_iter().map(|part| part.codify(session, *options)).collect()
+}
+
+fn nothing(session: &Session) -> (Workflow, Vec<Diagnostic>) {
+    let message = "the session has nothing to repeat: nothing was changed, checked or decided in it";
+    let workflow = Workflow { title: clean(session.title()), sources: sources(session), ..Workflow::default() };
+    (workflow, vec![Diagnostic::warning(NOTHING_TO_REPEAT, Span::default(), message)])
+}
+
+fn sources(session: &Session) -> Vec<Link> {
+    session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect()
+}
+
+/// What a workflow is made of.
+struct Work<'a> {
+    path: FinalPath,
+    asked: Plan<'a>,
+    /// What stands before the first step.
+    before: Vec<unit::Entry<'a>>,
+    chapters: Vec<chapter::Chapter<'a>>,
+    /// What was asked at the end and not done.
+    idle: Vec<&'a User>,
+    /// Whether it is a part of the session.
+    part: bool,
+}
+
+impl<'a> Work<'a> {
+    /// `None` where the session has nothing to repeat.
+    fn of(session: &'a Session) -> Option<Self> {
+        let path = FinalPath::of(session);
+        let mut units = unit::units(session, &path);
+        if !is_repeatable(&units, session) {
+            return None;
+        }
+        let is_before = |unit: &unit::Unit<'_>| {
+            let prose = unit.phase.is_none_or(|(_, phase)| phase.agent.is_none() && phase.channel.is_none());
+            let silent = |entry: &unit::Entry<'_>| matches!(entry, unit::Entry::Item(..) | unit::Entry::Conclusion(..));
+            prose && !unit.looked && unit.all().all(silent)
+        };
+        let first = units.iter().position(|unit| !is_before(unit)).unwrap_or(0);
+        let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
+        let idle = chapter::idle(&mut units);
+        let asked = cru_graph::plan(session);
+        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, part: false })
+    }
+
+    /// The work of each of `jobs`, which say for each chapter where it belongs.
+    fn split(self, jobs: &[Vec<usize>]) -> Vec<Self> {
+        let mut chapters: Vec<Option<chapter::Chapter<'a>>> = self.chapters.into_iter().map(Some).collect();
+        let last = jobs.len() - 1;
+        let (mut before, mut idle) = (Some(self.before), Some(self.idle));
+        let part = |(at, job): (usize, &Vec<usize>)| Self {
+            path: self.path.clone(),
+            asked: self.asked.clone(),
+            before: before.take().unwrap_or_default(),
+            chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
+            idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
+            part: true,
+        };
+        jobs.iter().enumerate().map(part).collect()
+    }
+
+    fn codify(self, session: &Session, options: Options) -> (Workflow, Vec<Diagnostic>) {
+        let mut warnings = Vec::new();
+        let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
+        let sole = self.chapters.len() == 1;
+        let mut drafts = draft::drafts(session, self.chapters, &self.asked);
+        let inputs = input::Inputs::of(session, &drafts);
+        // What files and values they touch does not depend on what they are called.
+        let named = sole && !self.part;
+        let (titles, flows) = rayon::join(|| draft::titles(session, named, &drafts), || draft::flows(&drafts, &inputs));
+        let flows = dependency::joined(session, &drafts, flows);
+        let order = dependency::order(&drafts, &flows);
+        for (draft, title) in drafts.iter_mut().zip(titles) {
+            draft.title = title;
+        }
+        remarks(session, &self.path, drafts.len(), &mut warnings);
+        workflow.title = workflow_title(session, &drafts, self.part);
+        workflow.goals = goals(session, &mut warnings);
+        let passes = outcome::Passes::of(&drafts);
+        let standing = standing::Checks::of(&drafts);
+        let outcomes = outcome::outcomes(session, &drafts, &passes);
+        let whole = commands::Whole::of(session, &drafts, &standing, &inputs);
+        // No step's text depends on another's.
+        let step = |(index, draft): (usize, &draft::Draft<'_>)| {
+            let mut step = draft.step(session, options);
+            step.need = outcomes[index].need;
+            step.parts = body::parts(index, &drafts, &flows[index], order[index], &whole);
+            if outcomes[index].status == outcome::BROKEN_OFF {
+                let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
+                step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+            }
+            step
+        };
+        let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
+        let ends = || {
+            let checks = outcome::checks(&standing, &drafts, &self.asked);
+            (checks, outcome::record(session, &drafts, &flows, &outcomes))
+        };
+        let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
+        workflow.steps = steps;
+        workflow.checks = checks;
+        for check in &mut workflow.checks {
+            check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
+        }
+        workflow.preface.push(head::head(session, &drafts, &standing, &inputs, &self.idle, &workflow));
+        workflow.preface.extend(body::preface(&self.before));
+        workflow.steps.extend(record);
+        warnings.extend(odd);
+        (workflow, warnings)
+    }
 }
 
 /// Code of the diagnostic for a session that gives no workflow.
@@ -144,10 +217,10 @@ fn is_repeatable(units: &[unit::Unit<'_>], session: &Session) -> bool {
 }
 
 /// The session's title where it names something; else the title of the step in which most was done.
-fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
+fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>], part: bool) -> String {
     let own = clean(session.title());
     let named = own.contains(char::is_alphanumeric) && (session.meta.host.is_none() || tells(&own));
-    if named && !draft::is_of_idle_end(session) {
+    if named && !part && !draft::is_of_idle_end(session) {
         return own;
     }
     let work = |draft: &&draft::Draft<'_>| draft.calls().filter(|call| call.acts()).count();

@@ -409,8 +409,6 @@ fn sub_agents_and_sub_phases() {
 
     request → results.csv::CSV
 
-    - After: Review token.rs for races
-
     From [[2026-11-22-review#^p-02]].
 
     #### Let runner work @runner

@@ -104,7 +104,8 @@ pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
         }
     }
     let mut asked: Vec<&str> = Vec::new();
-    for program in calls.iter().filter(|call| call.shell).flat_map(|call| &call.programs) {
+    let looks = calls.iter().filter(|call| call.shell && !call.acts());
+    for program in looks.flat_map(|call| &call.programs) {
         if !asked.contains(&program.as_str()) && asked.len() < 20 {
             asked.push(program);
         }
@@ -153,9 +154,13 @@ pub(super) fn from_commits(calls: &[&Call<'_>]) -> Option<String> {
 
 /// A title from the most telling command.
 pub(super) fn from_commands(calls: &[&Call<'_>]) -> Option<String> {
-    let best = calls.iter().filter(|call| call.acts() && call.succeeded() && !call.text.is_empty());
-    let best = best.rev().max_by_key(|call| call.kind)?;
-    let verb = if best.kind == CallKind::Check { "Check with" } else { "Run" };
+    let best = calls.iter().filter(|call| call.acts() && !call.text.is_empty());
+    let best = best.rev().max_by_key(|call| (call.succeeded(), call.kind))?;
+    let verb = match best.kind {
+        _ if !best.succeeded() => "Try",
+        CallKind::Check => "Check with",
+        _ => "Run",
+    };
     let names: Vec<&str> = best.programs.iter().map(String::as_str).collect();
     if names.is_empty() {
         return Some(given(&format!("{verb} {}", best.step.tool))).filter(|_| !best.shell);

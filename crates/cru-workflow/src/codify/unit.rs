@@ -90,6 +90,14 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
             }
         };
         let index = phase.map(|(index, _)| index);
+        // A section of prose (`## Goals`) is no step: what stands in it belongs to the work before it.
+        if let Some((_, phase)) = phase
+            && is_prose(phase, turn)
+            && let Some(last) = units.last_mut()
+        {
+            last.entries.extend(turn.work.iter().map(|it| Entry::Item(it.item, it.place)));
+            continue;
+        }
         let joins = own && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
         if !joins {
             units.push(Unit {
@@ -112,6 +120,11 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
         }
     }
     units
+}
+
+/// Whether a turn stands in a section that is no phase: it has neither agent nor channel, and nothing was done or asked.
+fn is_prose(phase: &Phase, turn: &Turn<'_>) -> bool {
+    phase.agent.is_none() && phase.channel.is_none() && turn.requests.is_empty() && turn.steps().next().is_none()
 }
 
 /// Every call of the final path, by its place.
