@@ -1,5 +1,6 @@
 //! Whole sessions in, whole notes out.
 
+mod rules;
 mod steps;
 
 use proptest::prelude::*;

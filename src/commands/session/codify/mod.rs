@@ -27,6 +27,7 @@ use made::Made;
 /// A session in which nothing was changed, checked or decided gives no workflow; the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Formats: text (markdown), json, toon, mermaid, dot (Graphviz).")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Args {
     /// Which sessions
     session: Vec<String>,
