@@ -17,6 +17,8 @@ use cru_base::Span;
 use cru_base::text::truncate;
 use cru_graph::turn::is_mark;
 use cru_graph::{Taken, plan};
+use cru_session::words::pasted::is_fence;
+use cru_session::words::sentence::sentences;
 use cru_session::words::{quote, shorten};
 use cru_session::{Decision, Error, Item, User};
 
@@ -146,7 +148,7 @@ impl Page {
         }
         if corrects {
             self.remark(RemarkKind::Mind, &spoken(user, MAX_FURTHER));
-        } else if !request::is_talk(&user.words) {
+        } else if !request::is_nod(&user.words) {
             let then = quote::quote(&user.words, MAX_FURTHER);
             if !same(&then, &draft.title) {
                 self.remark(RemarkKind::Then, &then);
@@ -213,8 +215,40 @@ impl Page {
 /// An agent's closing words on one line.
 fn concluded(text: &str) -> String {
     let plain = linked(text).replace("**", "").replace("__", "");
-    let plain: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).map(without_mark).collect();
-    let told = quote::quote(&plain.join("\n"), MAX_RESULT);
+    let mut told = String::new();
+    let mut fenced = false;
+    for line in plain.lines().filter(|line| !is_mark(line)) {
+        let fence = is_fence(line.trim());
+        fenced ^= fence;
+        let line = clean(without_mark(line));
+        if fence || fenced || line.starts_with('|') {
+            if !told.is_empty() && !told.ends_with('…') {
+                told.push_str(" …");
+            }
+            continue;
+        }
+        if line.is_empty() {
+            continue;
+        }
+        let used = told.chars().count();
+        if used > 0 {
+            told.push(' ');
+        }
+        if used + line.chars().count() < MAX_RESULT {
+            told.push_str(&line);
+            continue;
+        }
+        // Of a long line whole sentences; of one that does not fit at all only the mark.
+        let room = MAX_RESULT.saturating_sub(used + 4);
+        let first = sentences(&line).next().map_or(0, |first| first.chars().count());
+        if first < room || used == 0 {
+            told.push_str(&shorten::at_sentence(&line, room));
+        }
+        if !told.trim_end().ends_with('…') {
+            told.push('…');
+        }
+        break;
+    }
     let told = without_number(told);
     if told.is_ascii() { told } else { told.replace(['→', '⟶'], "⇒") }
 }

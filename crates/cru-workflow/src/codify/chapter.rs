@@ -33,6 +33,10 @@ impl Chapter<'_> {
                 best = at;
             }
         }
+        // What an answer lets go on was asked for before.
+        while best > 0 && self.units.get(best).is_some_and(|unit| unit.answers) {
+            best -= 1;
+        }
         best
     }
 

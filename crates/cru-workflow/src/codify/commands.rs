@@ -128,6 +128,8 @@ pub(super) fn parts(
     let keep = kept(draft, &calls);
     let mut left = keep.left;
     let mut dead: HashSet<&str> = HashSet::default();
+    let failed = calls.iter().filter(|(_, call)| call.failed());
+    let last: HashMap<&str, &Call<'_>> = failed.filter_map(|(_, call)| Some((call.key.as_deref()?, *call))).collect();
     for (at, call) in &calls {
         let how = match call.ended {
             Ended::Denied if call.acts() => {
@@ -139,7 +141,7 @@ pub(super) fn parts(
             }
             Ended::Denied => None,
             Ended::Badly if call.acts() && call.shell && !refused(call) => {
-                failure(call, drafts, index, whole, &mut dead)
+                failure(call, drafts, index, whole, &last, &mut dead)
             }
             Ended::Badly => None,
             Ended::Open if call.kind == CallKind::Check && keep.at.contains(at) => {
@@ -256,6 +258,7 @@ fn failure<'c>(
     drafts: &[Draft<'_>],
     index: usize,
     whole: &Whole<'_>,
+    last: &HashMap<&str, &Call<'_>>,
     dead: &mut HashSet<&'c str>,
 ) -> Option<Told> {
     let said = call.step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
@@ -285,9 +288,8 @@ fn failure<'c>(
     if !dead.insert(call.key.as_deref().unwrap_or(&call.text)) {
         return None;
     }
-    // Told where it was tried last in the step.
-    let key = call.key.as_deref();
-    let last = drafts.get(index)?.calls().rev().find(|other| other.failed() && other.key.as_deref() == key);
+    // Told as it was tried last in the step.
+    let last = call.key.as_deref().and_then(|key| last.get(key));
     if let Some(last) = last.filter(|last| last.place != call.place) {
         let said = last.step.result.as_deref().map(clean).unwrap_or_default();
         return Some(Told::Remark(

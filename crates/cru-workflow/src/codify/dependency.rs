@@ -23,6 +23,7 @@ pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Dat
         homes.extend(draft.calls().filter(|call| call.place.item.is_some()).map(|call| (call.place, index)));
     }
     let home = |place: Place| homes.get(&place).copied();
+    let joined = joins(&flows);
     let mut names: Option<HashSet<String>> = None;
     for dependency in cru_graph::dependencies(session) {
         let (Some(of), Some(on)) = (home(dependency.of), home(dependency.on)) else { continue };
@@ -30,7 +31,7 @@ pub(super) fn joined(session: &Session, drafts: &[Draft<'_>], mut flows: Vec<Dat
             continue;
         }
         // Files have their own lines; what they do not say is only that the one came after the other.
-        if dependency.reason == Reason::Data && (0..of).any(|before| takes(&flows[of], &flows[before])) {
+        if dependency.reason == Reason::Data && joined[of] {
             continue;
         }
         let names = names.get_or_insert_with(|| {
@@ -87,6 +88,17 @@ pub(super) fn order(drafts: &[Draft<'_>], flows: &[Data]) -> Vec<Option<usize>> 
         after.push(before.filter(|_| !joined[index]));
     }
     after
+}
+
+/// For each step whether it takes something that one before it gives.
+fn joins(flows: &[Data]) -> Vec<bool> {
+    let mut given: HashSet<String> = HashSet::default();
+    let mut joined = Vec::with_capacity(flows.len());
+    for data in flows {
+        joined.push(data.inputs.iter().any(|input| given.contains(&input.name)));
+        given.extend(data.outputs.iter().map(|output| output.name.clone()));
+    }
+    joined
 }
 
 /// Whether a step takes something that the other one gives.

@@ -1,6 +1,7 @@
 //! Which of a person's words ask for something. How words are cut and named is told in [`cru_session::words`].
 
 use cru_session::correction::lets_go_on;
+use cru_session::words::list::GOING_ON;
 
 /// Bytes of the longest words that only keep the work going.
 const MAX_TALK: usize = 240;
@@ -15,6 +16,12 @@ pub(super) fn is_talk(words: &str) -> bool {
     command || words.starts_with('!') || lets_go_on(words)
 }
 
+/// Whether words say nothing but to go on: they choose nothing and add nothing.
+pub(super) fn is_nod(words: &str) -> bool {
+    let words = words.trim().trim_end_matches(['.', '!', ' ']);
+    words.starts_with('!') || GOING_ON.has(words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,5 +32,6 @@ mod tests {
             assert!(is_talk(words), "{words}");
         }
         assert!(!is_talk("continue with the migration of users") && !is_talk("please fix these"));
+        assert!(is_nod("Continue.") && !is_nod("yes, do B"));
     }
 }

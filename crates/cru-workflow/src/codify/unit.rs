@@ -54,6 +54,8 @@ pub(super) struct Unit<'a> {
     pub first: bool,
     /// Whether the request says nothing by itself: "continue".
     pub talk: bool,
+    /// Whether it answers or lets go on what the turn before it ended with.
+    pub answers: bool,
     /// Whether it corrects the turn before it.
     pub corrects: bool,
     /// How much was done.
@@ -78,7 +80,9 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
     let mut calls = calls(session, path);
     let mut units: Vec<Unit<'a>> = Vec::with_capacity(turns.len());
     let mut declared: Option<(usize, bool)> = None;
+    let mut now = Taken::Unknown;
     for turn in &turns {
+        let taken = std::mem::replace(&mut now, turn.taken);
         let phase = turn.phase.and_then(|index| Some((index, session.phases.get(index)?)));
         let own = match (phase, declared) {
             (None, _) => false,
@@ -105,6 +109,7 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
                 declared: own,
                 first: units.last().is_none_or(|last| last.phase.map(|(last, _)| last) != index),
                 talk: !turn.requests.is_empty() && turn.words().all(request::is_talk),
+                answers: matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts),
                 corrects: turn.correction.is_some(),
                 weight: 0,
                 looked: false,

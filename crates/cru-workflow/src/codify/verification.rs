@@ -58,6 +58,8 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 if told.is_empty() {
                     continue;
                 }
+                // A code span with words around it would be a command.
+                let told = told.replace('`', "'");
                 let text = format!("{told} — in the plan; the record does not say whether it was done");
                 Check { command: None, text: super::clean(&text), span: Span::default() }
             }
