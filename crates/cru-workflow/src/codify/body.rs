@@ -28,6 +28,8 @@ const MAX_WORDS: usize = 2_000;
 const MAX_FURTHER: usize = 600;
 /// Characters of what a turn came to.
 const MAX_RESULT: usize = 600;
+/// Characters of the last paragraph that stays where the rest is cut.
+const MAX_END: usize = 200;
 /// Characters of any other remark.
 const MAX_REMARK: usize = 900;
 /// Lines of a gate.
@@ -212,44 +214,65 @@ impl Page {
     }
 }
 
-/// An agent's closing words on one line.
+/// An agent's closing words on one line: whole where they fit, else whole lines and sentences from their beginning, and
+/// the last paragraph, in which many say what came of it. `…` stands for what is left out.
 fn concluded(text: &str) -> String {
     let plain = linked(text).replace("**", "").replace("__", "");
-    let mut told = String::new();
+    // `None` for code and tables.
+    let mut lines: Vec<Option<String>> = Vec::new();
     let mut fenced = false;
     for line in plain.lines().filter(|line| !is_mark(line)) {
         let fence = is_fence(line.trim());
         fenced ^= fence;
         let line = clean(without_mark(line));
         if fence || fenced || line.starts_with('|') {
-            if !told.is_empty() && !told.ends_with('…') {
-                told.push_str(" …");
-            }
-            continue;
+            lines.extend((lines.last() != Some(&None)).then_some(None));
+        } else if !line.is_empty() {
+            lines.push(Some(line));
         }
-        if line.is_empty() {
-            continue;
+    }
+    let size = |line: &Option<String>| line.as_ref().map_or(1, |line| line.chars().count()) + 1;
+    let fits = lines.iter().map(size).sum::<usize>() <= MAX_RESULT;
+    let is_item = |line: &str| line.starts_with(['-', '*', '+', '>']) || line.starts_with(|c: char| c.is_ascii_digit());
+    let end = match lines.last() {
+        Some(Some(last)) if !fits && lines.len() > 1 && !is_item(last) && last.chars().count() <= MAX_END => {
+            lines.pop()
         }
+        _ => None,
+    };
+    let end = end.flatten();
+    let max = MAX_RESULT - end.as_ref().map_or(0, |end| end.chars().count() + 3);
+    let mut told = String::new();
+    for line in &lines {
         let used = told.chars().count();
-        if used > 0 {
+        if used > 0 && !told.ends_with(' ') {
             told.push(' ');
         }
-        if used + line.chars().count() < MAX_RESULT {
-            told.push_str(&line);
+        let Some(line) = line else {
+            if !told.trim_end().ends_with('…') {
+                told.push('…');
+            }
+            continue;
+        };
+        if used + line.chars().count() + 1 < max {
+            told.push_str(line);
             continue;
         }
         // Of a long line whole sentences; of one that does not fit at all only the mark.
-        let room = MAX_RESULT.saturating_sub(used + 4);
-        let first = sentences(&line).next().map_or(0, |first| first.chars().count());
+        let room = max.saturating_sub(used + 4);
+        let first = sentences(line).next().map_or(0, |first| first.chars().count());
         if first < room || used == 0 {
-            told.push_str(&shorten::at_sentence(&line, room));
+            told.push_str(&shorten::at_sentence(line, room));
         }
         if !told.trim_end().ends_with('…') {
             told.push('…');
         }
         break;
     }
-    let told = without_number(told);
+    let mut told = without_number(told.trim_end().to_owned());
+    if let Some(end) = end {
+        told = format!("{told} {end}").trim_start().to_owned();
+    }
     if told.is_ascii() { told } else { told.replace(['→', '⟶'], "⇒") }
 }
 

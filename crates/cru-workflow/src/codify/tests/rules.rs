@@ -135,6 +135,20 @@ fn conclusions_are_told_as_they_were_taken() {
     assert!(text.contains("- Result: Now the red one is in."), "{text}");
 }
 
+/// Of long closing words whole lines stay, and the last paragraph.
+#[test]
+fn long_conclusions_keep_their_end() {
+    let items = (1..30).map(|n| format!("{n}. Valve {n} of the pump was taken out and cleaned\n")).collect::<String>();
+    let steps = format!(
+        "- `Edit pump.c` → ok\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n```c\nint x;\n```\n\nThe pump runs.\n"
+    );
+    let text = text(&imported("Mend the leaking pump", &steps));
+    let result = text.lines().find_map(|line| line.strip_prefix("- Result: ")).unwrap();
+    assert!(result.starts_with("All mended: 1. Valve 1 of the pump was taken out and cleaned 2. "), "{result}");
+    assert!(result.ends_with(" … The pump runs.") && result.chars().count() <= 600, "{result}");
+    assert_eq!(result.matches('…').count(), 1, "{result}");
+}
+
 /// A long turn is cut into what was done.
 #[test]
 fn a_long_turn_has_parts() {
