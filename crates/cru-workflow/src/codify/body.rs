@@ -269,10 +269,8 @@ fn concluded(text: &str) -> String {
         }
         break;
     }
-    let mut told = without_number(told.trim_end().to_owned());
-    if let Some(end) = end {
-        told = format!("{told} {end}").trim_start().to_owned();
-    }
+    let told = without_number(told.trim_end().to_owned());
+    let told = end.map_or(told.clone(), |end| clean(&format!("{told} {end}")));
     if told.is_ascii() { told } else { told.replace(['→', '⟶'], "⇒") }
 }
 

@@ -138,9 +138,10 @@ fn conclusions_are_told_as_they_were_taken() {
 /// Of long closing words whole lines stay, and the last paragraph.
 #[test]
 fn long_conclusions_keep_their_end() {
-    let items = (1..30).map(|n| format!("{n}. Valve {n} of the pump was taken out and cleaned\n")).collect::<String>();
+    let items: Vec<String> = (1..30).map(|n| format!("{n}. Valve {n} of the pump was taken out and cleaned")).collect();
+    let items = items.join("\n");
     let steps = format!(
-        "- `Edit pump.c` → ok\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n```c\nint x;\n```\n\nThe pump runs.\n"
+        "- `Edit pump.c` → ok\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n\n```c\nint x;\n```\n\nThe pump runs.\n"
     );
     let text = text(&imported("Mend the leaking pump", &steps));
     let result = text.lines().find_map(|line| line.strip_prefix("- Result: ")).unwrap();
