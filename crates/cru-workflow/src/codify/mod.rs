@@ -236,6 +236,18 @@ pub(crate) fn command_key(command: &str) -> String {
     telling.map(cru_action::Command::key).unwrap_or_default()
 }
 
+/// Program and verb of every command of a line that says what it does, and whether it only looks. What prints and filters
+/// says nothing.
+pub(crate) fn command_keys(command: &str) -> Vec<(String, bool)> {
+    let action = Action::of("Bash", command);
+    let tells = |it: &&cru_action::Command<'_>| {
+        let local = it.class == cru_action::Class::Look && it.verb.is_empty();
+        !it.program.is_empty() && !local
+    };
+    let keys = action.commands.iter().filter(tells);
+    keys.map(|it| (it.key(), matches!(it.class, cru_action::Class::Look | cru_action::Class::GitLook))).collect()
+}
+
 /// The programs that a command line starts.
 pub(crate) fn programs(command: &str) -> Vec<String> {
     let action = Action::of("Bash", command);
