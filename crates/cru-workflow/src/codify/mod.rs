@@ -21,6 +21,7 @@ mod input;
 mod job;
 mod outcome;
 mod place;
+mod profile;
 mod request;
 mod standing;
 #[cfg(test)]
@@ -29,6 +30,8 @@ mod title;
 mod unit;
 mod value;
 mod verification;
+
+pub use profile::{Profile, profile};
 
 use std::collections::HashSet;
 
