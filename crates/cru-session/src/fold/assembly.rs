@@ -13,8 +13,9 @@ use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
 use crate::source::Consumed;
-use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
-use cru_base::text::{fold_whitespace, sanitise};
+use crate::words::title;
+use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, StepStatus, Tasks, usage};
+use cru_base::text::sanitise;
 
 /// `p-01` for the first.
 pub(super) fn phase_id(index: usize) -> String {
@@ -25,7 +26,7 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, options, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, .. } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -44,6 +45,10 @@ impl Fold {
 
         let steps = steps.finish();
         let acted = !steps.is_empty();
+        for draft in steps.iter().filter(|draft| draft.step.status == StepStatus::Complete) {
+            facts.naming.committed(&draft.commits);
+            draft.changes.iter().for_each(|changes| facts.naming.changed(changes));
+        }
         let mut errors = trouble::errors(&steps);
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
@@ -98,7 +103,8 @@ impl Fold {
         let (more, memory) = (facts.properties.as_frontmatter(), facts.memory.as_yaml());
         let participants = page.participants();
         let cursor = Cursor::first(&consumed).to_string();
-        let title = title(&facts, header.task.as_deref());
+        let title = std::mem::take(&mut facts.naming).title(header.task.as_deref());
+        let slug = title.as_deref().map(title::name_part).filter(|part| !part.is_empty());
         let transcript = header.transcript.to_string_lossy();
         // Where the working directory already says `~`, the transcript's own path tells what that stands for.
         let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));
@@ -131,7 +137,7 @@ impl Fold {
         let session =
             Session { meta, heading: title, preface: page.preface, phases: page.phases, memory: memory.collect() };
         Draft {
-            slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
+            slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             aside: header.aside,
             // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
@@ -231,14 +237,4 @@ fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
     let mut rows: Vec<(String, Usage)> = sums.into_iter().map(|(model, usage)| (model.to_owned(), usage)).collect();
     rows.sort_by(|a, b| b.1.output.cmp(&a.1.output).then_with(|| a.0.cmp(&b.0)));
     rows
-}
-
-fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
-    let given = facts.title.as_ref().map(|(_, text)| text.clone());
-    let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-    given
-        .or_else(task)
-        .or_else(|| facts.prompt.as_ref().map(|title| title.text.clone()))
-        .or_else(|| facts.command.clone())
-        .or_else(|| facts.phase.clone())
 }

@@ -6,17 +6,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use super::naming::Naming;
 use super::phase_rule::{self, Verdict};
 use super::place;
 use super::property::Properties;
 use crate::Task;
-use crate::event::{EventKind, Meta, PromptOrigin, TitleRank, Usage};
-use crate::words::shorten::without_queries;
-use crate::words::title;
-use cru_base::text::{fold_whitespace, sanitise, slug};
-
-/// Words of a prompt in a file name.
-const SLUG_WORDS: usize = 6;
+use crate::event::{EventKind, Meta, PromptOrigin, Usage};
+use cru_base::text::{fold_whitespace, sanitise};
 
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
@@ -34,18 +30,9 @@ pub(super) struct Facts {
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) title: Option<(TitleRank, String)>,
+    pub(super) naming: Naming,
     pub(super) cost: Option<f64>,
     pub(super) usage: HashMap<String, (String, Usage)>,
-    /// Heading and file name part of the first prompt.
-    pub(super) prompt: Option<title::Title>,
-    pub(super) slug: Option<String>,
-    /// The same of the first command.
-    pub(super) command: Option<String>,
-    pub(super) command_slug: Option<String>,
-    /// The first phase that the record names, and its part of a file name.
-    pub(super) phase: Option<String>,
-    pub(super) phase_slug: Option<String>,
     /// Tokens of which it is not said what kind they are.
     pub(super) tokens: Option<u64>,
     pub(super) tags: Vec<String>,
@@ -84,12 +71,7 @@ impl Facts {
     pub(super) fn meta(&mut self, meta: Meta<'_>) {
         let line = |text: &str| Some(fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
         match meta {
-            Meta::Title { rank, text } => {
-                let stronger = self.title.as_ref().is_none_or(|(old, _)| *old <= rank);
-                if let Some(text) = title::given(&text).filter(|_| stronger) {
-                    self.title = Some((rank, text));
-                }
-            }
+            Meta::Title { rank, text } => self.naming.given(rank, &text),
             Meta::Cwd(cwd) => {
                 if self.home.is_none() {
                     self.home = place::home_of(&cwd).map(ToOwned::to_owned);
@@ -119,24 +101,10 @@ impl Facts {
         }
     }
 
-    /// Keeps what the session's name and title come from.
+    /// Keeps what the session's title comes from.
     pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        let part = || name_part(words);
-        if *origin == PromptOrigin::Command {
-            self.asked |= verdict != Verdict::Aside;
-            if self.command.is_none() && verdict != Verdict::Aside {
-                self.command = Some(title::of_command(words));
-            }
-            self.command_slug = self.command_slug.take().or_else(part);
-        } else if verdict != Verdict::Aside {
-            self.asked = true;
-            // The first request that names something; where none does, the first.
-            if !self.prompt.as_ref().is_some_and(|title| title.tells) {
-                let better = title::of(words).filter(|title| title.tells || self.prompt.is_none());
-                self.prompt = better.or(self.prompt.take());
-            }
-            self.slug = self.slug.take().or_else(part);
-        }
+        self.asked |= verdict != Verdict::Aside;
+        self.naming.said(words, origin, verdict);
     }
 }
 
@@ -178,9 +146,4 @@ impl Tasks {
         row.priority = new.priority.or(row.priority.take());
         row.extra.extend(new.extra);
     }
-}
-
-/// The part of a file name that `words` give.
-pub(super) fn name_part(words: &str) -> Option<String> {
-    Some(slug(title::unmarked(&without_queries(words)), SLUG_WORDS)).filter(|part| !part.is_empty())
 }

@@ -6,11 +6,13 @@
 
 mod assembly;
 mod brief;
+mod changes;
 mod commits;
 mod draft;
 mod facts;
 mod long;
 mod name;
+mod naming;
 mod outcome;
 mod part;
 mod phase_rule;
@@ -19,6 +21,8 @@ mod property;
 mod step;
 mod stream;
 mod talk;
+#[cfg(test)]
+mod naming_tests;
 #[cfg(test)]
 mod tests;
 mod trouble;

@@ -16,14 +16,14 @@ use crate::source::{Consumed, Header};
 use crate::{Item, Status, Task};
 
 /// Events with a clock that goes on by ten seconds.
-struct Script {
+pub(super) struct Script {
     fold: Fold,
     record: u64,
     now: Timestamp,
 }
 
 impl Script {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::with(Header {
             key: StreamKey { session: "5e55".to_owned(), agent: None },
             transcript: "/home/me/.claude/projects/-home-me-api/5e55.jsonl".into(),
@@ -31,46 +31,46 @@ impl Script {
         })
     }
 
-    fn with(header: Header) -> Self {
+    pub(super) fn with(header: Header) -> Self {
         let now = "2026-11-20T09:00:00Z".parse().unwrap();
         Self { fold: Fold::new(header, "claude-code", Options::default()), record: 0, now }
     }
 
-    fn event(&mut self, kind: EventKind<'static>) -> &mut Self {
+    pub(super) fn event(&mut self, kind: EventKind<'static>) -> &mut Self {
         self.record += 1;
         self.now += SignedDuration::from_secs(10);
         self.fold.event(Event { record: self.record, time: Some(self.now), kind });
         self
     }
 
-    fn wait(&mut self, seconds: i64) -> &mut Self {
+    pub(super) fn wait(&mut self, seconds: i64) -> &mut Self {
         self.now += SignedDuration::from_secs(seconds);
         self
     }
 
-    fn said(&mut self, text: &'static str, origin: PromptOrigin<'static>) -> &mut Self {
+    pub(super) fn said(&mut self, text: &'static str, origin: PromptOrigin<'static>) -> &mut Self {
         self.event(EventKind::Prompt(Prompt { text: Cow::Borrowed(text), origin, attachments: Vec::new() }))
     }
 
-    fn prompt(&mut self, text: &'static str) -> &mut Self {
+    pub(super) fn prompt(&mut self, text: &'static str) -> &mut Self {
         self.said(text, PromptOrigin::Typed)
     }
 
-    fn reply(&mut self, text: &'static str) -> &mut Self {
+    pub(super) fn reply(&mut self, text: &'static str) -> &mut Self {
         self.event(EventKind::Reply(Cow::Borrowed(text)))
     }
 
-    fn call(&mut self, id: &'static str, tool: &'static str, args: &'static str) -> &mut Self {
+    pub(super) fn call(&mut self, id: &'static str, tool: &'static str, args: &'static str) -> &mut Self {
         let call =
             Call { id: Cow::Borrowed(id), tool: Cow::Borrowed(tool), args: Cow::Borrowed(args), input: Value::Null };
         self.event(EventKind::Call(call))
     }
 
-    fn ok(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+    pub(super) fn ok(&mut self, id: &'static str, output: &'static str) -> &mut Self {
         self.event(EventKind::Result(CallResult { call: id.into(), output: output.into(), ..CallResult::default() }))
     }
 
-    fn fails(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+    pub(super) fn fails(&mut self, id: &'static str, output: &'static str) -> &mut Self {
         let failed = true;
         self.event(EventKind::Result(CallResult {
             call: id.into(),
@@ -80,16 +80,16 @@ impl Script {
         }))
     }
 
-    fn denied(&mut self, id: &'static str) -> &mut Self {
+    pub(super) fn denied(&mut self, id: &'static str) -> &mut Self {
         let denied = true;
         self.event(EventKind::Result(CallResult { call: id.into(), denied, ..CallResult::default() }))
     }
 
-    fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
+    pub(super) fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
         self.event(EventKind::Meta(meta))
     }
 
-    fn finish(&mut self) -> Draft {
+    pub(super) fn finish(&mut self) -> Draft {
         let empty = Fold::new(Header::default(), "", Options::default());
         let consumed = Consumed {
             records: self.record,
@@ -101,7 +101,7 @@ impl Script {
     }
 
     /// The body as an outline: what stands where, in few words.
-    fn outline(&mut self) -> String {
+    pub(super) fn outline(&mut self) -> String {
         outline(&self.finish())
     }
 }
@@ -175,7 +175,7 @@ fn a_session() {
     Fixed. Shall I commit?
     [!user]  | "yes, with a good message"
     Done.
-    ## Add rate limiting to every endpoint, with a token bucket… @claude-code@2.1.0 #api ^p-02
+    ## Add rate limiting to every endpoint, with a… @claude-code@2.1.0 #api ^p-02
     [!user]  | "Now add rate limiting to every endpoint, with a token bucket kept for each client"
     Done too.
     "#);
@@ -207,7 +207,7 @@ fn frontmatter() {
     assert_eq!(meta.host_session.as_deref(), Some("5e55"));
     assert_eq!(meta.cursor.as_deref(), Some("r1 13 abcdef01 01234567"));
     assert_eq!(meta.participants.iter().map(ToString::to_string).collect::<Vec<_>>(), ["claude-code@2.1.0"]);
-    assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-the-keys", false));
+    assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-keys", false));
     assert_eq!(meta.started.unwrap().to_string(), "2026-11-20T09:01:20Z", "the request, not what was noted before");
     insta::assert_snapshot!(outline(&draft), @r#"
     ## Rotate the keys @claude-code@2.1.0 #api ^p-01
@@ -317,10 +317,9 @@ fn boundaries() {
     [!summary]- Compaction (auto, 155,000 tokens) | Long story.
     Going on.
     [!user]  | "/model"
-    ## Go on @claude-code ^p-03
     [!user]  | "go on"
     On it.
-    ## No, use tables @claude-code ^p-04 from [[#^p-01]]
+    ## Continue: Build the parser @claude-code ^p-03 from [[#^p-01]]
     [!user] Correction | "no, use tables"
     Tables.
     "#);
@@ -364,7 +363,7 @@ fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
     Built.
-    ## Now test it @claude-code ^p-02
+    ## Continue: Build the parser @claude-code ^p-02
     [!user]  | "now test it"
     [!summary]- Compaction | Story.
     Tested.

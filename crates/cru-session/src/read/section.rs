@@ -80,7 +80,24 @@ pub(super) fn join(parts: impl IntoIterator<Item = Sections>) -> (Session, Vec<D
         }
     }
     name_phases(&mut session.phases);
+    inherit(&mut session.phases);
     (session, diagnostics)
+}
+
+/// A heading names agent and channel where they change: a phase with an id of its own, by which it is no mere section of
+/// prose, has those of the phase before it.
+pub(crate) fn inherit(phases: &mut [Phase]) {
+    let (mut agent, mut channel) = (None, None);
+    for phase in phases.iter_mut().filter(|phase| phase.level == 2 && phase.id_written) {
+        match &phase.agent {
+            Some(own) => agent = Some(own.clone()),
+            None => phase.agent.clone_from(&agent),
+        }
+        match &phase.channel {
+            Some(own) => channel = Some(own.clone()),
+            None => phase.channel.clone_from(&channel),
+        }
+    }
 }
 
 /// What stands before the first phase, and the note's own heading.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use super::escape;
-use super::model::{Item, Phase, Prose, Session, Step, Task};
+use super::model::{Agent, Item, Phase, Prose, Session, Step, Task};
 use super::{step_line, time};
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 
@@ -41,19 +41,39 @@ pub fn body(session: &Session) -> String {
     for fence in &session.memory {
         append(&mut out, &fenced(&fence.info, &fence.body));
     }
+    let mut named = Named::default();
     for it in &session.phases {
-        append(&mut out, &phase(it));
+        append(&mut out, &phase_after(it, &mut named));
     }
     out
 }
 
+/// Agent and channel that the headings so far name.
+#[derive(Default)]
+struct Named<'s> {
+    agent: Option<&'s Agent>,
+    channel: Option<&'s str>,
+}
+
 /// A phase: heading, the line under it, its items.
 pub fn phase(phase: &Phase) -> String {
+    phase_after(phase, &mut Named::default())
+}
+
+/// The same behind other phases: its heading names agent and channel where they change.
+fn phase_after<'s>(phase: &'s Phase, named: &mut Named<'s>) -> String {
+    let inherits = phase.level == 2 && phase.id_written;
+    let (before_agent, before_channel) = if inherits { (named.agent, named.channel) } else { (None, None) };
+    if inherits {
+        named.agent = phase.agent.as_ref().or(named.agent);
+        named.channel = phase.channel.as_deref().or(named.channel);
+    }
     let mut out = format!("{} {}", "#".repeat(usize::from(phase.level.clamp(2, 3))), title(&phase.title));
-    if let Some(agent) = &phase.agent {
+    if let Some(agent) = phase.agent.as_ref().filter(|agent| before_agent != Some(*agent)) {
         let _ = write!(out, " @{}", label::agent(agent));
     }
-    if let Some(channel) = phase.channel.as_deref().and_then(label::channel) {
+    let channel = phase.channel.as_deref().filter(|channel| before_channel != Some(*channel));
+    if let Some(channel) = channel.and_then(label::channel) {
         let _ = write!(out, " #{channel}");
     }
     out.push('\n');
