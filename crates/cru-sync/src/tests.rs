@@ -185,17 +185,17 @@ fn names_links_and_accounts() {
     world.transcript("picture.png", "png");
     let report = world.import();
     insta::assert_snapshot!(outcomes(&report), @r"
-    aaa/agent-x1 Created sessions/2026-11-21-fix-the-login-bug-scout.md
-    bbb Created sessions/2026-11-20-fix-the-login-bug.md
-    ccc Created sessions/2026-11-20-fix-the-login-bug-2.md
+    aaa/agent-x1 Created sessions/2026-11-21-fix-login-bug-scout.md
+    bbb Created sessions/2026-11-20-fix-login-bug.md
+    ccc Created sessions/2026-11-20-fix-login-bug-2.md
     eee Empty -
-    aaa Created sessions/2026-11-21-fix-the-login-bug.md
+    aaa Created sessions/2026-11-21-fix-login-bug.md
     ");
-    let parent = world.text("2026-11-21-fix-the-login-bug.md");
-    assert!(parent.contains("> [[2026-11-21-fix-the-login-bug-scout]]"), "{parent}");
-    assert!(parent.contains("- session: 2026-11-21-fix-the-login-bug-scout"), "{parent}");
-    let child = world.text("2026-11-21-fix-the-login-bug-scout.md");
-    assert!(child.contains("parent: \"[[2026-11-21-fix-the-login-bug]]\""), "{child}");
+    let parent = world.text("2026-11-21-fix-login-bug.md");
+    assert!(parent.contains("> [[2026-11-21-fix-login-bug-scout]]"), "{parent}");
+    assert!(parent.contains("- session: 2026-11-21-fix-login-bug-scout"), "{parent}");
+    let child = world.text("2026-11-21-fix-login-bug-scout.md");
+    assert!(child.contains("parent: \"[[2026-11-21-fix-login-bug]]\""), "{child}");
     let reasons: Vec<String> = report
         .files
         .iter()
@@ -294,7 +294,7 @@ fn hostile_names_stay_inside() {
     let world = World::new("");
     world.transcript("a.jsonl", "session ../../etc\nP ../../../etc/passwd\nR two\n");
     world.import();
-    assert!(world.note("2026-11-20-etc-passwd.md").is_file());
+    assert!(world.note("2026-11-20-passwd.md").is_file());
 }
 
 #[test]

@@ -136,7 +136,10 @@ impl Grower<'_> {
                 }
                 None => return Err(Grown::Same),
             },
-            Some((true, kept)) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => {
+            Some((true, kept))
+                if kept.0.is_current()
+                    && (kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty())) =>
+            {
                 kept
             }
             Some((_, (ids, text))) => again(Some(ids.clone())).unwrap_or((ids, text)),
