@@ -20,6 +20,9 @@ use super::{read, render};
 use cru_note::{Block, BlockKind, Note};
 use part::Kind;
 
+/// What the summary on top of a note begins with.
+const SUMMARY: &str = "> [!summary]";
+
 /// What must be done to the note that was generated as `old` so that it also tells what `new` adds.
 pub fn delta(old: &Session, new: &Session) -> Vec<Op> {
     notes(&Note::parse(render::note(old)), &Note::parse(render::note(new)), None)
@@ -51,6 +54,12 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
     let parts = unix.map(part::split);
     let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
     phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
+    // The summary on top is a person's for ever once they have changed it.
+    let is_theirs = |old: &str| unix.is_some_and(|note| !note.text().contains(old));
+    ops.retain(|op| match op {
+        Op::Replace { phase: None, old, .. } => !(old.starts_with(SUMMARY) && is_theirs(old)),
+        _ => true,
+    });
     let known = parts.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
     let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
     let open = there.and_then(|there| declared(&before, there.session));

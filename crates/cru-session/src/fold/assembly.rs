@@ -8,7 +8,7 @@ use super::draft::{Child, Draft};
 use super::facts::Facts;
 use super::step::{self, Run};
 use super::stream::{Begun, Entry, Fold, Last};
-use super::{brief, part, place, trouble};
+use super::{brief, part, place, top, trouble};
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
@@ -26,7 +26,7 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, talk, .. } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -50,9 +50,38 @@ impl Fold {
             draft.changes.iter().for_each(|changes| facts.naming.changed(changes));
         }
         let mut errors = trouble::errors(&steps);
+        let decisions = entries.iter().filter_map(|entry| match entry {
+            Entry::Item(item) => top::decision(item),
+            _ => None,
+        });
+        let decisions: Vec<String> = decisions.collect();
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
             Level::Normal | Level::Full => entries,
+        };
+        let summary = {
+            let (asked, more) = facts.naming.asked();
+            let reply = facts.naming.last_reply();
+            let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
+            let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
+            top::body(
+                &top::Told {
+                    asked: asked.or_else(|| header.task.clone()),
+                    more,
+                    conclusion: Some(reply).filter(|_| ended),
+                    end: match last {
+                        Last::ApiError => Some("ended by an error of the model service".to_owned()),
+                        Last::Interrupt => Some("interrupted by the user".to_owned()),
+                        Last::Work => None,
+                    },
+                    asks: ended && talk.asked,
+                    tasks: &tasks.rows,
+                    decisions,
+                    active: facts.active,
+                    whole,
+                },
+                &steps,
+            )
         };
         let mut steps: Vec<Option<step::Draft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();
@@ -105,6 +134,9 @@ impl Fold {
         let cursor = Cursor::first(&consumed).to_string();
         let title = std::mem::take(&mut facts.naming).title(header.task.as_deref());
         let slug = title.as_deref().map(title::name_part).filter(|part| !part.is_empty());
+        if let Some(body) = summary {
+            page.preface.insert(0, part::summary(title.as_deref().unwrap_or_default(), body));
+        }
         let transcript = header.transcript.to_string_lossy();
         // Where the working directory already says `~`, the transcript's own path tells what that stands for.
         let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::naming::Naming;
+use crate::boundary::GAP;
 use super::phase_rule::{self, Verdict};
 use super::place;
 use super::property::Properties;
@@ -24,6 +25,8 @@ pub(super) struct Facts {
     /// What is older was copied from another session.
     copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
+    /// Seconds between one event and the next, pauses left out.
+    pub(super) active: i64,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
     pub(super) branch: Option<String>,
@@ -56,6 +59,10 @@ impl Facts {
     /// Takes in the time of an event.
     pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
         self.seen.get_or_insert(time);
+        let since = self.latest.map_or(0, |latest| time.as_second().saturating_sub(latest.as_second()));
+        if self.first.is_some() && (1..GAP).contains(&since) {
+            self.active += since;
+        }
         self.latest = self.latest.max(Some(time));
         if self.first.is_none() && is_work(kind) && self.copied_until.is_none_or(|until| time >= until) {
             self.first = Some(time);

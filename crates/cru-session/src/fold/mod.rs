@@ -21,6 +21,7 @@ mod property;
 mod step;
 mod stream;
 mod talk;
+mod top;
 #[cfg(test)]
 mod naming_tests;
 #[cfg(test)]

@@ -24,6 +24,9 @@ const MOST: usize = 64;
 /// How often one and the same prompt comes before it is taken for an automatic one.
 const REPEATED: u32 = 3;
 
+/// Characters of what was asked.
+const ASKED: usize = 240;
+
 /// Bytes of the last words that are kept.
 const REPLY: usize = 32 * 1024;
 
@@ -50,6 +53,9 @@ pub(super) struct Naming {
     document: Option<String>,
     requests: Vec<(String, Vec<Title>)>,
     counts: HashMap<String, u32>,
+    /// The first words of a person that name something, else the first at all, and how many prompts there were.
+    asked: Option<(String, bool)>,
+    prompts: usize,
     /// Numbers that people named.
     numbers: Vec<String>,
     command: Option<String>,
@@ -87,6 +93,14 @@ impl Naming {
             self.playbook = bare || title::is_empty_form(words);
         }
         self.number(words);
+        self.prompts += 1;
+        if !self.asked.as_ref().is_some_and(|(_, tells)| *tells) {
+            let tells = title::tells(words);
+            if tells || self.asked.is_none() {
+                let line = title::request(words, ASKED);
+                self.asked = Some((line, tells)).filter(|(line, _)| !line.is_empty()).or(self.asked.take());
+            }
+        }
         if *origin == PromptOrigin::Command {
             self.command.get_or_insert_with(|| title::of_command(words));
             return;
@@ -162,6 +176,16 @@ impl Naming {
         for commit in commits {
             remember(&mut self.commits, title::of_commit(commit.subject()));
         }
+    }
+
+    /// What was asked first, and how many prompts came beside it.
+    pub(super) fn asked(&self) -> (Option<String>, usize) {
+        (self.asked.as_ref().map(|(line, _)| line.clone()), self.prompts.saturating_sub(1))
+    }
+
+    /// The agent's last words.
+    pub(super) fn last_reply(&self) -> &str {
+        &self.reply
     }
 
     /// The title; `task` is what a sub-agent was asked. `None` where the record has no words for one.

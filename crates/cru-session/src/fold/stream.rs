@@ -66,7 +66,7 @@ pub struct Fold {
     inputs: usize,
     /// A boundary was passed and the phase behind it not yet begun.
     boundary: Option<Boundary>,
-    talk: Talk,
+    pub(super) talk: Talk,
     /// The beginning of the last prompt.
     last_prompt: Option<Box<str>>,
     names: Names,

@@ -9,7 +9,7 @@ use cru_base::text::{fold_whitespace, sanitise};
 use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, is_unspaced};
 use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
-use super::shorten::{at_word, path, without_queries};
+use super::shorten::{at_sentence, at_word, path, without_queries};
 
 pub use super::choice::{choose, heading, name_part, of_commit, of_document, of_plan, is_code};
 
@@ -71,6 +71,17 @@ pub fn all_of(prompt: &str) -> Vec<Title> {
 pub fn tells(words: &str) -> bool {
     let unspaced = words.chars().filter(|c| is_unspaced(*c)).count();
     unspaced >= 4 || content(words).nth(1).is_some()
+}
+
+/// The first sentences of a request on one line of at most `max` characters, without what opens it and says nothing.
+/// Empty where there are no words.
+pub fn request(prompt: &str, max: usize) -> String {
+    let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
+    let prompt = without_queries(&prompt);
+    let lines = lines(below_task(unwrapped(unmarked(&prompt))));
+    let whole = lines.join(" ");
+    let (text, _) = without_filler(&whole);
+    at_sentence(&capital(text), max).into_owned()
 }
 
 /// A title from a command line: `Command /review src`.
