@@ -57,13 +57,13 @@ fn body(note: &str) -> &str {
 #[test]
 fn a_step_without_phase_opens_one() {
     let note = grouped(&entries(r#"{"event":"tool","tool":"Bash","args":"ls","result":"ok","exit":0}"#));
-    insta::assert_snapshot!(body(&note), @"
+    insta::assert_snapshot!(body(&note), @r"
     ## Work @coder@2.0 #dev
 
     *2026-11-20T09:30:00Z* ^p-01
 
     **Tool calls:**
-    - `Bash ls` → ok (09:30:00, exit 0) ^n-001
+    - `Bash ls` → `ok` (09:30:00, exit 0) ^n-001
     ");
 }
 

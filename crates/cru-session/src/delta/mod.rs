@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::model::{Item, Session, Task};
-use super::op::Op;
+use super::op::{Op, task_list};
 use super::{read, render};
 use cru_note::{Block, BlockKind, Note};
 use part::Kind;
@@ -144,7 +144,15 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
     let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
     let stay: HashSet<_> = after.iter().map(name).collect();
-    let changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    let mut changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    // A box that a person ticked stays as they left it.
+    let own: HashMap<_, Task> =
+        there.iter().flat_map(|there| rows(there.session)).map(|task| (name(&task), task)).collect();
+    let is_theirs = |task: &Task| {
+        let (was, is) = (known.get(&name(task)), own.get(&name(task)));
+        was.zip(is).is_some_and(|(was, is)| was.status != is.status)
+    };
+    changed.retain(|task| !is_theirs(task));
     if before.iter().all(|task| stay.contains(&name(task))) {
         return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
     }
@@ -153,11 +161,12 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
 }
 
-/// The fences that hold tasks, before the first phase.
+/// The fences and lists that hold tasks, before the first phase.
 fn fences(note: &Note) -> impl Iterator<Item = &str> {
-    let preface =
-        note.blocks().iter().take_while(|block| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
-    let is_tasks =
-        |block: &&Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
-    preface.filter(is_tasks).map(|block| block.span.of(note.text()))
+    let preface = note.blocks().iter().enumerate();
+    let preface = preface.take_while(|(_, block)| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
+    let is_fence =
+        |block: &Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    let is_tasks = move |(top, block): &(usize, &Block)| is_fence(block) || task_list::is_list(note, *top);
+    preface.filter(is_tasks).map(|(_, block)| block.span.of(note.text()))
 }

@@ -44,6 +44,8 @@ impl Fold {
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
         let steps = steps.finish();
+        let transcript = header.transcript.to_string_lossy();
+        let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
         for draft in steps.iter().filter(|draft| draft.step.status == StepStatus::Complete) {
             facts.naming.committed(&draft.commits);
@@ -59,6 +61,9 @@ impl Fold {
             Level::Brief => brief::shorten(entries, &steps, &errors),
             Level::Normal | Level::Full => entries,
         };
+        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
+        let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
+        let project = facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home));
         let summary = {
             let (asked, more) = facts.naming.asked();
             let reply = facts.naming.last_reply();
@@ -76,6 +81,7 @@ impl Fold {
                     },
                     asks: ended && talk.asked,
                     tasks: &tasks.rows,
+                    project: project.as_deref(),
                     decisions,
                     active: facts.active,
                     whole,
@@ -137,9 +143,6 @@ impl Fold {
         if let Some(body) = summary {
             page.preface.insert(0, part::summary(title.as_deref().unwrap_or_default(), body));
         }
-        let transcript = header.transcript.to_string_lossy();
-        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
-        let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
@@ -151,13 +154,13 @@ impl Fold {
             model: models.first().map(|(model, _)| model.clone()).or(facts.model),
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
-            project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
+            project,
             branch: facts.branch,
             commit: facts.commit,
             host: Some(host),
             host_version: facts.version,
             host_session: Some(sanitise(&header.key.to_string()).into_owned()),
-            transcript: Some(place::shorten(&sanitise(&transcript), home)),
+            transcript: Some(place::shorten(&sanitise(transcript), home)),
             detail: options.detail().written(),
             cursor: Some(cursor),
             tags: facts.tags,

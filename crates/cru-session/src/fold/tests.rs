@@ -164,7 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test 2>&1 | tail` passed   / Time: 2 min active
+    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test 2>&1` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.

@@ -11,6 +11,7 @@ use super::changes::LineCount;
 use super::commits::MadeCommit;
 use super::step::Draft;
 use crate::escape::code;
+use crate::words::sentence::sentences;
 use crate::words::{shorten, summary};
 use crate::{Item, StepStatus, Task};
 
@@ -40,6 +41,8 @@ pub(super) struct Told<'a> {
     /// Whether the agent's last words are a question that nobody answered.
     pub(super) asks: bool,
     pub(super) tasks: &'a [Task],
+    /// The working directory, as paths below it are written.
+    pub(super) project: Option<&'a str>,
     /// Titles of decisions.
     pub(super) decisions: Vec<String>,
     /// Seconds of work without pauses, and from first to last.
@@ -59,7 +62,7 @@ pub(super) fn body(told: &Told<'_>, steps: &[Draft]) -> Option<String> {
         ("Asked", asked),
         ("Result", told.end.clone().or(conclusion)),
         ("Decided", listed(told.decisions.iter().cloned(), "; ", DECISIONS)),
-        ("Files", listed(made.files.iter().map(file), ", ", FILES)),
+        ("Files", listed(made.files.iter().map(|count| file(count, told.project)), ", ", FILES)),
         ("Commits", listed(made.commits.iter().map(|commit| commit.field()), "; ", COMMITS)),
         ("Checks", listed(made.checks(), "; ", CHECKS)),
         ("Open", open(told, &made)),
@@ -114,7 +117,8 @@ impl<'a> Made<'a> {
             made.pushed |= complete && action.pushes();
             if let Some(verdict) = draft.step.check {
                 let key: Vec<String> = action.checks().map(|check| check.key()).collect();
-                let run = (fold_whitespace(&draft.step.args), verdict, made.writes);
+                let text: Vec<&str> = action.checks().map(|check| action.text(check.command())).collect();
+                let run = (fold_whitespace(&text.join(" && ")), verdict, made.writes);
                 let at = *checks.entry(key).or_insert(made.checks.len());
                 match made.checks.get_mut(at) {
                     Some(known) => *known = run,
@@ -164,8 +168,9 @@ impl<'a> Made<'a> {
 }
 
 /// `` `src/a.rs` +8 −0 ``.
-fn file(count: &LineCount) -> String {
-    let path = code::span(&count.path);
+fn file(count: &LineCount, project: Option<&str>) -> String {
+    let below = project.and_then(|project| count.path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/'));
+    let path = code::span(below.unwrap_or(&count.path));
     match count.removed {
         Some(removed) => format!("{path} +{} −{removed}", count.added),
         None => path,
@@ -192,10 +197,13 @@ fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
 
 /// The last line that asks, of words that end by asking.
 fn question(text: &str) -> Option<String> {
-    let line = text.lines().rev().find(|line| line.contains(['?', '？']))?;
-    let line = summary(line, SAID);
-    let last = crate::words::sentence::sentences(&line).last()?.trim().to_owned();
-    Some(shorten::at_word(&last, SAID / 2)).filter(|text| text.chars().any(char::is_alphanumeric))
+    let line = text.lines().rev().map(str::trim).find(asks_at_end)?;
+    let last = sentences(line).filter(asks_at_end).last()?.trim().trim_matches(['*', '_', ' ']);
+    Some(shorten::at_word(&fold_whitespace(last), SAID / 2)).filter(|text| text.chars().any(char::is_alphanumeric))
+}
+
+fn asks_at_end(sentence: &&str) -> bool {
+    sentence.trim_end_matches(['*', '_', '`', ')', '"', ' ']).ends_with(['?', '？'])
 }
 
 /// `34 min active, 2 h 10 min in all`; nothing below a minute.

@@ -3,8 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
-use crate::{escape, time};
+use crate::model::{Agent, Fence, Item, Phase, Prose, Session, Task, Tasks};
+use crate::op::task_list;
+use crate::{escape, task_line, time};
 use cru_base::{Diagnostic, Span, threads};
 use cru_note::edit::SEPARATOR;
 use cru_note::heading::Tail;
@@ -252,6 +253,8 @@ struct Walk<'a> {
     day: Option<jiff::civil::Date>,
     /// A `**Tool calls:**` line was the last thing seen.
     header: bool,
+    /// The line above tasks was the last thing seen.
+    tasks_named: bool,
     /// Nothing stands below the phase's heading so far.
     fresh: bool,
     /// No items are wanted.
@@ -261,7 +264,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(note: &'a Note, within: Option<&'a Unquoted>) -> Self {
         let (diagnostics, memory, items, prose) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false, shallow: false }
+        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, tasks_named: false, fresh: false, shallow: false }
     }
 
     /// A phase begins.
@@ -294,12 +297,17 @@ impl<'a> Walk<'a> {
             return;
         }
         let header = std::mem::take(&mut self.header);
+        let named = std::mem::take(&mut self.tasks_named);
+        if matches!(block.kind, BlockKind::Paragraph) && task_line::is_header(block.content.of(self.note.text())) {
+            self.tasks_named = self.within.is_none();
+        }
         match &block.kind {
             BlockKind::Paragraph if is_header(block.content.of(self.note.text())) => {
                 self.flush();
                 self.header = true;
             }
             BlockKind::Paragraph | BlockKind::List { .. } if self.report(block) => {}
+            BlockKind::List { .. } if named && self.tasks(block) => {}
             BlockKind::List { .. } => self.list(block, header),
             BlockKind::Callout { .. } => {
                 self.flush();
@@ -333,6 +341,21 @@ impl<'a> Walk<'a> {
             }
             _ => self.prose.push(block),
         }
+    }
+
+    /// A list of checkboxes below the line that names it; `false` where it holds none.
+    fn tasks(&mut self, block: &'a Block) -> bool {
+        let tasks: Vec<Task> = block.children.iter().filter_map(|item| task_list::task(self.note, item)).collect();
+        if tasks.is_empty() {
+            return false;
+        }
+        let header = self.prose.pop();
+        self.flush();
+        let start = header.map_or(block.content.start, |header| header.content.start);
+        self.items.push(Item::Tasks(Tasks { tasks, span: Span::new(start, block.content.end) }));
+        let others = block.children.iter().filter(|item| task_list::task(self.note, item).is_none());
+        self.prose.extend(others);
+        true
     }
 
     fn list(&mut self, block: &'a Block, header: bool) {

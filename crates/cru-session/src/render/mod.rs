@@ -13,6 +13,7 @@ use jiff::civil::Date;
 
 use super::escape;
 use super::model::{Agent, Item, Phase, Prose, Session, Step, Task};
+use super::task_line::{self, TaskLine};
 use super::{step_line, time};
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 
@@ -122,6 +123,8 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
         let text = match item {
             Item::Step(_) => continue,
             Item::Prose(it) => prose(it, inner),
+            // Nothing within a sub-agent's callout carries an id.
+            Item::Tasks(it) if inner => task_fence(&it.tasks),
             Item::Tasks(it) => tasks(&it.tasks),
             other => callout(other, day),
         };
@@ -166,8 +169,20 @@ pub fn step(step: &Step, day: Option<Date>) -> String {
     out
 }
 
-/// A `tasks` fence, a task a line.
+/// A list of checkboxes; a `tasks` fence where a line cannot say all of a task.
 pub fn tasks(tasks: &[Task]) -> String {
+    let lines: Option<Vec<TaskLine>> = tasks.iter().map(task_line::format).collect();
+    match lines.filter(|lines| !lines.is_empty()) {
+        Some(lines) => {
+            let lines = lines.iter().map(|line| format!("- {}\n", line.line()));
+            format!("{}\n{}", task_line::HEADER, lines.collect::<String>())
+        }
+        None => task_fence(tasks),
+    }
+}
+
+/// A `tasks` fence, a task a line.
+fn task_fence(tasks: &[Task]) -> String {
     let rows: Vec<String> = tasks.iter().filter_map(|task| serde_json::to_string(task).ok()).collect();
     let body = if rows.is_empty() { "[]".to_owned() } else { format!("[\n  {}\n]", rows.join(",\n  ")) };
     fenced("tasks", &body)

@@ -27,6 +27,9 @@ pub fn choose<'t>(candidates: impl IntoIterator<Item = &'t str>, done: &DoneWord
 
 /// Whether a title is code or names of files rather than words: more than a third of it.
 pub fn is_code(title: &str) -> bool {
+    if title.contains("\"\"\"") {
+        return true;
+    }
     let words = title.split_whitespace().count();
     let signs = |c: char| "(){}[]<>=;_$|\\".contains(c);
     let is_name = |word: &str| word.trim_end_matches(|c: char| !c.is_alphanumeric()).contains('.');
