@@ -343,7 +343,7 @@ fn a_note_gets_what_its_transcript_gained_and_keeps_what_a_person_did() {
     let report = world.grow();
     assert_eq!((report.count(Outcome::Updated), report.new_records), (1, 2));
     let text = world.text(name);
-    for words in ["# One, as I saw it\n", "\nmine\n", "`Bash ls` → x", "## Write a test", "\nfour\n", " ^p-02\n"] {
+    for words in ["# One, as I saw it\n", "\nmine\n", "`Bash ls` → `x`", "## Write a test", "\nfour\n", " ^p-02\n"] {
         assert_eq!(text.matches(words).count(), 1, "{words} in {text}");
     }
     assert!(!text.contains("\ntwo\n") && !text.contains("conflict"), "a block that is gone stays gone: {text}");
@@ -424,7 +424,7 @@ fn a_running_session_is_told_up_to_the_first_open_call() {
     world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\nO late\n");
     world.grow_at("2026-11-20T11:06:00Z", false);
     let text = world.text("2026-11-20-one.md");
-    assert!(text.contains("`Bash ls` → late") && !text.contains("no result"), "{text}");
+    assert!(text.contains("`Bash ls` → `late`") && !text.contains("no result"), "{text}");
 }
 
 /// A name that something takes between the plan and the write leaves its session to be made by the next import.

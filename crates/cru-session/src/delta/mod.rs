@@ -55,7 +55,12 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
     let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
     phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
     // The summary on top is a person's for ever once they have changed it.
-    let is_theirs = |old: &str| unix.is_some_and(|note| !note.text().contains(old));
+    let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let there_bare = std::cell::OnceCell::new();
+    let is_theirs = |old: &str| {
+        let there = unix.map(|note| there_bare.get_or_init(|| bare(note.text())));
+        there.is_some_and(|there| !there.contains(&bare(old)))
+    };
     ops.retain(|op| match op {
         Op::Replace { phase: None, old, .. } => !(old.starts_with(SUMMARY) && is_theirs(old)),
         _ => true,

@@ -114,7 +114,10 @@ impl Fold {
                 }
                 Entry::Step(index) => {
                     // Every index stands in the entries once.
-                    let Some(draft) = steps.get_mut(index).and_then(Option::take) else { continue };
+                    let Some(mut draft) = steps.get_mut(index).and_then(Option::take) else { continue };
+                    if options.level == Level::Brief {
+                        brief::shorten_step(&mut draft.step);
+                    }
                     page.put(Item::Step(draft.step));
                     page.later.extend(draft.run.map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));

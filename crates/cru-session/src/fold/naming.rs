@@ -95,7 +95,8 @@ impl Naming {
         self.number(words);
         self.prompts += 1;
         if !self.asked.as_ref().is_some_and(|(_, tells)| *tells) {
-            let tells = title::tells(words);
+            // A command names what a host does, not what a person wants.
+            let tells = *origin != PromptOrigin::Command && title::tells(words);
             if tells || self.asked.is_none() {
                 let line = title::request(words, ASKED);
                 self.asked = Some((line, tells)).filter(|(line, _)| !line.is_empty()).or(self.asked.take());

@@ -280,3 +280,16 @@ fn the_last_block_goes_with_the_blank_line_above_it() {
     assert_eq!(gone("## A\n\n*x* ^p-01\n> [!usage]\n> x\n"), "## A\n\n*x* ^p-01\n", "there is none above it");
     assert_eq!(gone("> [!usage]\n> x\n"), "");
 }
+
+#[test]
+fn a_block_whose_blanks_an_editor_took_off_is_the_same() {
+    let note = "# T\n\n## A\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!error] E\n> Text.\n> Step: [[#^n-001]]\n";
+    let op = Op::Replace {
+        phase: Some("p-01".to_owned()),
+        old: "> [!error] E\n> Text.  \n> Step: [[#^n-001]]".to_owned(),
+        new: "> [!error] E\n> Text.  \n> Step: [[#^n-001]]  \n> Resolution: done".to_owned(),
+    };
+    let (new, outcomes) = applied(note, &[op]);
+    assert_eq!(outcomes, [Outcome::Done]);
+    assert!(new.ends_with("> Text.  \n> Step: [[#^n-001]]  \n> Resolution: done\n"), "{new}");
+}
