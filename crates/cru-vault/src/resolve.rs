@@ -27,7 +27,7 @@ const READINGS: &[fn(&Names, &str) -> bool] = &[
     |it, name| slug(&it.stem).starts_with(name) || slug(&it.id).starts_with(name),
     |it, name| has_words(&it.stem, name) || has_words(&it.id, name),
     |it, name| has_words(&it.title, name),
-    |it, name| name.split_whitespace().all(|word| has_words(&it.title, word)),
+    |it, name| words(name).next().is_some() && words(name).all(|word| has_words(&it.title, word)),
 ];
 
 struct Names {
@@ -168,6 +168,11 @@ impl Catalog {
     }
 }
 
+/// The words of a name, as a title or a file name has them.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| c.is_whitespace() || c == '-').filter(|word| !word.is_empty())
+}
+
 /// Without the date in front.
 fn slug(id: &str) -> &str {
     let is_date = id.len() > 11
@@ -243,6 +248,7 @@ mod tests {
         let found = |name: &str| world.catalog.session(name, &world.vault, &env).map(|head| head.id().to_string());
         assert_eq!(found("success message").unwrap(), "a");
         assert_eq!(found("keys rotate").unwrap(), "b");
+        assert_eq!(found("fix-the-success-message").unwrap(), "a");
         assert!(found("login").is_err() && found("essage").is_err());
     }
 
