@@ -463,13 +463,24 @@ fn with_a_base_changes_and_deletions_of_one_side_are_made() {
     let (said, err, code) = one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
     assert!(code == Some(0) && said.contains("three versions"), "{said}{err}");
     let merged = fs::read_to_string(&note).unwrap();
-    let words = ["Nine are lit, by hand.", "Nine are lit.", "Eleven stand.", "green, one red", "\nTwo burn green.", "mood: calm"];
+    let words = [
+        "Nine are lit, by hand.",
+        "Nine are lit.",
+        "Eleven stand.",
+        "green, one red",
+        "\nTwo burn green.",
+        "mood: calm",
+    ];
     assert_eq!(counts(&merged, &words), [1, 0, 0, 1, 0, 1], "{merged}");
     assert_eq!(counts(&merged, &["^n-001", "^n-002", "^n-003", "[!conflict]"]), [1, 1, 1, 0], "{merged}");
     one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green.", "Done."]);
     assert_eq!(one.import(&[])["updated"], 1);
     let grown = fs::read_to_string(&note).unwrap();
-    assert_eq!(counts(&grown, &["Eleven stand.", "by hand", "one red", "\nDone.", "^n-004"]), [0, 1, 1, 1, 1], "{grown}");
+    assert_eq!(
+        counts(&grown, &["Eleven stand.", "by hand", "one red", "\nDone.", "^n-004"]),
+        [0, 1, 1, 1, 1],
+        "{grown}"
+    );
 }
 
 #[test]

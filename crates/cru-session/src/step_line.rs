@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn a_result_is_the_same_with_a_code_span_and_without() {
-        for (plain, code) in [("`x` → ok (09:00:00)", "`x` → `ok` (09:00:00)"), ("`x` → ✗ a #tag", "`x` → ✗ `a #tag`")] {
+        for (plain, code) in [("`x` → ok (09:00:00)", "`x` → `ok` (09:00:00)"), ("`x` → ✗ a #tag", "`x` → ✗ `a #tag`")]
+        {
             assert_eq!(read(plain), read(code));
         }
         assert_eq!(read("`x` → `a` and `b`").result.as_deref(), Some("`a` and `b`"));

@@ -286,7 +286,11 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
 
 #[test]
 fn the_top_of_a_note_is_a_persons_once_they_changed_it() {
-    let summary = |text: &str| format!("# T\n\n> [!summary] T\n> Result: {text}\n\n**Tasks:**\n- [ ] Mend ^task-1\n- [ ] Paint ^task-2\n\n## A @x\n\n*2026-11-20T09:00:00Z* ^p-01\n");
+    let summary = |text: &str| {
+        format!(
+            "# T\n\n> [!summary] T\n> Result: {text}\n\n**Tasks:**\n- [ ] Mend ^task-1\n- [ ] Paint ^task-2\n\n## A @x\n\n*2026-11-20T09:00:00Z* ^p-01\n"
+        )
+    };
     let done = |text: &str| summary(text).replace("[ ] Mend", "[x] Mend").replace("[ ] Paint", "[/] Paint");
     let grown = |there: &str| {
         let (old, new, note) = (Note::parse(summary("a")), Note::parse(done("b")), Note::parse(there));

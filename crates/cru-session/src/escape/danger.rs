@@ -4,8 +4,8 @@
 //! readers of markdown differ, the widest reading counts. Offsets are bytes of the line, ascending.
 
 use super::view::{CODE, View};
-use crate::task_line;
 use super::{Place, code};
+use crate::task_line;
 
 /// Bytes without which nothing inside a line can be dangerous.
 const SPECIAL: &[u8] = b"[%#^:<$`\"@";

@@ -26,7 +26,8 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, talk, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, talk, .. } =
+            self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,

@@ -3,6 +3,8 @@
 //! An argument holds more than what changes: of a text and the one that takes its place, the lines that both begin and
 //! end with are none.
 
+use std::collections::HashSet;
+
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::{Action, ToolKind};
 use serde_json::Value;
@@ -45,21 +47,25 @@ impl CallChanges {
             if patch::find(&call.args).is_some() {
                 let action = Action::of(&call.tool, &call.args);
                 let text = action.patch_text().unwrap_or_default();
-                patch::read(text).iter().for_each(|file| changes.file(file, done));
+                changes.all(&patch::read(text), done);
             }
         } else if ToolKind::of_call(&call.tool, &call.input).writes_files() {
             match &call.input {
-                Value::Object(input) => {
-                    patch::of_call(&call.tool, input).iter().for_each(|file| changes.file(file, done));
-                }
-                Value::String(text) => patch::read(text).iter().for_each(|file| changes.file(file, done)),
+                Value::Object(input) => changes.all(&patch::of_call(&call.tool, input), done),
+                Value::String(text) => changes.all(&patch::read(text), done),
                 _ => {}
             }
             if changes.files.is_empty() {
-                patch::read(&call.args).iter().for_each(|file| changes.file(file, done));
+                changes.all(&patch::read(&call.args), done);
             }
         }
         (!changes.files.is_empty()).then_some(changes)
+    }
+
+    fn all(&mut self, files: &[FilePatch<'_>], done: &mut DoneWords) {
+        for file in files {
+            self.file(file, done);
+        }
     }
 
     fn file(&mut self, file: &FilePatch<'_>, done: &mut DoneWords) {
@@ -73,7 +79,9 @@ impl CallChanges {
                 let (gone, come) = differing(&gone, &come);
                 count.added += come.len() as u64;
                 count.removed = count.removed.map(|removed| removed + gone.len() as u64);
-                come.iter().for_each(|line| done.add(line));
+                for line in come {
+                    done.add(line);
+                }
                 self.tick(gone, come);
             }
         }
@@ -93,10 +101,10 @@ impl CallChanges {
 
     /// A line whose box is ticked, and nothing else, is a task that was worked on.
     fn tick(&mut self, gone: &[&str], come: &[&str]) {
+        let was: HashSet<(&str, &str)> = gone.iter().filter_map(|old| old.split_once("[ ] ")).collect();
         for line in come {
             let Some((lead, text)) = line.split_once("[x] ").or_else(|| line.split_once("[X] ")) else { continue };
-            let was = |old: &&str| old.split_once("[ ] ").is_some_and(|(before, rest)| before == lead && rest == text);
-            if self.ticked.len() < TITLES && lead.trim().len() <= 4 && gone.iter().any(|old| was(old)) {
+            if self.ticked.len() < TITLES && lead.trim().len() <= 4 && was.contains(&(lead, text)) {
                 self.ticked.extend(title::of(text).filter(|title| title.tells).map(title::Title::into_text));
             }
         }
@@ -110,7 +118,7 @@ fn block<'l, 'a>(lines: &'l [PatchLine<'a>]) -> (Vec<&'a str>, Vec<&'a str>, &'l
         match line {
             PatchLine::Removed(text) => gone.push(*text),
             PatchLine::Added(text) => come.push(*text),
-            _ => return (gone, come, &lines[at + 1..]),
+            PatchLine::Kept(_) => return (gone, come, &lines[at + 1..]),
         }
     }
     (gone, come, &[])

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::naming::Naming;
-use crate::boundary::GAP;
 use super::phase_rule::{self, Verdict};
 use super::place;
 use super::property::Properties;
 use crate::Task;
+use crate::boundary::GAP;
 use crate::event::{EventKind, Meta, PromptOrigin, Usage};
 use cru_base::text::{fold_whitespace, sanitise};
 

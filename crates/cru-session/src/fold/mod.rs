@@ -13,6 +13,8 @@ mod facts;
 mod long;
 mod name;
 mod naming;
+#[cfg(test)]
+mod naming_tests;
 mod outcome;
 mod part;
 mod phase_rule;
@@ -21,11 +23,9 @@ mod property;
 mod step;
 mod stream;
 mod talk;
-mod top;
-#[cfg(test)]
-mod naming_tests;
 #[cfg(test)]
 mod tests;
+mod top;
 mod trouble;
 mod whole;
 

@@ -17,7 +17,9 @@ fn input(id: &'static str, tool: &'static str, args: &'static str, input: serde_
 fn a_commit_that_says_what_was_done_names_the_session() {
     let mut script = Script::new();
     script.prompt("sounds like the second finding is the real one").reply("Then I reject the query parameters.");
-    script.call("a", "Bash", "git commit -am x").ok("a", "[main 9851ee3] fix: reject query parameters of the pump (#7)");
+    script
+        .call("a", "Bash", "git commit -am x")
+        .ok("a", "[main 9851ee3] fix: reject query parameters of the pump (#7)");
     assert_eq!(title(script.reply("The pump rejects query parameters now.")), "Reject query parameters of the pump");
     let mut script = Script::new();
     script.prompt("Rotate the signing keys of the pump").reply("Rotated: the pump has new signing keys.");
@@ -56,9 +58,14 @@ fn pull_requests_and_issues_name_the_session() {
     script.prompt("open a request for it").reply("Done with the valve.");
     script.call("a", "Bash", "gh pr create --title 'feat: shut the valve at night' --body x").ok("a", "https://x/1");
     assert_eq!(title(script.reply("The valve is shut at night.")), "Shut the valve at night");
-    for (asked, wanted) in [("work on #98", "Pump leaks at night"), ("work on the leaks of the pump", "Work on the leaks of the pump")] {
+    for (asked, wanted) in
+        [("work on #98", "Pump leaks at night"), ("work on the leaks of the pump", "Work on the leaks of the pump")]
+    {
         let mut script = Script::new();
-        script.prompt(asked).call("a", "Bash", "gh issue view 98").ok("a", "title:\tPump leaks at night\nstate:\tOPEN\n");
+        script
+            .prompt(asked)
+            .call("a", "Bash", "gh issue view 98")
+            .ok("a", "title:\tPump leaks at night\nstate:\tOPEN\n");
         assert_eq!(title(script.reply("The pump has no leaks any more.")), wanted);
     }
 }
@@ -77,7 +84,10 @@ fn a_ticked_task_names_the_session() {
 
 #[test]
 fn the_hosts_title_needs_a_proof() {
-    for (said, wanted) in [("Refactoring overview", "Mend the valve of the pump"), ("Valve of the pump mended", "Valve of the pump mended")] {
+    for (said, wanted) in [
+        ("Refactoring overview", "Mend the valve of the pump"),
+        ("Valve of the pump mended", "Valve of the pump mended"),
+    ] {
         let mut script = Script::new();
         script.meta(Meta::Title { rank: TitleRank::Host, text: said.into() });
         script.prompt("Hey, please mend the valve of the pump").reply("I mended the valve; the pump is dry.");
@@ -89,7 +99,9 @@ fn the_hosts_title_needs_a_proof() {
 fn repeated_prompts_name_nothing() {
     let mut script = Script::new();
     for _ in 0..3 {
-        script.prompt("Read the heartbeat file of the station and answer").reply("The heartbeat file of the station is empty.");
+        script
+            .prompt("Read the heartbeat file of the station and answer")
+            .reply("The heartbeat file of the station is empty.");
     }
     script.prompt("Mend the valve of the pump").reply("The valve of the pump is mended.");
     let draft = script.finish();

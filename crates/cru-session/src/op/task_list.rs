@@ -33,7 +33,9 @@ pub(crate) fn lists(note: &Note) -> Vec<TaskList> {
 
 /// Whether the block at `top` is a list of tasks below its line.
 pub(crate) fn is_list(note: &Note, top: usize) -> bool {
-    let Some([header, list]) = top.checked_sub(1).and_then(|above| note.blocks().get(above..=top)) else { return false };
+    let Some([header, list]) = top.checked_sub(1).and_then(|above| note.blocks().get(above..=top)) else {
+        return false;
+    };
     let is_task = |item: &Block| matches!(item.kind, BlockKind::ListItem { task: Some(_), .. });
     matches!(header.kind, BlockKind::Paragraph)
         && matches!(list.kind, BlockKind::List { .. })
@@ -58,7 +60,9 @@ pub(super) fn set(draft: &mut Draft, lists: &[TaskList], rows: &[Task], all: boo
     }
     let known: HashMap<_, _> = lists
         .iter()
-        .flat_map(|list| list.tasks.iter().map(|(item, task)| (key(task), (&note.blocks()[list.top].children[*item], task))))
+        .flat_map(|list| {
+            list.tasks.iter().map(|(item, task)| (key(task), (&note.blocks()[list.top].children[*item], task)))
+        })
         .collect();
     let last: HashMap<_, _> = rows.iter().map(|task| (key(task), task)).collect();
     let mut edits = Vec::new();
@@ -80,7 +84,10 @@ pub(super) fn set(draft: &mut Draft, lists: &[TaskList], rows: &[Task], all: boo
         }));
     }
     if !fresh.is_empty() {
-        let end = note.blocks()[first.top].children.last().map_or(0, |item| item.id.map_or(0, |id| id.end).max(item.content.end));
+        let end = note.blocks()[first.top]
+            .children
+            .last()
+            .map_or(0, |item| item.id.map_or(0, |id| id.end).max(item.content.end));
         edits.push(Edit { span: Span::at(end), text: fresh });
     }
     edits.sort_by_key(|edit| edit.span.start);

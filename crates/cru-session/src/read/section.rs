@@ -251,27 +251,47 @@ struct Walk<'a> {
     items: Vec<Item>,
     prose: Vec<&'a Block>,
     day: Option<jiff::civil::Date>,
-    /// A `**Tool calls:**` line was the last thing seen.
-    header: bool,
-    /// The line above tasks was the last thing seen.
-    tasks_named: bool,
+    /// The line that names the list below it, where that was the last thing seen.
+    above: Above,
     /// Nothing stands below the phase's heading so far.
     fresh: bool,
     /// No items are wanted.
     shallow: bool,
 }
 
+/// What a line says of the list below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Above {
+    #[default]
+    Nothing,
+    /// `**Tool calls:**`
+    Steps,
+    /// `**Tasks:**`
+    Tasks,
+}
+
 impl<'a> Walk<'a> {
     fn new(note: &'a Note, within: Option<&'a Unquoted>) -> Self {
         let (diagnostics, memory, items, prose) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, tasks_named: false, fresh: false, shallow: false }
+        Self {
+            note,
+            within,
+            diagnostics,
+            memory,
+            items,
+            prose,
+            day: None,
+            above: Above::Nothing,
+            fresh: false,
+            shallow: false,
+        }
     }
 
     /// A phase begins.
     fn begin(&mut self, started: Option<jiff::Timestamp>) {
         self.day = started.map(time::date);
         self.fresh = true;
-        self.header = false;
+        self.above = Above::Nothing;
     }
 
     const fn past_line(&mut self) {
@@ -296,15 +316,15 @@ impl<'a> Walk<'a> {
         if self.shallow {
             return;
         }
-        let header = std::mem::take(&mut self.header);
-        let named = std::mem::take(&mut self.tasks_named);
+        let above = std::mem::take(&mut self.above);
+        let (header, named) = (above == Above::Steps, above == Above::Tasks);
         if matches!(block.kind, BlockKind::Paragraph) && task_line::is_header(block.content.of(self.note.text())) {
-            self.tasks_named = self.within.is_none();
+            self.above = if self.within.is_none() { Above::Tasks } else { Above::Nothing };
         }
         match &block.kind {
             BlockKind::Paragraph if is_header(block.content.of(self.note.text())) => {
                 self.flush();
-                self.header = true;
+                self.above = Above::Steps;
             }
             BlockKind::Paragraph | BlockKind::List { .. } if self.report(block) => {}
             BlockKind::List { .. } if named && self.tasks(block) => {}

@@ -140,7 +140,10 @@ mod tests {
         assert_eq!(of_plan("Implement the following plan:\n\n# Rotate keys\n").as_deref(), Some("Rotate keys"));
         assert_eq!(of_plan("Do it:\n\n## Plan: clarify the output\n").as_deref(), Some("Clarify the output"));
         assert_eq!(of_plan("# Rotate keys\n\ntext"), None);
-        assert_eq!(of_document("---\nx: 1\n---\n```\n# no\n```\n# Pump: the valve\n").as_deref(), Some("Pump: the valve"));
+        assert_eq!(
+            of_document("---\nx: 1\n---\n```\n# no\n```\n# Pump: the valve\n").as_deref(),
+            Some("Pump: the valve")
+        );
         assert_eq!(of_document("no heading"), None);
     }
 
@@ -165,7 +168,10 @@ mod tests {
     fn headings_have_eight_words() {
         assert_eq!(heading("One two"), "One two");
         assert_eq!(heading("one two three four five six seven eight"), "one two three four five six seven eight");
-        assert_eq!(heading("one two three four five six seven, eight, nine"), "one two three four five six seven, eight…");
+        assert_eq!(
+            heading("one two three four five six seven, eight, nine"),
+            "one two three four five six seven, eight…"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
 use super::shorten::{at_sentence, at_word, path, without_queries};
 
-pub use super::choice::{choose, heading, name_part, of_commit, of_document, of_plan, is_code};
+pub use super::choice::{choose, heading, is_code, name_part, of_commit, of_document, of_plan};
 
 /// Characters a title may have.
 pub const MAX: usize = 80;

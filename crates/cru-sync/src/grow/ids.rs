@@ -53,7 +53,7 @@ impl Ids {
     }
 
     /// A text to be kept.
-    pub(crate) fn pack(&self, text: String) -> String {
+    pub(crate) fn pack(&self, text: &str) -> String {
         let rules = self.rules.map(|version| format!("{RULES}={version}"));
         let rules = rules.into_iter().chain([format!("{FORM}={NOW}")]);
         let changed = self.changed.iter().map(|(id, new)| format!("{id}={new}"));
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(ids(&new), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007");
         assert_eq!(links(&new), ["[[#^n-001]]", "[[#^n-002]]", "[[#^n-004]]", "[[#^n-006]]"]);
 
-        let packed = it.pack(render::note(&new));
+        let packed = it.pack(&render::note(&new));
         let (known, text) = Ids::unpack(&packed);
         assert_eq!((&known, text), (&it, render::note(&new).as_str()));
         let (again, rest) = Ids::unpack(text);
@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(input_ids(&new), ["u-01", "u-04", "u-02", "u-05"]);
         // The next time it is known.
         let mut again = inputs(&account);
-        let packed = it.pack("text".to_owned());
+        let packed = it.pack("text");
         let (mut known, _) = Ids::unpack(&packed);
         let kept = known.keep_inputs(&again, &new, &new);
         known.avoid(&again, &new, &kept, &Note::parse("x ^u-03\n"), std::iter::empty());
@@ -460,7 +460,7 @@ mod tests {
         let there = inputs(&[("go", None), ("yes", Some("u-01"))]);
         let (it, new) = grown(&account, &last, &there, "x ^u-01\n");
         assert_eq!(input_ids(&new), ["-", "u-01", "u-03"]);
-        let packed = it.pack(String::new());
+        let packed = it.pack("");
         assert_eq!(Ids::unpack(&packed).0, it);
         let mut again = inputs(&account);
         it.apply(&mut again);
@@ -469,10 +469,14 @@ mod tests {
 
     #[test]
     fn what_is_kept_says_by_which_rules() {
-        let ids = Ids { changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]), rules: Some(3), is_older: false };
-        assert_eq!(ids.pack("text".to_owned()), "ids: mask=3 form=2 n-001=n-002\ntext");
+        let ids = Ids {
+            changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]),
+            rules: Some(3),
+            is_older: false,
+        };
+        assert_eq!(ids.pack("text"), "ids: mask=3 form=2 n-001=n-002\ntext");
         assert_eq!(Ids::unpack("ids: mask=3 form=2 n-001=n-002\ntext"), (ids, "text"));
         assert!(!Ids::unpack("text").0.is_current() && !Ids::unpack("ids: mask=3\ntext").0.is_current());
-        assert_eq!(Ids::default().pack("text".to_owned()), "ids: form=2\ntext");
+        assert_eq!(Ids::default().pack("text"), "ids: form=2\ntext");
     }
 }

@@ -91,7 +91,7 @@ impl Grower<'_> {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let mut ids = Ids::default();
         ids.rules = self.reading.rules();
-        let text = ids.pack(render::note(&draft.session));
+        let text = ids.pack(&render::note(&draft.session));
         let mut plan = |_: &Note, known: &Known| -> Result<Plan> {
             let text = known.base.is_none().then(|| text.clone());
             Ok(Plan { base: text, label: self.label.to_owned(), ..Plan::default() })
@@ -180,7 +180,7 @@ impl Grower<'_> {
             consumed,
             made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
-            base: Some(ids.pack(text)),
+            base: Some(ids.pack(&text)),
             label: self.label.to_owned(),
         })
     }
