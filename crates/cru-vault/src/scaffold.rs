@@ -88,14 +88,15 @@ pub enum Action {
     Kept,
 }
 
-/// Makes `root` a vault, or completes one. `id` names it in machine state and is only used when it has none.
+/// Makes `root` a vault, or completes one. `id` names it in machine state, `zone` is the time zone of its dates; both are
+/// only used when it has no settings.
 ///
 /// A settings file that is not JSON is left alone and named in the error list of the result, after all else is done.
-pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
+pub fn scaffold(root: &Path, id: &str, zone: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     files::create_dir(root)?;
     let config = format!(
         "# Settings of this vault. Every key is optional.\n\n[vault]\nid = \"{id}\"\n# Where new sessions are written.\n\
-         sessions = \"sessions\"\n# Which notes are looked at: globs on paths in the vault.\n# include = [\"**/*.md\"]\n\
+         sessions = \"sessions\"\n# The time zone of the dates in names.\nzone = \"{zone}\"\n# Which notes are looked at: globs on paths in the vault.\n# include = [\"**/*.md\"]\n\
          # exclude = [\"drafts/**\"]\n"
     );
     let mut changes = vec![put(root, ".cru/config.toml", &config, ScaffoldMerge::Keep)?];
@@ -204,10 +205,10 @@ mod tests {
     #[test]
     fn makes_a_vault_and_then_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let (first, problems) = scaffold(dir.path(), "x").unwrap();
+        let (first, problems) = scaffold(dir.path(), "x", "UTC").unwrap();
         assert!(problems.is_empty());
         assert!(first.iter().all(|change| change.action == Action::Created), "{first:?}");
-        let (second, _) = scaffold(dir.path(), "y").unwrap();
+        let (second, _) = scaffold(dir.path(), "y", "UTC").unwrap();
         assert!(second.iter().all(|change| change.action == Action::Kept), "{second:?}");
         assert!(files::read(&dir.path().join(".cru/config.toml")).unwrap().windows(8).any(|w| w == b"id = \"x\""));
     }
@@ -220,7 +221,7 @@ mod tests {
         put(".obsidian/types.json", "{\"types\":{\"started\":\"datetime\",\"mood\":\"text\"}}");
         put(".obsidian/templates.json", "{\"folder\":\"My templates\"}");
         put(".gitignore", "target\n.cru/cache/");
-        scaffold(dir.path(), "x").unwrap();
+        scaffold(dir.path(), "x", "UTC").unwrap();
         let read = |path: &str| String::from_utf8(files::read(&dir.path().join(path)).unwrap()).unwrap();
         let appearance: Value = serde_json::from_str(&read(".obsidian/appearance.json")).unwrap();
         assert_eq!(appearance, serde_json::json!({"theme": "moonstone", "enabledCssSnippets": ["mine", "cru"]}));
@@ -238,7 +239,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(".obsidian/types.json");
         assert!(files::create(&path, b"{ nonsense").unwrap());
-        let (changes, problems) = scaffold(dir.path(), "x").unwrap();
+        let (changes, problems) = scaffold(dir.path(), "x", "UTC").unwrap();
         assert_eq!(problems.len(), 1);
         assert!(changes.iter().any(|change| change.path == "Sessions.base"));
         assert_eq!(files::read(&path).unwrap(), b"{ nonsense");

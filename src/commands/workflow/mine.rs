@@ -6,7 +6,7 @@ use super::listing::{self, Listing};
 use crate::base::Result;
 use crate::base::text::truncate;
 use crate::commands::output::{Align, Cell, style};
-use crate::commands::session::filter::Filter;
+use crate::commands::session::filter::SessionFilter;
 use crate::commands::{Context, Output, reading};
 use crate::session::read;
 use crate::vault::VaultPath;
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    filter: Filter,
+    filter: SessionFilter,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
