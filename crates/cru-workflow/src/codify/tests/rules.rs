@@ -179,6 +179,18 @@ fn a_long_turn_has_parts() {
     assert_eq!(arrows, [(0, 1), (1, 2), (2, 3)]);
 }
 
+/// An order that no data ask for is no rule: who does it the other way round deviates from nothing that matters.
+#[test]
+fn order_alone_joins_nothing() {
+    let note =
+        "# T\n\n## Paint @a\n\nx → y\n\n## Sweep @a\n\n- After: Paint\n\n## Ship @a\n\ny → z\n\n- After: Paint\n";
+    let (read, _) = parse(&Note::parse(note));
+    let graph = validate::Graph::of(&read);
+    assert_eq!(graph.after(0).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(graph.joined_after(0).collect::<Vec<_>>(), [2]);
+    assert!(graph.is_order(0, 1) && !graph.is_order(0, 2));
+}
+
 /// The sections of a plan in the request are the steps, and its verification the checks.
 #[test]
 fn a_plan_in_the_request_gives_the_steps() {
