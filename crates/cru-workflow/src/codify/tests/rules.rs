@@ -253,13 +253,15 @@ fn commands_are_as_they_were_run() {
 #[test]
 fn what_was_used_is_named() {
     let steps = "- `Skill pumps:repair` → loaded\n- `WebFetch https://example.org/valves` → 3 kB\n\
-                 - `mcp__store__get_valve {\"id\":1}` → red\n- `Edit a.c` → ok\n    - writes: `a.c`\n";
+                 - `mcp__store__get_valve {\"id\":1}` → red\n- `Edit a.c` → ok\n    - writes: `a.c`\n\
+                 - `commit 1a2b3c4 feat: mend the \"red\" pump` → ok\n";
     let text = text(&imported("Mend the leaking pump", steps));
     let uses: Vec<&str> = text.lines().filter(|line| line.starts_with("- Uses: ")).collect();
     assert_eq!(
         uses,
         ["- Uses: skill pumps:repair", "- Uses: page https://example.org/valves", "- Uses: tool mcp__store__get_valve"]
     );
+    assert!(text.contains("- `git commit -m \"feat: mend the 'red' pump\"`"), "{text}");
 }
 
 /// Turns that share nothing are jobs of their own; a chat is none.
