@@ -118,6 +118,14 @@ fn passes_means_now() {
         "{later}"
     );
     assert!(body("- `Edit README.md` → ok ^n-003\n    - writes: `README.md`\n").contains("`cargo test` passes"));
+    let steps = |check: &str| {
+        let steps = format!(
+            "- `Edit pump.rs` → ok\n    - writes: `pump.rs`\n- `Bash {check}` → ok\n    - check: passed\n- `Edit a.md` → ok\n    - writes: `a.md`\n"
+        );
+        text(&imported("Mend the leaking pump", &steps))
+    };
+    assert!(steps("npm run test").contains("`npm run test` passes"));
+    assert!(steps("npm run lint").contains("`npm run lint` — passed before a.md was changed"));
     let failed = body("- `Bash cargo test` → ✗ 1 failed ^n-003\n    - check: failed\n");
     assert!(failed.contains("Open at the end: `cargo test` fails") && !failed.contains("passes"), "{failed}");
 }
