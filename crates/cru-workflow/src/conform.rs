@@ -242,7 +242,7 @@ fn leads(graph: &Graph<'_>, from: usize, to: usize) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];
     while let Some(step) = open.pop() {
-        for next in graph.after(step) {
+        for next in graph.joined_after(step) {
             if next == to {
                 return true;
             }

@@ -185,9 +185,16 @@ impl<'a> Graph<'a> {
         self.next.get(step).into_iter().flatten().copied()
     }
 
-    /// Whether `to` says that it was done after `from`.
+    /// Whether only `After:` joins `from` to `to`, and neither data nor a right side that names the step.
     pub fn is_order(&self, from: usize, to: usize) -> bool {
-        self.order.contains(&(from, to))
+        let least = DataEdge { from, to, name: "" };
+        let data = || self.edges.range(least..).next().is_some_and(|edge| edge.from == from && edge.to == to);
+        self.order.contains(&(from, to)) && !data()
+    }
+
+    /// Steps that come directly after `step` for more than the order in which they were done once.
+    pub fn joined_after(&self, step: usize) -> impl Iterator<Item = usize> {
+        self.after(step).filter(move |&to| !self.is_order(step, to))
     }
 
     /// The step of that title, in any case.

@@ -308,6 +308,9 @@ fn uses(draft: &Draft<'_>) -> Vec<String> {
                 }
             }
             ToolKind::Mcp => format!("tool {}", call.step.tool),
+            ToolKind::Other if call.acts() && !call.shell && !call.text.is_empty() => {
+                format!("tool {}", call.step.tool)
+            }
             _ => continue,
         };
         if used.contains(&text) {

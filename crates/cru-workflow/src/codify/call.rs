@@ -66,7 +66,7 @@ pub(super) struct Call<'a> {
     pub tool: ToolKind,
     /// What it is for a workflow.
     pub kind: CallKind,
-    /// Whether it ran in a shell.
+    /// Whether it ran in a shell, or is what a host ran in one.
     pub shell: bool,
     /// The command as it was run, paths of the project as `<project>/…`; for other tools that do something `tool args`.
     pub text: String,
@@ -138,10 +138,12 @@ impl<'a> Call<'a> {
             }
         }
         let one_path = || is_one_path(text).then_some(Cow::Borrowed(text));
+        // What a host committed by itself, told by hash and message.
+        let by_host = Some(text).filter(|_| step.tool.eq_ignore_ascii_case("commit"));
+        let by_host = by_host.and_then(|text| text.split_once(' ')).map(|(_, message)| message);
         let (kind, command) = if shell {
             (kind_of(&action), as_run(&action, project))
-        } else if let ("commit", Some((_, message))) = (step.tool.to_lowercase().as_str(), text.split_once(' ')) {
-            // What a host committed by itself, told by hash and message.
+        } else if let Some(message) = by_host {
             (CallKind::Change, format!("git commit -m \"{}\"", message.replace('"', "'")))
         } else if action.kind.writes_files() {
             writes.extend(one_path().filter(|_| writes.is_empty()));
@@ -165,11 +167,11 @@ impl<'a> Call<'a> {
             place,
             tool: action.kind,
             kind,
-            shell,
+            shell: shell || by_host.is_some(),
             text: command,
             key: attempt.key().map(str::to_owned),
             checks: checks(&action, project),
-            commits: action.commits() || (kind == CallKind::Change && !shell),
+            commits: action.commits() || by_host.is_some(),
             pushes: action.pushes(),
             publishes: action.publishes(),
             keeps_versions: action.commands.iter().any(Command::keeps_versions),

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use cru_graph::Place;
+use cru_graph::{Place, Recovery};
 use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended, bodies};
@@ -19,7 +19,6 @@ use super::{clean, plain_code};
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
 use cru_base::Span;
 use cru_base::text::{sanitise, truncate};
-use cru_session::Session;
 
 /// Characters of a command on a line.
 const MAX_COMMAND: usize = 300;
@@ -57,7 +56,12 @@ pub(super) struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    pub(super) fn of(session: &Session, drafts: &'a [Draft<'_>], checks: &'a Checks<'a>, inputs: &'a Inputs) -> Self {
+    pub(super) fn of(
+        recoveries: &[Recovery],
+        drafts: &'a [Draft<'_>],
+        checks: &'a Checks<'a>,
+        inputs: &'a Inputs,
+    ) -> Self {
         let mut whole = Self {
             checks,
             inputs,
@@ -67,8 +71,8 @@ impl<'a> Whole<'a> {
             homes: HashMap::new(),
             writes: HashMap::new(),
         };
-        for it in cru_graph::recoveries(session) {
-            whole.recovered.insert(it.failed, (it.between, it.worked));
+        for it in recoveries {
+            whole.recovered.insert(it.failed, (it.between.clone(), it.worked));
         }
         for (index, draft) in drafts.iter().enumerate() {
             for call in draft.calls() {

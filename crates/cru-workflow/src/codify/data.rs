@@ -25,6 +25,8 @@ pub(super) struct Touched<'a> {
     values: Vec<Values<'a>>,
     /// Words of its commands, which may name what another step wrote.
     named: Vec<&'a str>,
+    /// Values in its commands that people gave.
+    given: Vec<Operand>,
     /// Paths read before they were written.
     reads: Vec<&'a str>,
     /// Paths written.
@@ -44,7 +46,7 @@ struct Values<'a> {
 
 impl<'a> Touched<'a> {
     /// What `calls` touch.
-    pub(super) fn of<'c: 'a>(calls: impl Iterator<Item = &'a Call<'c>>) -> Self {
+    pub(super) fn of<'c: 'a>(calls: impl Iterator<Item = &'a Call<'c>>, inputs: &Inputs) -> Self {
         let calls: Vec<&'a Call<'c>> = calls.collect();
         let of_call = |call: &&'a Call<'c>| {
             let used = values(&call.text, "").map(|(value, _)| value).collect();
@@ -54,8 +56,25 @@ impl<'a> Touched<'a> {
         let (reads, writes) = files(&calls);
         let written = groups(&writes, MAX_OUTPUTS);
         let named = calls.iter().filter(|call| call.shell).flat_map(|call| &call.words).map(String::as_str).collect();
-        Self { values: calls.iter().map(of_call).collect(), named, reads, writes, written }
+        let given = given(&calls, inputs);
+        Self { values: calls.iter().map(of_call).collect(), named, given, reads, writes, written }
     }
+}
+
+/// Values of commands that people gave.
+fn given(calls: &[&Call<'_>], inputs: &Inputs) -> Vec<Operand> {
+    let mut given: Vec<Operand> = Vec::new();
+    for call in calls.iter().filter(|call| call.shell && call.succeeded()) {
+        if given.len() >= MAX_GIVEN {
+            break;
+        }
+        for input in inputs.used_in(&call.text, call.keeps_versions) {
+            if given.len() < MAX_GIVEN && given.iter().all(|known| known.name != input.name) {
+                given.push(input.operand());
+            }
+        }
+    }
+    given
 }
 
 /// Names given so far.
@@ -135,24 +154,10 @@ impl<'a> Names<'a> {
         if *count == 1 { base.to_owned() } else { format!("{base}@{count}") }
     }
 
-    /// Values of this step's commands that people gave.
-    fn given(&self, calls: &[&Call<'_>]) -> Vec<Operand> {
-        let mut given: Vec<Operand> = Vec::new();
-        let Some(inputs) = self.inputs else { return given };
-        for call in calls.iter().filter(|call| call.shell && call.succeeded()) {
-            for input in inputs.used_in(&call.text, call.keeps_versions) {
-                if given.len() < MAX_GIVEN && given.iter().all(|known| known.name != input.name) {
-                    given.push(input.operand());
-                }
-            }
-        }
-        given
-    }
-
     /// What step `index` takes and gives; called in the order of the steps.
     pub(super) fn data(&mut self, index: usize, calls: &[&Call<'_>], touched: &Touched<'a>) -> Data {
         let carried = self.carried(index, calls, touched);
-        let mut data = Data { carried, given: self.given(calls), ..Data::default() };
+        let mut data = Data { carried, given: touched.given.clone(), ..Data::default() };
         let changed: HashSet<&str> = touched.writes.iter().copied().collect();
         let mut named: HashSet<usize> = HashSet::default();
         let (mut edited, mut outside): (Vec<&'a str>, Vec<&'a str>) = (Vec::new(), Vec::new());
@@ -276,7 +281,7 @@ mod tests {
             steps.iter().map(|steps| steps.iter().map(|step| Call::of(step, place, None)).collect()).collect();
         let mut names = Names::default();
         let mut lines = Vec::new();
-        let touched: Vec<_> = made.iter().map(|calls| Touched::of(calls.iter())).collect();
+        let touched: Vec<_> = made.iter().map(|calls| Touched::of(calls.iter(), &Inputs::default())).collect();
         for (index, calls) in made.iter().enumerate() {
             let calls: Vec<&Call<'_>> = calls.iter().collect();
             let data = names.data(index, &calls, &touched[index]);

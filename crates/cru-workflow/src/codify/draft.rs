@@ -464,7 +464,7 @@ fn make_unique(titles: &mut [String]) {
 /// What each draft takes and gives.
 pub(super) fn flows(drafts: &[Draft<'_>], inputs: &Inputs) -> Vec<Data> {
     let drafted = drafts.par_iter();
-    let touched: Vec<Touched<'_>> = drafted.map(|draft| Touched::of(draft.calls())).collect();
+    let touched: Vec<Touched<'_>> = drafted.map(|draft| Touched::of(draft.calls(), inputs)).collect();
     let mut names = Names::with(inputs);
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {

@@ -75,8 +75,13 @@ impl Inputs {
         let mut seen: HashSet<String> = HashSet::default();
         found.retain(|(value, ..)| seen.insert(value.clone()));
         found.truncate(MAX_INPUTS * 4);
+        // Most values stand in no command, and that is told at once.
+        let commands = calls().map(|call| call.text.as_str()).collect::<Vec<_>>().join("\n");
         let mut all: Vec<Input> = Vec::new();
         for (value, name, ty) in found {
+            if memchr::memmem::find(commands.as_bytes(), value.as_bytes()).is_none() {
+                continue;
+            }
             let short = value.len() < LONG_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
             let used =
                 calls().any(|call| (!short || call.keeps_versions) && places(&call.text, &value).next().is_some());

@@ -42,7 +42,7 @@ use super::text;
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
-use cru_graph::{FinalPath, Plan, plan};
+use cru_graph::{FinalPath, Plan, Recovery, plan};
 use cru_session::words::title::tells;
 use cru_session::{Link, Session, Status, User};
 
@@ -98,6 +98,8 @@ fn sources(session: &Session) -> Vec<Link> {
 struct Work<'a> {
     path: FinalPath,
     asked: Plan<'a>,
+    /// Failures that were mended.
+    recoveries: Vec<Recovery>,
     /// What stands before the first step.
     before: Vec<unit::Entry<'a>>,
     chapters: Vec<chapter::Chapter<'a>>,
@@ -111,7 +113,8 @@ impl<'a> Work<'a> {
     /// `None` where the session has nothing to repeat.
     fn of(session: &'a Session) -> Option<Self> {
         let path = FinalPath::of(session);
-        let mut units = unit::units(session, &path);
+        // Both read every command.
+        let (mut units, recoveries) = rayon::join(|| unit::units(session, &path), || cru_graph::recoveries(session));
         if !is_repeatable(&units, session) {
             return None;
         }
@@ -124,7 +127,7 @@ impl<'a> Work<'a> {
         let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
         let idle = chapter::idle(&mut units);
         let asked = cru_graph::plan(session);
-        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, part: false })
+        Some(Self { path, asked, recoveries, before, chapters: chapter::chapters(units), idle, part: false })
     }
 
     /// The work of each of `jobs`, which say for each chapter where it belongs.
@@ -135,6 +138,7 @@ impl<'a> Work<'a> {
         let part = |(at, job): (usize, &Vec<usize>)| Self {
             path: self.path.clone(),
             asked: self.asked.clone(),
+            recoveries: self.recoveries.clone(),
             before: before.take().unwrap_or_default(),
             chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
             idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
@@ -163,7 +167,7 @@ impl<'a> Work<'a> {
         let passes = outcome::Passes::of(&drafts);
         let standing = standing::Checks::of(&drafts);
         let outcomes = outcome::outcomes(session, &drafts, &passes);
-        let whole = commands::Whole::of(session, &drafts, &standing, &inputs);
+        let whole = commands::Whole::of(&self.recoveries, &drafts, &standing, &inputs);
         // No step's text depends on another's.
         let step = |(index, draft): (usize, &draft::Draft<'_>)| {
             let mut step = draft.step(session, options);

@@ -144,7 +144,7 @@ fn covers(check: &CheckCommand, path: &str) -> bool {
     if judges_each && !check.paths.is_empty() && check.paths.iter().all(|own| file_type::is_known(own)) {
         return check.paths.iter().any(|own| own == path || path.ends_with(&format!("/{own}")));
     }
-    // A script of the project may judge anything; a tool that is named judges code.
-    let script = check.kind == CheckKind::General || check.key.split(' ').any(|word| word == "run");
+    // A script of the project that lints may judge anything; a tool that is named judges code.
+    let script = check.kind == CheckKind::General || (judges_each && check.key.split(' ').any(|word| word == "run"));
     script || !file_type::is_prose(path)
 }

@@ -107,7 +107,9 @@ fn vector(profile: &Profile, weight: &dyn Fn(&str) -> f64) -> BTreeMap<String, f
         .collect();
     let length = vector.values().map(|it| it * it).sum::<f64>().sqrt();
     if length > 0.0 {
-        vector.values_mut().for_each(|it| *it /= length);
+        for it in vector.values_mut() {
+            *it /= length;
+        }
     }
     vector
 }

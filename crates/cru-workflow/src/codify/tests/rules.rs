@@ -118,6 +118,14 @@ fn passes_means_now() {
         "{later}"
     );
     assert!(body("- `Edit README.md` → ok ^n-003\n    - writes: `README.md`\n").contains("`cargo test` passes"));
+    let steps = |check: &str| {
+        let steps = format!(
+            "- `Edit pump.rs` → ok\n    - writes: `pump.rs`\n- `Bash {check}` → ok\n    - check: passed\n- `Edit a.md` → ok\n    - writes: `a.md`\n"
+        );
+        text(&imported("Mend the leaking pump", &steps))
+    };
+    assert!(steps("npm run test").contains("`npm run test` passes"));
+    assert!(steps("npm run lint").contains("`npm run lint` — passed before a.md was changed"));
     let failed = body("- `Bash cargo test` → ✗ 1 failed ^n-003\n    - check: failed\n");
     assert!(failed.contains("Open at the end: `cargo test` fails") && !failed.contains("passes"), "{failed}");
 }
@@ -177,6 +185,18 @@ fn a_long_turn_has_parts() {
     let picture = crate::export::graph::picture(&made);
     let arrows: Vec<(usize, usize)> = picture.arrows.iter().map(|it| (it.from, it.to)).collect();
     assert_eq!(arrows, [(0, 1), (1, 2), (2, 3)]);
+}
+
+/// An order that no data ask for is no rule: who does it the other way round deviates from nothing that matters.
+#[test]
+fn order_alone_joins_nothing() {
+    let note =
+        "# T\n\n## Paint @a\n\nx → y\n\n## Sweep @a\n\n- After: Paint\n\n## Ship @a\n\ny → z\n\n- After: Paint\n";
+    let (read, _) = parse(&Note::parse(note));
+    let graph = validate::Graph::of(&read);
+    assert_eq!(graph.after(0).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(graph.joined_after(0).collect::<Vec<_>>(), [2]);
+    assert!(graph.is_order(0, 1) && !graph.is_order(0, 2));
 }
 
 /// The sections of a plan in the request are the steps, and its verification the checks.
@@ -241,13 +261,15 @@ fn commands_are_as_they_were_run() {
 #[test]
 fn what_was_used_is_named() {
     let steps = "- `Skill pumps:repair` → loaded\n- `WebFetch https://example.org/valves` → 3 kB\n\
-                 - `mcp__store__get_valve {\"id\":1}` → red\n- `Edit a.c` → ok\n    - writes: `a.c`\n";
+                 - `mcp__store__get_valve {\"id\":1}` → red\n- `Edit a.c` → ok\n    - writes: `a.c`\n\
+                 - `commit 1a2b3c4 feat: mend the \"red\" pump` → ok\n";
     let text = text(&imported("Mend the leaking pump", steps));
     let uses: Vec<&str> = text.lines().filter(|line| line.starts_with("- Uses: ")).collect();
     assert_eq!(
         uses,
         ["- Uses: skill pumps:repair", "- Uses: page https://example.org/valves", "- Uses: tool mcp__store__get_valve"]
     );
+    assert!(text.contains("- `git commit -m \"feat: mend the 'red' pump\"`"), "{text}");
 }
 
 /// Turns that share nothing are jobs of their own; a chat is none.
