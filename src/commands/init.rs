@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
@@ -26,7 +27,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let root = cx.absolute(&args.dir);
-    let (changes, problems) = scaffold(&root, &new_id(&root, cx))?;
+    let (changes, problems) = scaffold(&root, &new_id(&root, cx), &zone(cx))?;
     for problem in problems {
         cx.ui.warn(&problem.to_string());
     }
@@ -41,6 +42,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 fn new_id(root: &Path, cx: &Context<'_>) -> String {
     let seed = format!("{}\n{}", root.display(), cx.env.now());
     blake3::hash(seed.as_bytes()).to_hex()[..12].to_owned()
+}
+
+/// The time zone of the system, by its name; `TZ` comes first.
+fn zone(cx: &Context<'_>) -> String {
+    let named = cx.env.var("TZ").filter(|name| TimeZone::get(name).is_ok()).map(str::to_owned);
+    let system = || TimeZone::try_system().ok()?.iana_name().map(str::to_owned);
+    named.or_else(system).unwrap_or_else(|| "UTC".to_owned())
 }
 
 #[derive(Debug, Serialize)]

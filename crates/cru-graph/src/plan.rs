@@ -49,13 +49,18 @@ pub struct Section {
 impl Outline<'_> {
     /// The section that says how the plan is verified.
     pub fn verification(&self) -> Option<&Section> {
-        let is_it = |section: &&Section| {
-            let title = section.title.trim().to_lowercase();
-            let title = title.trim_start_matches(|c: char| !c.is_alphabetic());
-            VERIFICATION.iter().any(|word| title.starts_with(word))
-        };
-        self.sections.iter().find(is_it)
+        verification(&self.sections)
     }
+}
+
+/// The section of a plan that says how it is verified.
+pub fn verification(sections: &[Section]) -> Option<&Section> {
+    let is_it = |section: &&Section| {
+        let title = section.title.trim().to_lowercase();
+        let title = title.trim_start_matches(|c: char| !c.is_alphabetic());
+        VERIFICATION.iter().any(|word| title.starts_with(word))
+    };
+    sections.iter().find(is_it)
 }
 
 /// The plan of a session. Linear in its text.
@@ -89,12 +94,21 @@ pub fn is_approval(decision: &Decision) -> bool {
     title.starts_with("plan:") || (title.contains("plan") && agreed)
 }
 
-/// Words as a plan: with two headings at least, since one alone is a title.
+/// Words as a plan.
 fn outline(place: Place, user: &User) -> Option<Outline<'_>> {
+    let sections = sections(&user.words);
+    (!sections.is_empty()).then(|| Outline { place, request: user, sections, files: files(&user.words) })
+}
+
+/// The sections of a plan in markdown; none where it has fewer than two headings, since one alone is a title. Linear in
+/// the text.
+pub fn sections(plan: &str) -> Vec<Section> {
     const HEADINGS: usize = 2;
-    user.words.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1)?;
+    if plan.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1).is_none() {
+        return Vec::new();
+    }
     // A text of its own: what looks like frontmatter is none.
-    let note = Note::parse(format!("\n{}\n", user.words));
+    let note = Note::parse(format!("\n{plan}\n"));
     let mut sections: Vec<(usize, Section)> = Vec::new();
     let text = note.text();
     for block in note.blocks() {
@@ -108,8 +122,10 @@ fn outline(place: Place, user: &User) -> Option<Outline<'_>> {
     if let Some((from, last)) = sections.last_mut() {
         text.get(*from..).unwrap_or_default().trim().clone_into(&mut last.text);
     }
-    let sections: Vec<Section> = sections.into_iter().map(|(_, section)| section).collect();
-    (sections.len() >= HEADINGS).then(|| Outline { place, request: user, sections, files: files(&user.words) })
+    if sections.len() < HEADINGS {
+        return Vec::new();
+    }
+    sections.into_iter().map(|(_, section)| section).collect()
 }
 
 /// The paths in code spans.

@@ -1,6 +1,7 @@
 //! New session notes: a session's own, and that of a sub-agent.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::log::Target;
 use cru_base::text::{fold_whitespace, sanitise};
@@ -8,6 +9,7 @@ use cru_base::{Error, Result, files};
 use cru_session::cursor::Cursor;
 use cru_session::mask;
 use cru_session::source::Consumed;
+use cru_session::words::title;
 use cru_session::{Agent, Link, Meta, Session, Status, render};
 use cru_vault::naming::{Names, child_name, session_name};
 use cru_vault::state::key;
@@ -81,8 +83,9 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
         Some(folder) if !folder.is_empty() => format!("Session in {folder}"),
         _ => "Session".to_owned(),
     });
-    let name = session_name(Some(start.started), &title);
-    let started = create(vault, &catalog, Kind::Session, &name, &meta(start, title))?;
+    let zone = &vault.config().zone;
+    let name = session_name(Some(start.started), &title::name_part(&title), zone);
+    let started = create(vault, &catalog, Kind::Session, &name, &meta(start, title, zone))?;
     remember(state, &started.target);
     Writer::new(vault, state, start.started).sweep(&vault.sessions_dir());
     Ok(started)
@@ -110,7 +113,8 @@ pub fn child(
     let title = title.unwrap_or_else(|| {
         format!("{} for {}", agent.name, parent.meta.title.as_deref().unwrap_or(parent.id.as_str()))
     });
-    let name = child_name(&stem, &agent.name).unwrap_or_else(|| session_name(Some(now), &agent.name));
+    let zone = &vault.config().zone;
+    let name = child_name(&stem, &agent.name).unwrap_or_else(|| session_name(Some(now), &agent.name, zone));
     let start = Start {
         started: now,
         agent: Some(agent.clone()),
@@ -123,18 +127,20 @@ pub fn child(
         parent: Some(stem),
         ..Start::default()
     };
-    let started = create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title))?;
+    let started = create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title, zone))?;
     remember(state, &started.target);
     Ok(started)
 }
 
-fn meta(start: &Start, title: String) -> Meta {
+fn meta(start: &Start, title: String, zone: &TimeZone) -> Meta {
     let line = |text: &Option<String>| {
         text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty())
     };
     Meta {
         kind: Some("session".to_owned()),
+        aliases: vec![title.clone()],
         title: Some(title),
+        date: Some(start.started.to_zoned(zone.clone()).date().to_string()),
         started: Some(start.started),
         status: Some(Status::Active),
         channel: line(&start.channel),

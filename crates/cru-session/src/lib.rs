@@ -25,6 +25,7 @@ pub mod render;
 mod round_trip;
 pub mod source;
 pub mod step_line;
+pub mod task_line;
 pub mod time;
 pub mod usage;
 pub mod words;

@@ -110,6 +110,14 @@ pub struct Link {
     pub span: Span,
 }
 
+impl Task {
+    /// Whether it is still to be done.
+    pub fn is_open(&self) -> bool {
+        let word = self.status.trim().to_lowercase();
+        !matches!(word.as_str(), "completed" | "complete" | "done" | "cancelled" | "canceled" | "deleted")
+    }
+}
+
 impl Link {
     /// A link to a block of the same note.
     pub fn to_block(id: impl Into<String>) -> Self {

@@ -268,6 +268,7 @@ fn settle(mut session: Session) -> Session {
     for phase in &mut session.phases {
         each(&mut phase.items);
     }
+    read::inherit(&mut session.phases);
     session
 }
 

@@ -1,7 +1,7 @@
 //! The line of a step: `` `tool args` → result (09:33:20, exit 101, 3.2 s) ``, and its nested lines.
 //!
 //! The one grammar for both directions. The last parenthesis of the line holds facts if every part of it is one;
-//! anything else belongs to the result. A result that would be taken for such facts is followed by empty ones, `()`.
+//! anything else belongs to the result, which stands in a code span.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
     let result = match result.chars().next() {
         Some('✗') => {
             let result = result['✗'.len_utf8()..].trim_start();
-            step.status = StepStatus::of_crossed(result);
+            step.status = StepStatus::of_crossed(&said(result));
             result
         }
         Some('▶') => {
@@ -65,8 +65,16 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
         }
         _ => result,
     };
-    step.result = (!result.is_empty()).then(|| escape::uninline(result));
+    step.result = (!result.is_empty()).then(|| said(result));
     Some(step)
+}
+
+/// What a result says: in a code span, as it is written, or by hand without one.
+fn said(result: &str) -> String {
+    match code::leading(result) {
+        Some(end) if end == result.len() => code::text(result).to_owned(),
+        _ => escape::uninline(result),
+    }
 }
 
 /// Writes what [`parse`] reads. `day` is the day of the phase: times of another day are written whole.
@@ -80,7 +88,7 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
         StepStatus::Pending => Some("…"),
         StepStatus::Complete => None,
     };
-    let result = step.result.as_deref().map(escape::inline).filter(|result| !result.is_empty());
+    let result = step.result.clone().filter(|result| !result.trim().is_empty());
     // These say by their words what they are.
     let result = match step.status.words() {
         Some(words) if StepStatus::of_crossed(result.as_deref().unwrap_or("")) != step.status => {
@@ -88,6 +96,11 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
         }
         _ => result,
     };
+    // What a program printed is no markdown: no tag, no link, no field.
+    let result = result.map(|result| match step.status.words() {
+        Some(words) if words == result => result,
+        _ => code::span(&result),
+    });
     if mark.is_some() || result.is_some() || !facts.is_empty() {
         line.push_str(" →");
     }
@@ -95,16 +108,10 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
         let _ = write!(line, " {mark}");
     }
     if let Some(result) = &result {
-        // A result that begins with a mark of its own gets the mark it stands for first, so that it is not taken off.
-        if mark.is_none() && result.starts_with(['✗', '▶', '✓', '…']) {
-            line.push_str(" ✓");
-        }
         let _ = write!(line, " {result}");
     }
     if !facts.is_empty() {
         let _ = write!(line, " ({})", facts.join(", "));
-    } else if result.as_ref().is_some_and(|result| split_facts(result, day).0.len() != result.len()) {
-        line.push_str(" ()");
     }
     line
 }
@@ -274,6 +281,16 @@ mod tests {
     }
 
     #[test]
+    fn a_result_is_the_same_with_a_code_span_and_without() {
+        for (plain, code) in [("`x` → ok (09:00:00)", "`x` → `ok` (09:00:00)"), ("`x` → ✗ a #tag", "`x` → ✗ `a #tag`")]
+        {
+            assert_eq!(read(plain), read(code));
+        }
+        assert_eq!(read("`x` → `a` and `b`").result.as_deref(), Some("`a` and `b`"));
+        assert_eq!(read("`x` → ✗ `denied by host: no`").status, StepStatus::Denied);
+    }
+
+    #[test]
     fn a_parenthesis_that_is_no_fact_stays() {
         assert_eq!(read("`x` → 3 files (2 new)").result.as_deref(), Some("3 files (2 new)"));
         assert_eq!(read("`x` → 3 files (2 new) (09:00:00)").result.as_deref(), Some("3 files (2 new)"));
@@ -283,14 +300,16 @@ mod tests {
     #[test]
     fn writes_what_it_reads() {
         for line in [
-            "`Bash cargo test` → ✗ 2 failed (09:33:20, exit 101, 3.2 s)",
-            "`Read a` → 412 lines (2026-11-21T00:00:01Z)",
+            "`Bash cargo test` → ✗ `2 failed` (09:33:20, exit 101, 3.2 s)",
+            "`Read a` → `412 lines` (2026-11-21T00:00:01Z)",
+            "`Read a` → ✗ denied by user (09:00:00)",
+            "`Read a` → ``a `b` c``",
             "`x`",
             "`x` → …",
             "`x` → ▶ (09:00:00)",
-            "`x` → took (3.2 s) ()",
-            "`x` → ✓ ✗ is what it said",
-            "`x` → ok (250 s)",
+            "`x` → `took (3.2 s)`",
+            "`x` → `✗ is what it said`",
+            "`x` → `ok` (250 s)",
         ] {
             assert_eq!(format(&read(line), day()), line);
         }

@@ -21,6 +21,13 @@ const HEAD: &str = "ids:";
 /// In that line: the rules by which secrets were taken out of the text below. No id is called so.
 const RULES: &str = "mask";
 
+/// In that line: the form of notes that the text below has. No id is called so.
+const FORM: &str = "form";
+
+/// The form of notes as they are written now. It rises where the same record gives another text, so that a note that was
+/// written before is measured against what this version would have written of the same records.
+const NOW: u32 = 2;
+
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ids {
@@ -28,29 +35,35 @@ pub(crate) struct Ids {
     changed: BTreeMap<String, String>,
     /// By which rules the text that is kept was freed of secrets; none where it was not.
     pub(crate) rules: Option<u32>,
+    /// Whether the text that is kept is of an older form.
+    is_older: bool,
 }
 
 impl Ids {
     /// From a text that was kept, with the rest of it.
     pub(crate) fn unpack(text: &str) -> (Self, &str) {
         let Some((line, rest)) = text.strip_prefix(HEAD).and_then(|text| text.split_once('\n')) else {
-            return (Self::default(), text);
+            return (Self { is_older: true, ..Self::default() }, text);
         };
         let pairs = line.split_whitespace().filter_map(|pair| pair.split_once('='));
         let mut changed: BTreeMap<String, String> = pairs.map(|(id, new)| (id.to_owned(), new.to_owned())).collect();
         let rules = changed.remove(RULES).and_then(|version| version.parse().ok());
-        (Self { changed, rules }, rest)
+        let form: Option<u32> = changed.remove(FORM).and_then(|form| form.parse().ok());
+        (Self { changed, rules, is_older: form != Some(NOW) }, rest)
     }
 
     /// A text to be kept.
-    pub(crate) fn pack(&self, text: String) -> String {
-        if self.changed.is_empty() && self.rules.is_none() {
-            return text;
-        }
+    pub(crate) fn pack(&self, text: &str) -> String {
         let rules = self.rules.map(|version| format!("{RULES}={version}"));
+        let rules = rules.into_iter().chain([format!("{FORM}={NOW}")]);
         let changed = self.changed.iter().map(|(id, new)| format!("{id}={new}"));
-        let pairs: Vec<String> = rules.into_iter().chain(changed).collect();
+        let pairs: Vec<String> = rules.chain(changed).collect();
         format!("{HEAD} {}\n{text}", pairs.join(" "))
+    }
+
+    /// Whether the text that is kept is of the form that is written now.
+    pub(crate) const fn is_current(&self) -> bool {
+        !self.is_older
     }
 
     /// What was changed in the note `there`, which tells `account` among other things.
@@ -374,10 +387,11 @@ mod tests {
         assert_eq!(ids(&new), "p-01 p-03 p-04 n-001 n-002 n-004 n-006 n-007");
         assert_eq!(links(&new), ["[[#^n-001]]", "[[#^n-002]]", "[[#^n-004]]", "[[#^n-006]]"]);
 
-        let packed = it.pack(render::note(&new));
+        let packed = it.pack(&render::note(&new));
         let (known, text) = Ids::unpack(&packed);
         assert_eq!((&known, text), (&it, render::note(&new).as_str()));
-        assert_eq!(Ids::unpack(text), (Ids::default(), text));
+        let (again, rest) = Ids::unpack(text);
+        assert!(again.changed.is_empty() && rest == text);
         let (last, _) = read::session(&Note::parse(text));
         let mut more = account(6);
         it.avoid(&more, &last, &HashSet::new(), &Note::parse(text), std::iter::empty());
@@ -430,7 +444,7 @@ mod tests {
         assert_eq!(input_ids(&new), ["u-01", "u-04", "u-02", "u-05"]);
         // The next time it is known.
         let mut again = inputs(&account);
-        let packed = it.pack("text".to_owned());
+        let packed = it.pack("text");
         let (mut known, _) = Ids::unpack(&packed);
         let kept = known.keep_inputs(&again, &new, &new);
         known.avoid(&again, &new, &kept, &Note::parse("x ^u-03\n"), std::iter::empty());
@@ -446,7 +460,7 @@ mod tests {
         let there = inputs(&[("go", None), ("yes", Some("u-01"))]);
         let (it, new) = grown(&account, &last, &there, "x ^u-01\n");
         assert_eq!(input_ids(&new), ["-", "u-01", "u-03"]);
-        let packed = it.pack(String::new());
+        let packed = it.pack("");
         assert_eq!(Ids::unpack(&packed).0, it);
         let mut again = inputs(&account);
         it.apply(&mut again);
@@ -455,10 +469,14 @@ mod tests {
 
     #[test]
     fn what_is_kept_says_by_which_rules() {
-        let ids = Ids { changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]), rules: Some(3) };
-        assert_eq!(ids.pack("text".to_owned()), "ids: mask=3 n-001=n-002\ntext");
-        assert_eq!(Ids::unpack("ids: mask=3 n-001=n-002\ntext"), (ids, "text"));
-        assert_eq!(Ids::unpack("text"), (Ids::default(), "text"));
-        assert_eq!(Ids::default().pack("text".to_owned()), "text");
+        let ids = Ids {
+            changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]),
+            rules: Some(3),
+            is_older: false,
+        };
+        assert_eq!(ids.pack("text"), "ids: mask=3 form=2 n-001=n-002\ntext");
+        assert_eq!(Ids::unpack("ids: mask=3 form=2 n-001=n-002\ntext"), (ids, "text"));
+        assert!(!Ids::unpack("text").0.is_current() && !Ids::unpack("ids: mask=3\ntext").0.is_current());
+        assert_eq!(Ids::default().pack("text"), "ids: form=2\ntext");
     }
 }

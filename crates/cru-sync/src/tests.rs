@@ -186,17 +186,17 @@ fn names_links_and_accounts() {
     world.transcript("picture.png", "png");
     let report = world.import();
     insta::assert_snapshot!(outcomes(&report), @r"
-    aaa/agent-x1 Created sessions/2026-11-21-fix-the-login-bug-scout.md
-    bbb Created sessions/2026-11-20-fix-the-login-bug.md
-    ccc Created sessions/2026-11-20-fix-the-login-bug-2.md
+    aaa/agent-x1 Created sessions/2026-11-21-fix-login-bug-scout.md
+    bbb Created sessions/2026-11-20-fix-login-bug.md
+    ccc Created sessions/2026-11-20-fix-login-bug-2.md
     eee Empty -
-    aaa Created sessions/2026-11-21-fix-the-login-bug.md
+    aaa Created sessions/2026-11-21-fix-login-bug.md
     ");
-    let parent = world.text("2026-11-21-fix-the-login-bug.md");
-    assert!(parent.contains("> [[2026-11-21-fix-the-login-bug-scout]]"), "{parent}");
-    assert!(parent.contains("- session: 2026-11-21-fix-the-login-bug-scout"), "{parent}");
-    let child = world.text("2026-11-21-fix-the-login-bug-scout.md");
-    assert!(child.contains("parent: \"[[2026-11-21-fix-the-login-bug]]\""), "{child}");
+    let parent = world.text("2026-11-21-fix-login-bug.md");
+    assert!(parent.contains("> [[2026-11-21-fix-login-bug-scout]]"), "{parent}");
+    assert!(parent.contains("- session: 2026-11-21-fix-login-bug-scout"), "{parent}");
+    let child = world.text("2026-11-21-fix-login-bug-scout.md");
+    assert!(child.contains("parent: \"[[2026-11-21-fix-login-bug]]\""), "{child}");
     let reasons: Vec<String> = report
         .files
         .iter()
@@ -295,7 +295,7 @@ fn hostile_names_stay_inside() {
     let world = World::new("");
     world.transcript("a.jsonl", "session ../../etc\nP ../../../etc/passwd\nR two\n");
     world.import();
-    assert!(world.note("2026-11-20-etc-passwd.md").is_file());
+    assert!(world.note("2026-11-20-passwd.md").is_file());
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_note_gets_what_its_transcript_gained_and_keeps_what_a_person_did() {
     let report = world.grow();
     assert_eq!((report.count(Outcome::Updated), report.new_records), (1, 2));
     let text = world.text(name);
-    for words in ["# One, as I saw it\n", "\nmine\n", "`Bash ls` → x", "## Write a test", "\nfour\n", " ^p-02\n"] {
+    for words in ["# One, as I saw it\n", "\nmine\n", "`Bash ls` → `x`", "## Write a test", "\nfour\n", " ^p-02\n"] {
         assert_eq!(text.matches(words).count(), 1, "{words} in {text}");
     }
     assert!(!text.contains("\ntwo\n") && !text.contains("conflict"), "a block that is gone stays gone: {text}");
@@ -425,7 +425,7 @@ fn a_running_session_is_told_up_to_the_first_open_call() {
     world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\nO late\n");
     world.grow_at("2026-11-20T11:06:00Z", false);
     let text = world.text("2026-11-20-one.md");
-    assert!(text.contains("`Bash ls` → late") && !text.contains("no result"), "{text}");
+    assert!(text.contains("`Bash ls` → `late`") && !text.contains("no result"), "{text}");
 }
 
 /// A name that something takes between the plan and the write leaves its session to be made by the next import.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -24,6 +25,8 @@ pub struct Config {
     pub id: Option<String>,
     /// `[vault] sessions`: the folder that new sessions are put in, inside the vault.
     pub sessions: VaultPath,
+    /// `[vault] zone`: whose dates stand in names and in the property `date`; UTC.
+    pub zone: TimeZone,
     /// `[vault] include`: when not empty, only notes that match one of them are read.
     pub include: Globs,
     /// `[vault] exclude`: notes and folders that are left out.
@@ -117,6 +120,7 @@ impl Default for Config {
         Self {
             id: None,
             sessions: default_sessions(),
+            zone: TimeZone::UTC,
             include: Globs::default(),
             exclude: Globs::default(),
             channel: None,
@@ -135,7 +139,7 @@ fn default_sessions() -> VaultPath {
 
 /// The sections and keys of `.cru/config.toml`.
 const VAULT_KEYS: &[(&str, &[&str])] = &[
-    ("vault", &["id", "sessions", "include", "exclude"]),
+    ("vault", &["id", "sessions", "zone", "include", "exclude"]),
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
@@ -159,6 +163,7 @@ struct Raw {
 struct RawVault {
     id: Option<String>,
     sessions: Option<Spanned<String>>,
+    zone: Option<Spanned<String>>,
     include: Vec<Spanned<String>>,
     exclude: Vec<Spanned<String>>,
 }
@@ -186,9 +191,18 @@ impl Config {
                     .with_hint("write a relative path without '..', such as \"sessions\"")
             })?,
         };
+        let zone = match raw.vault.zone {
+            None => TimeZone::UTC,
+            Some(name) => TimeZone::get(name.get_ref()).map_err(|_| {
+                source
+                    .error(name.span(), format!("'{}' is no time zone", name.get_ref()))
+                    .with_hint("write a name such as \"Europe/Berlin\" or \"UTC\"")
+            })?,
+        };
         let config = Self {
             id: raw.vault.id.filter(|id| !id.trim().is_empty()),
             sessions,
+            zone,
             include: Globs::read(&raw.vault.include, &source)?,
             exclude: Globs::read(&raw.vault.exclude, &source)?,
             channel: raw.session.channel,
@@ -214,6 +228,7 @@ impl Config {
                 let read: Salvaged = toml::from_str(line).unwrap_or_default();
                 config.id = config.id.or(read.id.filter(|id| !id.trim().is_empty()));
                 config.sessions = read.sessions.and_then(VaultPath::new).unwrap_or(config.sessions);
+                config.zone = read.zone.and_then(|name| TimeZone::get(&name).ok()).unwrap_or(config.zone);
             }
         }
         config
@@ -226,6 +241,7 @@ impl Config {
 struct Salvaged {
     id: Option<String>,
     sessions: Option<String>,
+    zone: Option<String>,
 }
 
 /// `config.toml` in the user's own configuration folder.
@@ -433,7 +449,7 @@ mod tests {
     #[test]
     fn reads_all_keys() {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
-        let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
+        let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\nzone = \"Europe/Berlin\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
                     [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
                     [index]\nevidence_bytes = 9\n";
@@ -443,6 +459,9 @@ mod tests {
             assert!(text.contains(&format!("[{section}]")));
             assert!(keys.iter().all(|key| text.contains(&format!("{key} = "))));
         }
+        assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
+        let error = parse("[vault]\nzone = \"Nowhere/City\"\n").unwrap_err();
+        assert!(error.to_string().contains("'Nowhere/City' is no time zone"), "{error}");
         assert_eq!(config.id.as_deref(), Some("v1"));
         assert_eq!(config.sessions.to_string(), "log");
         assert_eq!(config.channel.as_deref(), Some("dev"));

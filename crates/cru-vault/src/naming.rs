@@ -56,12 +56,12 @@ impl Names {
     }
 }
 
-/// `2026-11-20-refresh-tokens`; without a time the slug alone. The date is that of UTC.
-pub fn session_name(started: Option<Timestamp>, words: &str) -> String {
+/// `2026-11-20-refresh-tokens`; without a time the words alone. The date is that of `zone`.
+pub fn session_name(started: Option<Timestamp>, words: &str, zone: &TimeZone) -> String {
     const WORDS: usize = 6;
     let slug = Some(slug(words, WORDS)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "session".to_owned());
     match started {
-        Some(time) => format!("{}-{slug}", time.to_zoned(TimeZone::UTC).date()),
+        Some(time) => format!("{}-{slug}", time.to_zoned(zone.clone()).date()),
         None => slug,
     }
 }
@@ -79,9 +79,12 @@ mod tests {
     #[test]
     fn names() {
         let time = "2026-11-20T23:59:59Z".parse().ok();
-        assert_eq!(session_name(time, "Refresh: the ../tokens"), "2026-11-20-refresh-the-tokens");
-        assert_eq!(session_name(time, "…"), "2026-11-20-session");
-        assert_eq!(session_name(None, "a"), "a");
+        let name = |time, words| session_name(time, words, &TimeZone::UTC);
+        assert_eq!(name(time, "Refresh: the ../tokens"), "2026-11-20-refresh-the-tokens");
+        assert_eq!(name(time, "…"), "2026-11-20-session");
+        assert_eq!(name(None, "a"), "a");
+        let berlin = TimeZone::get("Europe/Berlin").unwrap();
+        assert_eq!(session_name(time, "a", &berlin), "2026-11-21-a");
         assert_eq!(child_name("2026-11-20-a", "code Reviewer").as_deref(), Some("2026-11-20-a-code-reviewer"));
         assert_eq!(child_name(&"x".repeat(199), "reviewer"), None);
     }

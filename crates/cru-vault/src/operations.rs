@@ -36,7 +36,7 @@ pub struct Record {
     pub note: String,
     /// What was done, in order: first what was applied again, then what is new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ops: Vec<Deed>,
+    pub ops: Vec<WrittenOperation>,
     /// How far the journals are consumed, all of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub consumed: BTreeMap<String, Mark>,
@@ -98,7 +98,7 @@ pub struct Base {
 
 /// One operation or undoing, as it was last applied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Deed {
+pub struct WrittenOperation {
     /// Unique in the log; stays when it is applied again.
     pub id: String,
     /// The first revision that had it.
@@ -135,8 +135,8 @@ impl Record {
     }
 
     /// What it did for the first time.
-    pub fn new_deeds(&self) -> impl Iterator<Item = &Deed> {
-        self.ops.iter().filter(|deed| deed.first == self.revision)
+    pub fn new_operations(&self) -> impl Iterator<Item = &WrittenOperation> {
+        self.ops.iter().filter(|written_op| written_op.first == self.revision)
     }
 }
 
@@ -214,13 +214,18 @@ mod tests {
 
     fn record(revision: u64, size: usize) -> Record {
         let op = Op::Preface { text: "x".repeat(size) };
-        let deed = Deed { id: format!("{revision}.0"), first: revision, op: Some(op), ..Deed::default() };
+        let written_op = WrittenOperation {
+            id: format!("{revision}.0"),
+            first: revision,
+            op: Some(op),
+            ..WrittenOperation::default()
+        };
         Record {
             revision,
             time: Timestamp::UNIX_EPOCH,
             label: String::new(),
             note: "a.md".to_owned(),
-            ops: vec![deed],
+            ops: vec![written_op],
             consumed: BTreeMap::new(),
             made: BTreeMap::new(),
             base: None,

@@ -1,7 +1,7 @@
 //! Which session a person or program means.
 //!
-//! `<session>` arguments are a path, a file name, a `session_id`, a host session id, or enough of one to tell it apart;
-//! the question is asked from the strictest reading to the loosest, and the first that has an answer decides. An
+//! `<session>` arguments are a path, a file name, a `session_id`, a host session id, or enough of one to tell it apart, or
+//! words of a title; the question is asked from the strictest reading to the loosest, and the first that has an answer decides. An
 //! ambiguous name is an error that lists what it could mean: guessing would write into the wrong note.
 
 use std::collections::HashSet;
@@ -26,12 +26,15 @@ const READINGS: &[fn(&ResolvedNames, &str) -> bool] = &[
     |it, name| it.host.starts_with(name),
     |it, name| slug(&it.stem).starts_with(name) || slug(&it.id).starts_with(name),
     |it, name| has_words(&it.stem, name) || has_words(&it.id, name),
+    |it, name| has_words(&it.title, name),
+    |it, name| words(name).next().is_some() && words(name).all(|word| has_words(&it.title, word)),
 ];
 
 struct ResolvedNames {
     stem: String,
     id: String,
     host: String,
+    title: String,
 }
 
 impl ResolvedNames {
@@ -40,6 +43,7 @@ impl ResolvedNames {
             stem: head.path.stem().to_lowercase(),
             id: head.meta.session_id.as_deref().unwrap_or_default().to_lowercase(),
             host: head.meta.host_session.as_deref().unwrap_or_default().to_lowercase(),
+            title: head.meta.title.as_deref().unwrap_or_default().to_lowercase(),
         }
     }
 }
@@ -175,6 +179,11 @@ impl Catalog {
     }
 }
 
+/// The words of a name, as a title or a file name has them.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| c.is_whitespace() || c == '-').filter(|word| !word.is_empty())
+}
+
 /// Without the date in front.
 fn slug(id: &str) -> &str {
     let is_date = id.len() > 11
@@ -182,7 +191,7 @@ fn slug(id: &str) -> &str {
     if is_date { &id[11..] } else { id }
 }
 
-/// Whether whole words of `id` (joined by `-`) begin with the words of `name`.
+/// Whether whole words of `id` (joined by `-` or blanks) begin with the words of `name`.
 fn has_words(id: &str, name: &str) -> bool {
     id.match_indices(name).any(|(at, _)| at == 0 || !id[..at].ends_with(char::is_alphanumeric))
 }
@@ -239,6 +248,20 @@ fn line(head: &Head) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    #[test]
+    fn words_of_a_title_name_a_session() {
+        let world = world(&[
+            ("sessions/a.md", "session_id: a\ntitle: Fix the success message of the login flow\n"),
+            ("sessions/b.md", "session_id: b\ntitle: Rotate the login keys\n"),
+        ]);
+        let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, world.temp.path(), &[]);
+        let found = |name: &str| world.catalog.session(name, &world.vault, &env).map(|head| head.id().to_string());
+        assert_eq!(found("success message").unwrap(), "a");
+        assert_eq!(found("keys rotate").unwrap(), "b");
+        assert_eq!(found("fix-the-success-message").unwrap(), "a");
+        assert!(found("login").is_err() && found("essage").is_err());
+    }
 
     use super::*;
 

@@ -32,7 +32,7 @@ enum ScaffoldMerge {
     Lines,
 }
 
-/// What a new `.cru/config.toml` says; `{id}` is filled in. Lines that begin with `#` and a key hold the default.
+/// What a new `.cru/config.toml` says; `{id}` and `{zone}` are filled in. Lines that begin with `#` and a key hold the default.
 const CONFIG: &str = include_str!("../../../templates/config.toml");
 
 /// The property types of Obsidian: one key for each property of a session note.
@@ -112,12 +112,13 @@ pub enum Action {
     Kept,
 }
 
-/// Makes `root` a vault, or completes one. `id` names it in machine state and is only used when it has none.
+/// Makes `root` a vault, or completes one. `id` names it in machine state, `zone` is the time zone of its dates; both are
+/// only used when it has no settings.
 ///
 /// A settings file that is not JSON is left alone and named in the error list of the result, after all else is done.
-pub fn scaffold(root: &Path, id: &str) -> Result<(Vec<Change>, Vec<Error>)> {
+pub fn scaffold(root: &Path, id: &str, zone: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     files::create_dir(root)?;
-    let config = CONFIG.replace("{id}", id);
+    let config = CONFIG.replace("{id}", id).replace("{zone}", zone);
     // Before anything is added: a property that other notes use has the type that these give it.
     let foreign = foreign_properties(root);
     let mut changes = vec![put(root, ".cru/config.toml", &config, ScaffoldMerge::Keep)?];
@@ -284,10 +285,10 @@ mod tests {
     #[test]
     fn makes_a_vault_and_then_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let (first, problems) = scaffold(dir.path(), "x").unwrap();
+        let (first, problems) = scaffold(dir.path(), "x", "UTC").unwrap();
         assert!(problems.is_empty());
         assert!(first.iter().all(|change| change.action == Action::Created), "{first:?}");
-        let (second, _) = scaffold(dir.path(), "y").unwrap();
+        let (second, _) = scaffold(dir.path(), "y", "UTC").unwrap();
         assert!(second.iter().all(|change| change.action == Action::Kept), "{second:?}");
         assert!(files::read(&dir.path().join(".cru/config.toml")).unwrap().windows(8).any(|w| w == b"id = \"x\""));
     }
@@ -300,7 +301,7 @@ mod tests {
         put(".obsidian/types.json", "{\"types\":{\"started\":\"datetime\",\"mood\":\"text\"}}");
         put(".obsidian/templates.json", "{\"folder\":\"My templates\"}");
         put(".gitignore", "target\n.cru/cache/");
-        scaffold(dir.path(), "x").unwrap();
+        scaffold(dir.path(), "x", "UTC").unwrap();
         let read = |path: &str| String::from_utf8(files::read(&dir.path().join(path)).unwrap()).unwrap();
         let appearance: Value = serde_json::from_str(&read(".obsidian/appearance.json")).unwrap();
         assert_eq!(appearance, serde_json::json!({"theme": "moonstone", "enabledCssSnippets": ["mine", "cru"]}));
@@ -320,7 +321,7 @@ mod tests {
         put("books/a.md", "\u{feff}---\nstatus: 3\n\"channel\": x\nlist:\n  - model: m\n---\ntokens_used: 1\n");
         put("sessions/a.md", "---\ntype: session\nparent: x\n---\n");
         put("no.md", "status: x\n---\ncommit: x\n---\n");
-        scaffold(dir.path(), "x").unwrap();
+        scaffold(dir.path(), "x", "UTC").unwrap();
         let types = files::read(&dir.path().join(TYPES)).unwrap();
         let types: Value = serde_json::from_slice(&types).unwrap();
         let types = types["types"].as_object().unwrap();
@@ -335,13 +336,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(".obsidian/graph.json");
         assert!(files::create(&path, b"{\"scale\":2}").unwrap());
-        scaffold(dir.path(), "x").unwrap();
+        scaffold(dir.path(), "x", "UTC").unwrap();
         assert_eq!(files::read(&path).unwrap(), b"{\"scale\":2}");
     }
 
     #[test]
     fn the_settings_of_a_new_vault_are_the_defaults() {
-        let text = CONFIG.replace("{id}", "x");
+        let text = CONFIG.replace("{id}", "x").replace("{zone}", "UTC");
         let path = Path::new("config.toml");
         let (config, warnings) = crate::Config::parse(&text, path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
@@ -364,7 +365,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(".obsidian/types.json");
         assert!(files::create(&path, b"{ nonsense").unwrap());
-        let (changes, problems) = scaffold(dir.path(), "x").unwrap();
+        let (changes, problems) = scaffold(dir.path(), "x", "UTC").unwrap();
         assert_eq!(problems.len(), 1);
         assert!(changes.iter().any(|change| change.path == "Sessions.base"));
         assert_eq!(files::read(&path).unwrap(), b"{ nonsense");

@@ -1,18 +1,21 @@
 //! Two sequences of steps laid side by side.
 //!
-//! A weighted edit alignment: steps that are alike (words of the title, agent, channel, commands, files) are pairs in
-//! order, at the least cost of leaving the rest out. What is left is looked through once more: a step that has its like
+//! A weighted edit alignment: steps that are alike (words of the title, agent, channel, commands, files; else what they
+//! do) are pairs in order, at the least cost of leaving the rest out. What is left is looked through once more: a step that has its like
 //! elsewhere was moved, one whose like is a pair already was repeated.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-use super::codify::command_key;
+use super::codify::{command_key, command_keys};
 use super::model::{Need, Part, Step, Workflow};
 use super::record::squeeze;
+use cru_session::words::list::STOP;
 
 /// From which likeness on two steps are the same one.
 pub const ALIKE: f64 = 0.5;
+/// Which share of what two steps do makes them the same step.
+const SAME_WORK: f64 = 0.5;
 /// Cells of the table at most; longer sequences are compared by their titles alone.
 const MAX_CELLS: usize = 4_000_000;
 /// Steps that are left and looked through once more.
@@ -29,7 +32,9 @@ pub struct Features {
     commands: BTreeSet<String>,
     files: BTreeSet<String>,
     need: Need,
-    /// A bit for each word: without one in common two steps are never alike, and that is told at once.
+    /// What it does: programs and verbs of its commands, files that it writes.
+    activities: BTreeSet<String>,
+    /// A bit for each word and activity: without one in common two steps are never alike, and that is told at once.
     mask: u64,
 }
 
@@ -45,17 +50,32 @@ impl Features {
             }
         }
         let mut commands = BTreeSet::new();
+        let (mut acts, mut looks) = (BTreeSet::new(), BTreeSet::new());
         for part in &step.parts {
-            match part {
-                Part::Command(it) => commands.insert(command_key(&it.command)),
-                Part::Script(it) => commands.insert(command_key(&it.text)),
-                _ => false,
+            let command = match part {
+                Part::Command(it) => &it.command,
+                Part::Script(it) => &it.text,
+                _ => continue,
             };
+            commands.insert(command_key(command));
+            for (key, is_look) in command_keys(command) {
+                if is_look {
+                    looks.insert(key)
+                } else {
+                    acts.insert(key)
+                };
+            }
         }
         commands.remove("");
+        // Looking tells a step only where it does nothing else.
+        let mut activities = if acts.is_empty() { looks } else { acts };
+        let written = step.flows().flat_map(crate::model::Flow::outputs).map(|operand| unnumbered_state(&operand.name));
+        activities.extend(written.filter(|name| name.contains(['.', '/'])).map(str::to_lowercase));
         let words = words(title);
+        let bits = words.iter().copied().chain(activities.iter().map(|name| hash(name)));
         Self {
-            mask: words.iter().fold(0, |mask, word| mask | 1 << (word % 64)),
+            mask: bits.fold(0, |mask, word| mask | 1 << (word % 64)),
+            activities,
             squeezed: squeeze(title),
             words,
             agent: step.agent.as_ref().map(|agent| agent.name.to_lowercase()),
@@ -83,6 +103,18 @@ impl Features {
         if self.mask & other.mask == 0 {
             return 0.0;
         }
+        self.likeness_in_words(other).max(self.likeness_in_activities(other))
+    }
+
+    /// How alike two steps are in what they do, however they are called: from half of it on.
+    fn likeness_in_activities(&self, other: &Self) -> f64 {
+        let both = self.activities.len() + other.activities.len();
+        let shared = self.activities.intersection(&other.activities).count();
+        let dice = if shared == 0 { 0.0 } else { 2.0 * shared as f64 / both as f64 };
+        if dice < SAME_WORK { 0.0 } else { ALIKE + (dice - SAME_WORK) * 0.5 }
+    }
+
+    fn likeness_in_words(&self, other: &Self) -> f64 {
         let shared = dice(&self.words, &other.words);
         if shared == 0.0 {
             return 0.0;
@@ -130,13 +162,11 @@ pub(super) fn unnumbered_state(name: &str) -> &str {
 
 /// The telling words of a title, in lower case, plurals as singulars.
 fn words(title: &str) -> Vec<u64> {
-    const EMPTY: &[&str] =
-        &["a", "an", "and", "the", "of", "to", "in", "on", "for", "with", "from", "by", "at", "into", "is", "it"];
     let mut words: Vec<u64> = Vec::new();
     for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let word = word.to_lowercase();
         let stem = word.strip_suffix('s').filter(|stem| stem.len() > 3 && !stem.ends_with('s')).unwrap_or(&word);
-        if !EMPTY.contains(&stem) {
+        if !STOP.has(stem) {
             words.push(hash(stem));
         }
     }

@@ -130,7 +130,9 @@ pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Confor
         };
         found.push((sort, deviation));
     }
-    for &r in &alignment.right {
+    // A step that only holds others says nothing by itself.
+    let holds: BTreeSet<usize> = own.steps.iter().filter_map(|step| step.parent).collect();
+    for &r in alignment.right.iter().filter(|r| !holds.contains(&right[**r])) {
         let (at, phase) = place(r);
         let step = own.steps[right[r]].title.clone();
         let message = "no step of the workflow is like it".to_owned();
@@ -240,7 +242,7 @@ fn leads(graph: &Graph<'_>, from: usize, to: usize) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];
     while let Some(step) = open.pop() {
-        for next in graph.after(step) {
+        for next in graph.joined_after(step) {
             if next == to {
                 return true;
             }

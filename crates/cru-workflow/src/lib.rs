@@ -25,7 +25,7 @@ mod tests;
 mod text;
 pub mod validate;
 
-pub use codify::{Options, codify};
+pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, profile};
 pub use dialect::Dialect;
 pub use mine::{Mining, mine};
 pub use model::*;

@@ -233,8 +233,10 @@ pub enum RemarkKind {
     Trouble,
     /// What was tried in vain.
     DeadEnd,
-    /// A value that an earlier step printed.
+    /// A value that an earlier step printed, or a skill, page or tool.
     Uses,
+    /// The title of the step that was done before, where no data join the two.
+    After,
     /// What the step came to, in the agent's closing words.
     Result,
 }
@@ -248,6 +250,7 @@ impl RemarkKind {
         (Self::Trouble, "Trouble"),
         (Self::DeadEnd, "Dead end"),
         (Self::Uses, "Uses"),
+        (Self::After, "After"),
         (Self::Result, "Result"),
     ];
 

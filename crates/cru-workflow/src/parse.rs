@@ -132,6 +132,12 @@ impl Reader<'_> {
                     step.parts.push(part);
                 }
             }
+            // A gate below the goals stands before the first step, one below the checks behind the last.
+            Place::Goals if matches!(part, Part::Gate(_)) => self.workflow.preface.push(part),
+            Place::Checks if matches!(part, Part::Gate(_)) => match self.workflow.steps.last_mut() {
+                Some(last) => last.parts.push(part),
+                None => self.workflow.preface.push(part),
+            },
             // Items of these two are read by `list`; other text there has no meaning.
             Place::Goals | Place::Checks => {
                 let message = "only list items count here";

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::align::{Features, align, unnumbered_state};
 use super::codify::programs;
-use super::model::{Part, Workflow};
+use super::model::{Part, RemarkKind, Workflow};
 use super::text::longest_run;
 use super::{Graph, parse, validate};
 use cru_base::{Diagnostic, Severity, Span};
@@ -200,9 +200,70 @@ fn is_extension(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// Puts back what an answer left out and nobody may take away: gates, decisions, corrections, goals, and the head.
+fn put_back(workflow: &mut Workflow, extract: &Workflow) {
+    for goal in &extract.goals {
+        if !workflow.goals.iter().any(|own| letters(&own.text) == letters(&goal.text)) {
+            workflow.goals.push(goal.clone());
+        }
+    }
+    let is_head = |part: &Part| matches!(part, Part::Prose(prose) if prose.markdown.starts_with("For: "));
+    if let Some(head) = extract.preface.iter().find(|part| is_head(part))
+        && !workflow.preface.iter().any(is_head)
+    {
+        workflow.preface.insert(0, head.clone());
+    }
+    let told: Vec<String> = texts(workflow).collect();
+    let is_told = |part: &Part| {
+        let text = match part {
+            Part::Gate(gate) => &gate.title,
+            Part::Remark(remark) if KEPT.contains(&remark.kind) => &remark.text,
+            _ => return true,
+        };
+        let text = letters(text);
+        told.iter().any(|own| own.contains(&text))
+    };
+    let missing = |parts: &[Part]| -> Vec<Part> { parts.iter().filter(|part| !is_told(part)).cloned().collect() };
+    let before = missing(&extract.preface);
+    let of_steps: Vec<(usize, Vec<Part>)> =
+        extract.steps.iter().enumerate().map(|(at, step)| (at, missing(&step.parts))).collect();
+    workflow.preface.extend(before);
+    let ((left, old), (right, new)) = (Features::all(extract), Features::all(workflow));
+    let alignment = align(&old, &new);
+    let pairs = || alignment.pairs.iter().chain(&alignment.moved).map(|&(l, r)| (left[l], right[r]));
+    for (at, parts) in of_steps.into_iter().filter(|(_, parts)| !parts.is_empty()) {
+        // The step itself, else the nearest one before it that is still there.
+        let home = pairs().filter(|(of, _)| *of <= at).max_by_key(|(of, _)| *of).map(|(_, to)| to);
+        match home.and_then(|home| workflow.steps.get_mut(home)) {
+            Some(step) => step.parts.extend(parts),
+            None => workflow.preface.extend(parts),
+        }
+    }
+}
+
+/// Remarks that stay whatever an answer says.
+const KEPT: &[RemarkKind] = &[RemarkKind::Decided, RemarkKind::Mind];
+
+/// Every text of a workflow in which a gate, decision or correction can be told.
+fn texts(workflow: &Workflow) -> impl Iterator<Item = String> + '_ {
+    let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
+    parts.filter_map(|part| match part {
+        Part::Gate(it) => Some(letters(&it.title)),
+        Part::Remark(it) => Some(letters(&it.text)),
+        Part::Prose(it) => Some(letters(&it.markdown)),
+        _ => None,
+    })
+}
+
+/// Letters and digits in lower case.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// Puts back what an answer must not change, and calls steps in the record as they are called now.
 fn keep(workflow: &mut Workflow, extract: &Workflow) {
     workflow.sources.clone_from(&extract.sources);
+    put_back(workflow, extract);
     for step in &mut workflow.steps {
         step.parts.retain(|part| !matches!(part, Part::Record(_)));
     }
@@ -293,7 +354,7 @@ mod tests {
         assert_eq!(codes(&step("- `cargo test && deploy now`")), ["refine-tool"]);
         assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-file"]);
         assert_eq!(codes(&step("If x → proceed to Nowhere")), ["unknown-step"]);
-        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool", "refine-tool"]);
         assert_eq!(codes("# T\n\n## Plan @boss #dev\n"), ["refine-agent"]);
         assert_eq!(codes("# T\n\n## Plan @planner #ops\n"), ["refine-channel"]);
         assert_eq!(codes("# T\n\n## Plan @planner\n\n## Validation\n\n- `rm -rf x` — gone\n"), ["refine-tool"]);

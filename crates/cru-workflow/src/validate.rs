@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use super::model::{Operand, Part, Workflow};
+use super::model::{Operand, Part, RemarkKind, Workflow};
 use super::record::squeeze;
 use cru_base::{Diagnostic, Span};
 
@@ -64,6 +64,8 @@ pub struct Graph<'a> {
     next: Vec<BTreeSet<usize>>,
     /// Data edges, sorted.
     edges: BTreeSet<DataEdge<'a>>,
+    /// Pairs of which the second says `After:` of the first.
+    order: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Graph<'a> {
@@ -79,6 +81,7 @@ impl<'a> Graph<'a> {
             consumers: BTreeMap::new(),
             next: vec![BTreeSet::new(); workflow.steps.len()],
             edges: BTreeSet::new(),
+            order: BTreeSet::new(),
         };
         let mut bound: BTreeSet<&str> = BTreeSet::new();
         for (index, step) in workflow.steps.iter().enumerate() {
@@ -103,6 +106,16 @@ impl<'a> Graph<'a> {
             }
         }
         for (index, step) in workflow.steps.iter().enumerate() {
+            for part in &step.parts {
+                let Part::Remark(remark) = part else { continue };
+                if remark.kind == RemarkKind::After
+                    && let Some(&before) = graph.titles.get(&remark.text.to_lowercase())
+                    && before != index
+                {
+                    graph.next[before].insert(index);
+                    graph.order.insert((before, index));
+                }
+            }
             for (name, span) in step.inserts() {
                 // Bold words are a name only where some step binds it.
                 if bound.contains(name) {
@@ -170,6 +183,18 @@ impl<'a> Graph<'a> {
     /// Steps that come directly after `step`, sorted.
     pub fn after(&self, step: usize) -> impl Iterator<Item = usize> {
         self.next.get(step).into_iter().flatten().copied()
+    }
+
+    /// Whether only `After:` joins `from` to `to`, and neither data nor a right side that names the step.
+    pub fn is_order(&self, from: usize, to: usize) -> bool {
+        let least = DataEdge { from, to, name: "" };
+        let data = || self.edges.range(least..).next().is_some_and(|edge| edge.from == from && edge.to == to);
+        self.order.contains(&(from, to)) && !data()
+    }
+
+    /// Steps that come directly after `step` for more than the order in which they were done once.
+    pub fn joined_after(&self, step: usize) -> impl Iterator<Item = usize> {
+        self.after(step).filter(move |&to| !self.is_order(step, to))
     }
 
     /// The step of that title, in any case.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::cost::{CostGroup, CostReport, CostSum, CostTable};
 use super::text::{LONGEST_KEY, key_style};
 use crate::base::text::{plural, thousands};
@@ -52,19 +54,37 @@ pub(super) fn cells(sum: &CostSum) -> [String; 7] {
     ]
 }
 
+/// The columns of [`HEADINGS`] that a terminal has room for beside keys of that width; all of them elsewhere.
+fn columns(keys: usize, view: &View) -> Vec<usize> {
+    let mut columns: Vec<usize> = (0..HEADINGS.len()).collect();
+    let width = |columns: &[usize]| keys + columns.iter().map(|it| HEADINGS[*it].len() + 2).sum::<usize>();
+    for narrow in [0, 3, 1, 2] {
+        if !view.terminal || width(&columns) <= view.width {
+            break;
+        }
+        columns.retain(|column| *column != narrow);
+    }
+    columns
+}
+
 fn rows(table: &CostTable, report: &CostReport, view: &View, out: &mut String) {
     let hidden = table.groups.len().saturating_sub(report.limit);
     // Of times the newest are meant.
     let from = if table.by.is_time() { hidden } else { 0 };
     let shown: Vec<&CostGroup> = table.groups.iter().skip(from).take(report.limit).collect();
+    let key = |group: &CostGroup| {
+        let key = group.key.as_deref().unwrap_or("–");
+        if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
+    };
+    let keys = shown.iter().map(|group| key(group).width()).max().unwrap_or(0).max(table.by.heading().width());
+    let columns = columns(keys, view);
     let mut head = vec![(table.by.heading(), Align::Left)];
-    head.extend(HEADINGS.iter().map(|heading| (*heading, Align::Right)));
+    head.extend(columns.iter().map(|column| (HEADINGS[*column], Align::Right)));
     let mut lines = Table::new(&head);
     for group in shown {
-        let key = group.key.as_deref().unwrap_or("–");
-        let key = if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() };
-        let mut row = vec![Cell::new(key).style(key_style(table.by, group.key.as_deref()))];
-        row.extend(cells(&group.sum).into_iter().map(Cell::new));
+        let mut row = vec![Cell::new(key(group)).style(key_style(table.by, group.key.as_deref()))];
+        let cells = cells(&group.sum);
+        row.extend(columns.iter().map(|column| Cell::new(&cells[*column])));
         lines.row(row);
     }
     out.push_str(&lines.render(view));
@@ -75,5 +95,21 @@ fn rows(table: &CostTable, report: &CostReport, view: &View, out: &mut String) {
             "{}",
             paint(style::DIM, format_args!("{} {more} (--by {} -n 0)", thousands(hidden as u64), table.by.name()))
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_cost() {
+        let shown = |width, terminal| -> Vec<&str> {
+            columns(20, &View { width, terminal }).into_iter().map(|column| HEADINGS[column]).collect()
+        };
+        assert_eq!(shown(80, false).len(), HEADINGS.len());
+        assert_eq!(shown(200, true).len(), HEADINGS.len());
+        assert_eq!(shown(80, true), ["OUTPUT", "CACHE READS", "US$ (ESTIMATE)", "TOKENS WITHOUT PRICE"]);
+        assert_eq!(shown(10, true), ["CACHE READS", "US$ (ESTIMATE)", "TOKENS WITHOUT PRICE"]);
     }
 }

@@ -1,6 +1,6 @@
 //! `cru workflow export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -10,12 +10,14 @@ use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, Raw, View};
-use crate::workflow::export::{Trace, dot, graph, mermaid, ocel, xes};
+use crate::workflow::Workflow;
+use crate::workflow::export::{Trace, dot, graph, mermaid, ocel, skill, xes};
 
 /// Write what workflows record as an event log for process mining, or draw one
 ///
 /// `xes` (IEEE 1849) and `ocel` (OCEL 2.0 in JSON) hold the recorded runs of all named workflows, a trace for each session.
-/// `mermaid`, `dot` and `json` hold the steps of one.
+/// `mermaid`, `dot` and `json` hold the steps of one. `skill` is one as a skill of an agent: with `--output` the folder NAME
+/// with its `SKILL.md` is written into that folder. `command` is one as a slash command.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Paths, file names, titles, or parts of them; all workflows without one
@@ -37,6 +39,8 @@ enum To {
     Mermaid,
     Dot,
     Json,
+    Skill,
+    Command,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -46,13 +50,28 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         To::Mermaid => mermaid::export(&picture(args, cx)?),
         To::Dot => dot::export(&picture(args, cx)?),
         To::Json => pretty(&picture(args, cx)?)?,
+        To::Skill => {
+            let workflow = one(args, cx)?;
+            let text = skill::skill(&workflow);
+            if let Some(folder) = &args.output {
+                let path = folder.join(skill::name(&workflow)).join("SKILL.md");
+                return write(&path, &text, cx);
+            }
+            text
+        }
+        To::Command => skill::command(&one(args, cx)?),
     };
     let Some(output) = &args.output else { return Ok(Box::new(Raw { name: "export", text })) };
+    write(output, &text, cx)
+}
+
+/// Writes a file that must not exist yet.
+fn write(output: &Path, text: &str, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if !files::create(&cx.absolute(output), text.as_bytes())? {
         return Err(Error::usage(format!("{} exists already", output.display()))
             .with_hint("name another file, or move that one away"));
     }
-    Ok(Box::new(Written { schema: 1, output: output.clone(), bytes: text.len() }))
+    Ok(Box::new(Written { schema: 1, output: output.to_owned(), bytes: text.len() }))
 }
 
 fn pretty(value: &impl Serialize) -> Result<String> {
@@ -61,11 +80,15 @@ fn pretty(value: &impl Serialize) -> Result<String> {
 }
 
 fn picture(args: &Args, cx: &Context<'_>) -> Result<graph::Picture> {
+    Ok(graph::picture(&one(args, cx)?))
+}
+
+fn one(args: &Args, cx: &Context<'_>) -> Result<Workflow> {
     let [name] = args.workflow.as_slice() else {
-        return Err(Error::usage("one workflow at a time can be drawn")
+        return Err(Error::usage("one workflow at a time can be drawn or written so")
             .with_hint("name it: `cru workflow export NAME --to dot`"));
     };
-    Ok(graph::picture(&find::one(name, cx)?.workflow))
+    Ok(find::one(name, cx)?.workflow)
 }
 
 /// The recorded runs by workflow and session.

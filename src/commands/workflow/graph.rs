@@ -44,6 +44,7 @@ impl Output for Drawn {
                 let how = match arrow.kind {
                     ArrowKind::Data => paint(style::DIM, &arrow.label),
                     ArrowKind::Step => String::new(),
+                    ArrowKind::Order => paint(style::DIM, "in this order"),
                     ArrowKind::Condition => {
                         paint(style::WARN, format!("if {}", arrow.label).replace("if otherwise", "otherwise"))
                     }

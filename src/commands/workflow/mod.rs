@@ -8,6 +8,7 @@ mod graph;
 mod history;
 mod list;
 mod listing;
+mod mine;
 mod sessions;
 mod show;
 mod validate;
@@ -29,6 +30,7 @@ pub enum Command {
     History(history::Args),
     Sessions(sessions::Args),
     Export(export::Args),
+    Mine(mine::Args),
 }
 
 impl Command {
@@ -52,6 +54,7 @@ impl Command {
             Self::History(args) => history::run(&args, cx),
             Self::Sessions(args) => sessions::run(&args, cx),
             Self::Export(args) => export::run(&args, cx),
+            Self::Mine(args) => mine::run(&args, cx),
         }
     }
 }

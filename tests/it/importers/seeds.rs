@@ -138,5 +138,5 @@ fn an_open_session_grows_into_an_edited_note() {
     assert!(String::from_utf8_lossy(&told.stdout).contains("1 session updated (+1 record)"));
     let (_, grown) = world.notes().pop_first().unwrap();
     assert!(grown.contains("    - mine: look at this again\n"), "{grown}");
-    assert!(grown.contains("- `report @baseline-pca` → done (09:05:00) ^n-002\n"), "{grown}");
+    assert!(grown.contains("- `report @baseline-pca` → `done` (09:05:00) ^n-002\n"), "{grown}");
 }

@@ -179,6 +179,12 @@ fn steps(session: &Session) -> BTreeMap<String, Value> {
     steps.collect()
 }
 
+/// What a brief tells of a step: its line, and what it wrote.
+fn shortened(mut step: Value) -> Value {
+    step.as_object_mut().unwrap().retain(|key, _| !matches!(key.as_str(), "command" | "reads"));
+    step
+}
+
 #[test]
 fn one_session_in_three_lengths() {
     for level in Level::ALL {
@@ -196,7 +202,9 @@ fn what_is_shown_has_the_same_ids_in_all_lengths() {
     let of = |level| steps(&whole(level, false).0.sessions().into_values().next().unwrap().1);
     let (brief, normal, full) = (of(Level::Brief), of(Level::Normal), of(Level::Full));
     assert_eq!(normal, full);
-    assert!(brief.len() < normal.len() && brief.iter().all(|(id, step)| normal.get(id) == Some(step)), "{brief:?}");
+    let short = |step: &Value| shortened(step.clone());
+    let same = |(id, step): (&String, &Value)| normal.get(id).map(short) == Some(short(step));
+    assert!(brief.len() < normal.len() && brief.iter().all(same), "{brief:?}");
 }
 
 #[test]
@@ -283,7 +291,8 @@ fn sessions_in_all_lengths(set: &TranscriptSet) {
             let (brief, full) = (&told["brief"][host].1, &told["full"][host].1);
             assert_eq!(brief.phases.len(), session.phases.len(), "{host}");
             let known = steps(session);
-            assert!(steps(brief).iter().all(|(id, step)| known.get(id) == Some(step)), "{host}");
+            let short = |step: &Value| shortened(step.clone());
+            assert!(steps(brief).iter().all(|(id, step)| known.get(id).map(short) == Some(short(step))), "{host}");
             assert_eq!(steps(full), known, "{host}");
             compared += 1;
         }

@@ -269,7 +269,7 @@ fn a_conflict_copy_is_one_row_in_every_list() {
         assert_eq!(found["sessions"], 1, "{pattern}: {found}");
         let status = one.json(&["status"]);
         assert_eq!((&status["sessions"], status["copies"].as_array().unwrap().len()), (&2.into(), 1), "{pattern}");
-        assert!(one.cru(&["status"]).0.contains("cru merge sessions/2026-11-20-count-the-lighthouses.md"), "{pattern}");
+        assert!(one.cru(&["status"]).0.contains("cru merge sessions/2026-11-20-count-lighthouses.md"), "{pattern}");
         let (said, _, code) = one.cru(&["check"]);
         assert!(said.contains("conflict-copy") && said.contains("cru merge") && code == Some(0), "{pattern}: {said}");
         // The note grows, and the copy is left as it is.
@@ -344,7 +344,7 @@ fn check_finds_conflict_markers_and_fences_that_swallow_steps() {
     let open = text.replace("Eleven stand.", "```text\nEleven stand.");
     fs::write(&note, &open).unwrap();
     assert_eq!(places("unclosed-fence"), [(line(&open, "```text"), 1)]);
-    let closed = open.replace("Nine are lit.", "```rust\nlet nine = true;\n```");
+    let closed = open.replace("\nNine are lit.", "\n```rust\nlet nine = true;\n```");
     fs::write(&note, &closed).unwrap();
     assert_eq!(places("unclosed-fence"), [(line(&closed, "```text"), 1)]);
     fs::write(&note, &text).unwrap();
@@ -387,7 +387,7 @@ fn with_copy(world: &World) -> (Machine<'_>, PathBuf, PathBuf) {
     let one = world.machine("one", "vault");
     one.import(&[]);
     let note = one.note(SESSION);
-    let copy = note.with_file_name("2026-11-20-count-the-lighthouses (conflicted copy 2026-11-21).md");
+    let copy = note.with_file_name("2026-11-20-count-lighthouses (conflicted copy 2026-11-21).md");
     fs::copy(&note, &copy).unwrap();
     (one, note, copy)
 }
@@ -395,7 +395,9 @@ fn with_copy(world: &World) -> (Machine<'_>, PathBuf, PathBuf) {
 fn edit(path: &Path, old: &str, new: &str) {
     let text = fs::read_to_string(path).unwrap();
     assert!(text.contains(old), "{old}: {text}");
-    fs::write(path, text.replace(old, new)).unwrap();
+    // What is said last: the summary on top says some of it, too.
+    let at = text.rfind(old).unwrap();
+    fs::write(path, format!("{}{new}{}", &text[..at], &text[at + old.len()..])).unwrap();
 }
 
 #[test]
@@ -419,7 +421,7 @@ fn a_copy_is_merged_and_moved_to_the_trash() {
     let words = ["Mine: the oldest", "Theirs: two are", "^n-001", "^n-002", "^n-003", "Eleven stand.", "[!conflict]"];
     assert_eq!(counts(&merged, &words), [1, 1, 1, 1, 1, 1, 0], "{merged}");
     assert!(!copy.exists());
-    let kept = world.path("vault/.trash/2026-11-20-count-the-lighthouses (conflicted copy 2026-11-21).md");
+    let kept = world.path("vault/.trash/2026-11-20-count-lighthouses (conflicted copy 2026-11-21).md");
     assert_eq!(fs::read_to_string(kept).unwrap(), theirs, "its bytes as they were");
     assert_eq!(one.cru(&["check"]).0, "2 notes: nothing wrong\n");
     assert_eq!(one.json(&["status"])["copies"], Value::Null);
@@ -437,10 +439,10 @@ fn steps_of_one_id_are_two_where_they_are_of_two_calls() {
     let (one, note, copy) = with_copy(&world);
     edit(&note, " ^n-002\n", " ^n-002\n- `Bash ls mine` → mine ^n-003\n");
     edit(&copy, " ^n-002\n", " ^n-002\n- `Bash ls theirs` → theirs ^n-003\n");
-    edit(&copy, "`Bash ls 0` → file 0", "`Bash ls 0` → file zero");
+    edit(&copy, "`Bash ls 0` → `file 0`", "`Bash ls 0` → `file zero`");
     one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
     let merged = fs::read_to_string(&note).unwrap();
-    let words = ["ls mine", "ls theirs", "^n-003", "^n-004", "file 0 ", "file zero", "[!conflict] n-001"];
+    let words = ["ls mine", "ls theirs", "^n-003", "^n-004", "file 0` ", "file zero", "[!conflict] n-001"];
     assert_eq!(counts(&merged, &words), [1, 1, 1, 1, 1, 1, 1], "{merged}");
     assert!(merged.contains("`Bash ls theirs` → theirs ^n-004"), "{merged}");
 }
@@ -454,7 +456,7 @@ fn with_a_base_changes_and_deletions_of_one_side_are_made() {
     one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green."]);
     assert_eq!(one.import(&[])["updated"], 1);
     let note = one.note(SESSION);
-    let copy = note.with_file_name("2026-11-20-count-the-lighthouses 2.md");
+    let copy = note.with_file_name("2026-11-20-count-lighthouses 2.md");
     fs::copy(&note, &copy).unwrap();
     edit(&note, "Nine are lit.", "Nine are lit, by hand.");
     edit(&copy, "Eleven stand.\n\n", "");
@@ -463,13 +465,24 @@ fn with_a_base_changes_and_deletions_of_one_side_are_made() {
     let (said, err, code) = one.cru(&["merge", note.to_str().unwrap(), copy.to_str().unwrap()]);
     assert!(code == Some(0) && said.contains("three versions"), "{said}{err}");
     let merged = fs::read_to_string(&note).unwrap();
-    let words = ["Nine are lit, by hand.", "Nine are lit.", "Eleven stand.", "green, one red", "green.", "mood: calm"];
+    let words = [
+        "Nine are lit, by hand.",
+        "Nine are lit.",
+        "Eleven stand.",
+        "green, one red",
+        "\nTwo burn green.",
+        "mood: calm",
+    ];
     assert_eq!(counts(&merged, &words), [1, 0, 0, 1, 0, 1], "{merged}");
     assert_eq!(counts(&merged, &["^n-001", "^n-002", "^n-003", "[!conflict]"]), [1, 1, 1, 0], "{merged}");
     one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green.", "Done."]);
     assert_eq!(one.import(&[])["updated"], 1);
     let grown = fs::read_to_string(&note).unwrap();
-    assert_eq!(counts(&grown, &["Eleven stand.", "by hand", "one red", "Done.", "^n-004"]), [0, 1, 1, 1, 1], "{grown}");
+    assert_eq!(
+        counts(&grown, &["Eleven stand.", "by hand", "one red", "\nDone.", "^n-004"]),
+        [0, 1, 1, 1, 1],
+        "{grown}"
+    );
 }
 
 #[test]

@@ -546,7 +546,7 @@ fn what_is_logged_is_masked_unless_somebody_says_otherwise() {
     let note = || world.notes().into_iter().next().unwrap();
     let (path, text) = note();
     assert!(!text.contains(&token) && !path.to_str().unwrap().contains(&token.to_lowercase()[4..20]), "{text}");
-    assert_eq!(text.matches("[secret:github-token]").count(), 5, "{text}");
+    assert_eq!(text.matches("[secret:github-token]").count(), 6, "{text}");
     cru(&world, &["log", "--no-redact", "tool", "Bash", &format!("echo {token}")]);
     assert_eq!(note().1.matches(token.as_str()).count(), 1, "{}", note().1);
 }

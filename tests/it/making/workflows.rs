@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::import::IMPORTERS;
 use cru::note::Note;
-use cru::session::read;
+use cru::session::{Item, read};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
-use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
+use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, refine, render, render_as, validate};
 
 struct World {
     dir: tempfile::TempDir,
@@ -234,6 +234,64 @@ fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
         let other = render_as(&workflow, Dialect::Crucible);
         let (again, _) = parse(&Note::parse(other.as_str()));
         assert_eq!(render_as(&again, Dialect::Crucible), other, "{}", path.display());
+        // Whatever people decided, corrected and agreed to goes every way.
+        let back = parse(&Note::parse(render(&again))).0;
+        for other in [&again, &back] {
+            assert_eq!(kept(other), kept(&workflow), "{}", path.display());
+            assert_eq!(other.sources, workflow.sources, "{}", path.display());
+        }
+        if workflow.step_flags().contains(&true) {
+            let answer = format!(
+                "# {}\n\n## Work @agent\n",
+                workflow.title.replace(['`', '*', '#', '[', '<', '@', '!', '\\'], "")
+            );
+            let agent = workflow.steps.iter().find_map(|step| step.agent.as_ref());
+            let answer = answer.replace("@agent", &agent.map_or(String::new(), |agent| format!("@{}", agent.name)));
+            if let Ok(refined) = refine::accept(&workflow, &answer) {
+                let lost: Vec<String> = kept(&workflow).into_iter().filter(|it| !kept(&refined).contains(it)).collect();
+                assert_eq!(lost, [""; 0], "{}: refined", path.display());
+            }
+        }
+        // A person's further words stand there as they were said.
+        let said: Vec<String> = session.items().filter_map(|(_, item)| words(item)).collect();
+        for quoted in workflow.steps.iter().flat_map(|step| &step.parts).filter_map(further) {
+            let stretches: Vec<&str> = quoted.split('…').map(str::trim).filter(|it| !it.is_empty()).collect();
+            let occurs = said.iter().any(|said| stretches.iter().all(|stretch| said.contains(stretch)));
+            assert!(occurs, "{}: {quoted}", path.display());
+        }
+    }
+}
+
+/// Gates, decisions and corrections of a workflow, sorted.
+fn kept(workflow: &Workflow) -> Vec<String> {
+    let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
+    let mut kept: Vec<String> = parts
+        .filter_map(|part| match part {
+            Part::Gate(gate) => Some(format!("gate {} {}", gate.title, gate.body)),
+            Part::Remark(it) if matches!(it.kind, RemarkKind::Decided | RemarkKind::Mind) => Some(it.text.clone()),
+            _ => None,
+        })
+        .collect();
+    kept.sort();
+    kept.dedup();
+    kept
+}
+
+/// What a person said, on one line.
+fn words(item: &Item) -> Option<String> {
+    let fold = |text: &str| cru::base::text::fold_whitespace(&cru::base::text::sanitise(text));
+    match item {
+        Item::User(user) => Some(fold(&user.words)),
+        Item::Subagent(it) => Some(it.items.iter().filter_map(words).collect::<Vec<_>>().join("\n")),
+        _ => None,
+    }
+}
+
+/// A further request.
+fn further(part: &Part) -> Option<&str> {
+    match part {
+        Part::Remark(it) if it.kind == RemarkKind::Then => Some(&it.text),
+        _ => None,
     }
 }
 

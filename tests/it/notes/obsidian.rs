@@ -164,7 +164,7 @@ fn bases_are_yaml_with_known_keys_and_leave_out_templates() {
     cru::base::files::create(&settings, br#"{"folder": "My \"own\" it's/Templates"}"#).unwrap();
     for (folder, templates) in [("new", "templates"), ("other", r#"My \"own\" it's/Templates"#)] {
         let root = temp.path().join(folder);
-        cru::vault::scaffold::scaffold(&root, "x").unwrap();
+        cru::vault::scaffold::scaffold(&root, "x", "Europe/Berlin").unwrap();
         let bases = files(&root, "base");
         assert_eq!(bases.len(), 4);
         for base in bases {

@@ -99,7 +99,7 @@ fn one_host_session_that_starts_sixteen_times_is_one_note() {
     let children: Vec<_> = (0..16).map(start).collect();
     let mut ids: Vec<String> = children.into_iter().map(|child| stdout(&child.wait_with_output().unwrap())).collect();
     ids.dedup();
-    assert_eq!(ids, ["2026-11-21-session-in-api\n"]);
+    assert_eq!(ids, ["2026-11-21-session-api\n"]);
     assert_eq!(fs::read_dir(world.path("vault/sessions")).unwrap().count(), 1);
 }
 
@@ -320,7 +320,7 @@ fn a_persons_edit_between_two_entries_stays() {
     let without =
         |text: &str| text.lines().filter(|line| !line.starts_with("cru_cursor")).map(str::to_owned).collect::<Vec<_>>();
     let mut expected = without(&edited);
-    expected.push("- `Bash two` → ok (12:00:00) ^n-002".to_owned());
+    expected.push("- `Bash two` → `ok` (12:00:00) ^n-002".to_owned());
     assert_eq!(without(&note), expected);
 }
 

@@ -3,7 +3,7 @@
 //! - a blank: one or more blanks or tabs
 //! - `*`: any run of characters, also none; `\*` is the star itself
 //! - `{n}`: a whole number above zero; `{0}`: zero; `{i}`: any whole number; `{=}`: the number of the first of these
-//! again
+//!   again
 //! - `{w}`: a run of characters without a blank
 //! - everything else: itself
 //!

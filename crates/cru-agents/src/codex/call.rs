@@ -17,12 +17,12 @@ use cru_action::{Action, ToolKind, argv};
 pub(super) struct CodexTold {
     pub(super) tool: String,
     pub(super) args: String,
-    pub(super) deed: CodexDeed,
+    pub(super) action: CodexAction,
 }
 
 /// What a call does, as far as its answer needs to know.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum CodexDeed {
+pub(super) enum CodexAction {
     /// A shell command, with what it does if it succeeds.
     Shell(Effects),
     /// A patch.
@@ -67,37 +67,37 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&s
     let map = input.as_object().unwrap_or(&empty);
     let get = |key: &str| map.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty());
     let owned = |text: &str| text.to_owned();
-    let (args, deed) = match name {
-        "update_plan" => (None, CodexDeed::Plan(input.clone())),
-        "request_user_input" => (None, CodexDeed::Ask(input.clone())),
+    let (args, action) = match name {
+        "update_plan" => (None, CodexAction::Plan(input.clone())),
+        "request_user_input" => (None, CodexAction::Ask(input.clone())),
         "read_file" => (
             None,
-            argument::path(name, input).map_or(CodexDeed::Other, |path| CodexDeed::View(place.show(path).into())),
+            argument::path(name, input).map_or(CodexAction::Other, |path| CodexAction::View(place.show(path).into())),
         ),
         "write_stdin" => {
             let number = number(map.get("session_id"));
             let command = running(&number).unwrap_or_else(|| format!("session {number}"));
             let typed = map.get("chars").and_then(Value::as_str).filter(|chars| !chars.is_empty());
             let args = typed.map_or_else(|| format!("wait for {command}"), |typed| format!("{typed:?} to {command}"));
-            (Some(args), CodexDeed::Wait(number))
+            (Some(args), CodexAction::Wait(number))
         }
         "spawn_agent" => {
             let task = get("message").or(get("task_name")).map(owned);
             let role = get("agent_type").or(get("task_name")).map(owned);
             let shown = task.as_deref().and_then(first_line);
-            (shown, CodexDeed::Spawn { role, task, model: get("model").map(owned) })
+            (shown, CodexAction::Spawn { role, task, model: get("model").map(owned) })
         }
-        "wait" | "wait_agent" | "close_agent" => (ids(map), CodexDeed::Join),
+        "wait" | "wait_agent" | "close_agent" => (ids(map), CodexAction::Join),
         "send_input" | "send_message" | "followup_task" => {
-            (get("message").or(get("target")).and_then(first_line), CodexDeed::Other)
+            (get("message").or(get("target")).and_then(first_line), CodexAction::Other)
         }
-        _ => (None, CodexDeed::Other),
+        _ => (None, CodexAction::Other),
     };
     let args = args.unwrap_or_else(|| match input {
         Value::String(text) => text.trim().to_owned(),
         _ => argument::telling(name, input, place),
     });
-    CodexTold { tool: name.to_owned(), args, deed }
+    CodexTold { tool: name.to_owned(), args, action }
 }
 
 /// The tool that runs a script which calls others.
@@ -115,7 +115,7 @@ fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String
         calls => {
             let names: Vec<&str> = calls.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             let args = if names.is_empty() { script.trim().to_owned() } else { names.join(", ") };
-            CodexTold { tool: code::SCRIPT.to_owned(), args, deed: CodexDeed::Other }
+            CodexTold { tool: code::SCRIPT.to_owned(), args, action: CodexAction::Other }
         }
     }
 }
@@ -128,7 +128,7 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> CodexTold {
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
     let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect() };
-    CodexTold { tool: "Bash".to_owned(), args, deed: CodexDeed::Shell(effects) }
+    CodexTold { tool: "Bash".to_owned(), args, action: CodexAction::Shell(effects) }
 }
 
 /// The patch of a command that does nothing but apply one.
@@ -147,7 +147,7 @@ fn patched(name: &str, input: &Value, place: &Place) -> CodexTold {
     let files = argument::patched(name, input, place);
     let created = !files.is_empty() && files.iter().all(PatchedFile::is_created);
     let tool = if created { "Write" } else { "Edit" };
-    CodexTold { tool: tool.to_owned(), args: patch::names(&files), deed: CodexDeed::Patch(files) }
+    CodexTold { tool: tool.to_owned(), args: patch::names(&files), action: CodexAction::Patch(files) }
 }
 
 fn ids(map: &Map<String, Value>) -> Option<String> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{self, CodexDeed};
+use super::call::{self, CodexAction};
 use super::reason;
 use super::record::{Payload, parts, string, words};
 use super::said::{self, CodexSaid};
@@ -124,7 +124,7 @@ impl CodexStream {
             Some(space) if told.tool == name => qualified(space, name),
             _ => told.tool,
         };
-        self.open(&host_id, &tool, &told.args, input, told.deed, out);
+        self.open(&host_id, &tool, &told.args, input, told.action, out);
         Fate::Shown
     }
 
@@ -135,23 +135,23 @@ impl CodexStream {
         tool: &str,
         args: &str,
         input: Value,
-        deed: CodexDeed,
+        action: CodexAction,
         out: &mut Out<'_>,
     ) -> String {
         self.acts(out);
         let id = self.calls.name(host_id, out.record);
         self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
-        let tasks = match &deed {
-            CodexDeed::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
+        let tasks = match &action {
+            CodexAction::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
-        if let CodexDeed::Shell(_) = &deed {
+        if let CodexAction::Shell(_) = &action {
             // What it is called while it runs.
             const SHOWN: usize = 50;
             let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();
             self.running.insert(format!("call {id}"), (id.clone(), shown));
         }
-        self.deeds.insert(id.clone(), deed);
+        self.actions.insert(id.clone(), action);
         out.emit(EventKind::Call(Call { id: Cow::Borrowed(&id), tool: tool.into(), args: args.into(), input }));
         if let Some(tasks) = tasks {
             out.emit(EventKind::Tasks(tasks));
@@ -162,7 +162,7 @@ impl CodexStream {
     /// A call that is its own answer.
     fn done(&mut self, result: CallResult<'_>, out: &mut Out<'_>) {
         self.calls.close(&result.call, ["", ""]);
-        self.deeds.remove(result.call.as_ref());
+        self.actions.remove(result.call.as_ref());
         out.emit(EventKind::Result(result));
     }
 
@@ -180,7 +180,7 @@ impl CodexStream {
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
         let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
-        let id = self.open(&host_id, tool, &args, action, CodexDeed::Other, out);
+        let id = self.open(&host_id, tool, &args, action, CodexAction::Other, out);
         let brief = match (failed, found) {
             (true, _) => None,
             (false, Some(count)) => Some(cru_base::text::plural(count, "result").into()),
@@ -194,14 +194,14 @@ impl CodexStream {
         let input = arguments(item.arguments);
         let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
         let host_id = item.call_id.filled().map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
-        self.open(&host_id, "ToolSearch", &args, input, CodexDeed::Other, out);
+        self.open(&host_id, "ToolSearch", &args, input, CodexAction::Other, out);
         Fate::Shown
     }
 
     fn found_tools(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
         let host_id = item.call_id.filled().unwrap_or("ToolSearch@");
         let Some(call) = self.calls.close(host_id, ["", ""]) else { return self.orphan(host_id) };
-        self.deeds.remove(&call.id);
+        self.actions.remove(&call.id);
         let brief =
             item.tools.0.map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
         out.emit(EventKind::Result(CallResult { call: call.id.into(), brief, ..CallResult::default() }));
@@ -213,7 +213,7 @@ impl CodexStream {
         let size = item.result.map_or(0, |raw| raw.get().trim_matches('"').trim_end_matches('=').len() as u64);
         let host_id = format!("image@{}", out.record);
         let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
-        let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexDeed::Other, out);
+        let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexAction::Other, out);
         let picture =
             cru_session::event::Attachment { media_type: "image/png".into(), bytes: size.saturating_mul(3) / 4 };
         let attachments = if size > 0 { vec![picture] } else { Vec::new() };

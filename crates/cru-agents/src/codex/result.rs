@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::answer::{self, CodexAnswer};
-use super::call::CodexDeed;
+use super::call::CodexAction;
 use super::record::Payload;
 use super::stream::{CodexStream, Hint};
 use crate::call::argument::word;
@@ -26,7 +26,7 @@ impl CodexStream {
             (None, name) => format!("{}@", name.unwrap_or("tool")),
         };
         let Some(call) = self.calls.close(&host_id, ["", ""]) else { return self.orphan(&host_id) };
-        let deed = self.deeds.remove(&call.id).unwrap_or_default();
+        let action = self.actions.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(item.output));
@@ -35,23 +35,23 @@ impl CodexStream {
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
         let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
-        match &deed {
-            CodexDeed::Shell(_) if running.is_some() => {
+        match &action {
+            CodexAction::Shell(_) if running.is_some() => {
                 brief = Some("still running".into());
                 if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
-                    self.deeds.insert(format!("run {number}"), deed.clone());
+                    self.actions.insert(format!("run {number}"), action.clone());
                 }
             }
-            CodexDeed::Shell(effects) if !failed => writes = written(&effects.writes),
-            CodexDeed::Patch(changes) if !failed => {
+            CodexAction::Shell(effects) if !failed => writes = written(&effects.writes),
+            CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
                 let before = changes.iter().filter_map(|file| file.before.clone());
                 reads.extend(before.map(|path| FileRef { path, ..FileRef::default() }));
                 writes = patch::written(changes);
             }
-            CodexDeed::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
-            CodexDeed::Wait(number) => {
+            CodexAction::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
+            CodexAction::Wait(number) => {
                 if let Some(code) = exit {
                     brief = Some(format!("exited with {code}").into());
                     // That the command failed is told of the command; waiting for it worked.
@@ -60,7 +60,7 @@ impl CodexStream {
                     brief = Some("still running".into());
                 }
             }
-            CodexDeed::Spawn { .. } if !failed => subagent = self.spawned(&deed, &hint, &text),
+            CodexAction::Spawn { .. } if !failed => subagent = self.spawned(&action, &hint, &text),
             _ => {}
         }
         if stopped {
@@ -73,7 +73,7 @@ impl CodexStream {
             failed,
             denied: denied || denied_by_host,
             denial: denied_by_host.then(|| text.lines().next().unwrap_or_default().into()),
-            exit: exit.filter(|_| !matches!(deed, CodexDeed::Wait(_)) || failed),
+            exit: exit.filter(|_| !matches!(action, CodexAction::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads,
             writes,
@@ -82,10 +82,10 @@ impl CodexStream {
             commits: Vec::new(),
             unstated: false,
         }));
-        match deed {
+        match action {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            CodexDeed::Join if !failed => self.joined(&text, out),
-            CodexDeed::Ask(asked) if !failed => {
+            CodexAction::Join if !failed => self.joined(&text, out),
+            CodexAction::Ask(asked) if !failed => {
                 for decision in answered(&asked, &text, &call.id) {
                     out.emit(EventKind::Decision(decision));
                 }
@@ -98,8 +98,8 @@ impl CodexStream {
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
     fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
-        let files = match self.deeds.remove(&format!("run {number}")) {
-            Some(CodexDeed::Shell(effects)) if code == 0 => written(&effects.writes),
+        let files = match self.actions.remove(&format!("run {number}")) {
+            Some(CodexAction::Shell(effects)) if code == 0 => written(&effects.writes),
             _ => Vec::new(),
         };
         out.emit(EventKind::Result(CallResult {
@@ -113,8 +113,8 @@ impl CodexStream {
         true
     }
 
-    fn spawned(&mut self, deed: &CodexDeed, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
-        let CodexDeed::Spawn { role, task, model } = deed else { return None };
+    fn spawned(&mut self, action: &CodexAction, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
+        let CodexAction::Spawn { role, task, model } = action else { return None };
         let value: Value = serde_json::from_str(output).unwrap_or_default();
         let told = ["agent_id", "thread_id", "id"].iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
         let (id, part) = match &hint.agent {

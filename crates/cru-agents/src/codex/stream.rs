@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::call::CodexDeed;
+use super::call::CodexAction;
 use super::reason;
 use super::record::{CodexEnvelope, Payload};
 use super::said::{self, CodexSaid, ShellRun};
@@ -34,7 +34,7 @@ pub(super) struct CodexStream {
     pub(super) place: Place,
     pub(super) calls: Calls,
     /// What open calls do, by the id told in events.
-    pub(super) deeds: HashMap<String, CodexDeed>,
+    pub(super) actions: HashMap<String, CodexAction>,
     /// What events told of calls before their answer, by the host's id.
     pub(super) hints: HashMap<String, Hint>,
     /// Commands that still run: by number, the call and how it is shown.

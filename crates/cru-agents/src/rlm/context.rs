@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::touch::{Access, RlmDeed};
+use super::touch::{Access, FileAccess};
 use crate::call::argument;
 use crate::file::document::{canonical, count, moment, objects, text};
 use crate::stream::out::{Fate, Out};
@@ -89,10 +89,10 @@ pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>
         input: Value::Null,
     }));
     let (reads, writes) = files(access, place);
-    let brief = match access.deed {
-        RlmDeed::Read => "read",
-        RlmDeed::Write => "written",
-        RlmDeed::Create => "created",
+    let brief = match access.access {
+        FileAccess::Read => "read",
+        FileAccess::Write => "written",
+        FileAccess::Create => "created",
     };
     out.emit(EventKind::Result(CallResult {
         call: id.into(),
@@ -105,9 +105,9 @@ pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>
 }
 
 fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
-    let created = access.deed == RlmDeed::Create;
+    let created = access.access == FileAccess::Create;
     let file = vec![FileRef { path: place.show(&access.path).into_owned(), created, ..FileRef::default() }];
-    if access.deed == RlmDeed::Read { (file, Vec::new()) } else { (Vec::new(), file) }
+    if access.access == FileAccess::Read { (file, Vec::new()) } else { (Vec::new(), file) }
 }
 
 /// Tells which files a context knew, where no log does.

@@ -57,13 +57,13 @@ fn body(note: &str) -> &str {
 #[test]
 fn a_step_without_phase_opens_one() {
     let note = grouped(&entries(r#"{"event":"tool","tool":"Bash","args":"ls","result":"ok","exit":0}"#));
-    insta::assert_snapshot!(body(&note), @"
+    insta::assert_snapshot!(body(&note), @r"
     ## Work @coder@2.0 #dev
 
     *2026-11-20T09:30:00Z* ^p-01
 
     **Tool calls:**
-    - `Bash ls` → ok (09:30:00, exit 0) ^n-001
+    - `Bash ls` → `ok` (09:30:00, exit 0) ^n-001
     ");
 }
 
@@ -149,20 +149,20 @@ fn usage_is_one_table_and_moves_to_the_end() {
         {"event":"usage","model":"k","cache_read":5}
         {"event":"status","status":"completed","reason":"all done"}"#,
     ));
-    insta::assert_snapshot!(note, @"
+    insta::assert_snapshot!(note, @r"
     ---
     type: session
     session_id: s
     title: S
     started: 2026-11-20T09:00:00Z
     ended: 2026-11-20T09:30:35Z
+    tokens_used: 21
+    cost_usd: 0.3
     status: completed
     channel: dev
     participants:
       - coder@2.0
     model: m
-    tokens_used: 21
-    cost_usd: 0.3
     cru_cursor: r1 0 - -
     ---
     # S

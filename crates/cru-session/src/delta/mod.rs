@@ -15,10 +15,13 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::model::{Item, Session, Task};
-use super::op::Op;
+use super::op::{Op, task_list};
 use super::{read, render};
 use cru_note::{Block, BlockKind, Note};
 use part::Kind;
+
+/// What the summary on top of a note begins with.
+const SUMMARY: &str = "> [!summary]";
 
 /// What must be done to the note that was generated as `old` so that it also tells what `new` adds.
 pub fn delta(old: &Session, new: &Session) -> Vec<Op> {
@@ -51,6 +54,17 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
     let parts = unix.map(part::split);
     let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
     phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
+    // The summary on top is a person's for ever once they have changed it.
+    let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let there_bare = std::cell::OnceCell::new();
+    let is_theirs = |old: &str| {
+        let there = unix.map(|note| there_bare.get_or_init(|| bare(note.text())));
+        there.is_some_and(|there| !there.contains(&bare(old)))
+    };
+    ops.retain(|op| match op {
+        Op::Replace { phase: None, old, .. } => !(old.starts_with(SUMMARY) && is_theirs(old)),
+        _ => true,
+    });
     let known = parts.as_ref().map(|parts| parts.phases.iter().map(|part| (part.id.as_deref(), part)));
     let known: Option<HashMap<Option<&str>, &part::Part<'_>>> = known.map(Iterator::collect);
     let open = there.and_then(|there| declared(&before, there.session));
@@ -135,7 +149,15 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
     let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
     let stay: HashSet<_> = after.iter().map(name).collect();
-    let changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    let mut changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
+    // A box that a person ticked stays as they left it.
+    let own: HashMap<_, Task> =
+        there.iter().flat_map(|there| rows(there.session)).map(|task| (name(&task), task)).collect();
+    let is_theirs = |task: &Task| {
+        let (was, is) = (known.get(&name(task)), own.get(&name(task)));
+        was.zip(is).is_some_and(|(was, is)| was.status != is.status)
+    };
+    changed.retain(|task| !is_theirs(task));
     if before.iter().all(|task| stay.contains(&name(task))) {
         return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
     }
@@ -144,11 +166,12 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
 }
 
-/// The fences that hold tasks, before the first phase.
+/// The fences and lists that hold tasks, before the first phase.
 fn fences(note: &Note) -> impl Iterator<Item = &str> {
-    let preface =
-        note.blocks().iter().take_while(|block| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
-    let is_tasks =
-        |block: &&Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
-    preface.filter(is_tasks).map(|block| block.span.of(note.text()))
+    let preface = note.blocks().iter().enumerate();
+    let preface = preface.take_while(|(_, block)| !matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
+    let is_fence =
+        |block: &Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    let is_tasks = move |(top, block): &(usize, &Block)| is_fence(block) || task_list::is_list(note, *top);
+    preface.filter(is_tasks).map(|(_, block)| block.span.of(note.text()))
 }

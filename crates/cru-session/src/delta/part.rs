@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use crate::op::task_list;
 use crate::render::STEPS_HEADER;
 use crate::usage;
 use cru_base::Span;
@@ -79,7 +80,7 @@ impl<'t> Parts<'t> {
 /// Cuts a note.
 pub(super) fn split(note: &Note) -> Parts<'_> {
     let mut parts = Parts::default();
-    for block in note.blocks() {
+    for (top, block) in note.blocks().iter().enumerate() {
         match block.kind {
             BlockKind::Blank => continue,
             BlockKind::Heading { level: 1, .. } if parts.title.is_none() && parts.phases.is_empty() => {
@@ -91,6 +92,8 @@ pub(super) fn split(note: &Note) -> Parts<'_> {
                 parts.phases.push(Part { id, units: Vec::new() });
             }
             BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks" => continue,
+            BlockKind::Paragraph if task_list::is_list(note, top + 1) => continue,
+            BlockKind::List { .. } if task_list::is_list(note, top) => continue,
             _ => {}
         }
         let is_first = parts.phases.last().is_some_and(|phase| phase.units.len() == 1 && phase.id.is_none());

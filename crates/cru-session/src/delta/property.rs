@@ -20,10 +20,14 @@ pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     keys.retain(|key| !FIXED.contains(key));
     let op = |key: &str| {
         let (before, after) = (old.get(key).map(json), new.get(key).map(json));
-        if before == after || (key == "started" && before.is_some()) {
+        if before == after || (matches!(key, "started" | "date") && before.is_some()) {
             return None;
         }
         let now = note.as_ref().map(|note| note.get(key).map(json));
+        // A name that a person gave stays without a remark.
+        if matches!(key, "title" | "aliases") && now.as_ref().is_some_and(|now| *now != before) {
+            return None;
+        }
         let before = match now {
             Some(now) if matches!(key, "status" | "ended") && now != before => {
                 is_lifecycle(key, note.as_ref()?).then_some(now)?

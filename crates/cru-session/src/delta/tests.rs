@@ -283,3 +283,26 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
     texts.sort();
     texts
 }
+
+#[test]
+fn the_top_of_a_note_is_a_persons_once_they_changed_it() {
+    let summary = |text: &str| {
+        format!(
+            "# T\n\n> [!summary] T\n> Result: {text}\n\n**Tasks:**\n- [ ] Mend ^task-1\n- [ ] Paint ^task-2\n\n## A @x\n\n*2026-11-20T09:00:00Z* ^p-01\n"
+        )
+    };
+    let done = |text: &str| summary(text).replace("[ ] Mend", "[x] Mend").replace("[ ] Paint", "[/] Paint");
+    let grown = |there: &str| {
+        let (old, new, note) = (Note::parse(summary("a")), Note::parse(done("b")), Note::parse(there));
+        let (session, _) = crate::read::session(&note);
+        let ops = super::notes(&old, &new, Some(super::There { note: &note, session: &session }));
+        apply(there, &ops)
+    };
+    assert_eq!(grown(&summary("a")), done("b"));
+    let theirs = summary("mine");
+    assert_eq!(grown(&theirs), done("mine"));
+    let ticked = summary("a").replace("[ ] Paint", "[x] Paint");
+    assert_eq!(grown(&ticked), done("b").replace("[/] Paint", "[x] Paint"));
+    let without = summary("a").replace("> [!summary] T\n> Result: a\n\n", "");
+    assert_eq!(grown(&without), done("b").replace("> [!summary] T\n> Result: b\n\n", ""));
+}

@@ -5,6 +5,7 @@
 
 use super::view::{CODE, View};
 use super::{Place, code};
+use crate::task_line;
 
 /// Bytes without which nothing inside a line can be dangerous.
 const SPECIAL: &[u8] = b"[%#^:<$`\"@";
@@ -80,7 +81,8 @@ pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: P
             let word = plain.trim_start_matches('*');
             let ours = ["tool calls", "inputs", "outputs"];
             let named = |name: &str| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-            if plain.starts_with("**") && ours.iter().any(|name| named(name)) {
+            let tasks = task_line::is_header(plain);
+            if tasks || (plain.starts_with("**") && ours.iter().any(|name| named(name))) {
                 found.extend(view.raw(0));
                 found.extend(view.raw(1));
             } else if is_time(&plain[1..]) {

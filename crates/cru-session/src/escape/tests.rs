@@ -58,12 +58,12 @@ proptest! {
     }
 
     #[test]
-    fn words_come_back(words in nasty(), deed in nasty(), field in any::<bool>()) {
+    fn words_come_back(words in nasty(), interpreted in nasty(), field in any::<bool>()) {
         let field = if field { "\nAt: 2026-11-20T09:31:04Z" } else { "" };
-        let written = format!("{}{field}", quoted(&words, Some(&deed)));
+        let written = format!("{}{field}", quoted(&words, Some(&interpreted)));
         let read = split_quoted(&written);
         prop_assert_eq!(read.words, cleaned(&words), "{}", written);
-        prop_assert_eq!(read.interpretation.unwrap_or_default(), text::fold_whitespace(&text::sanitise(&deed)), "{}", written);
+        prop_assert_eq!(read.interpretation.unwrap_or_default(), text::fold_whitespace(&text::sanitise(&interpreted)), "{}", written);
         prop_assert_eq!(read.rest, field.trim());
     }
 
@@ -170,12 +170,12 @@ fn words_by_hand() {
         let read = split_quoted(body);
         (read.words, read.interpretation.unwrap_or_default())
     };
-    let is = |words: &str, deed: &str| (words.to_owned(), deed.to_owned());
+    let is = |words: &str, interpreted: &str| (words.to_owned(), interpreted.to_owned());
     assert_eq!(read("\"don't\" - switched to \"x\""), is("don't", "switched to \"x\""));
     assert_eq!(read("\"a\" (twice) - b - c"), is("a", "c"));
     assert_eq!(read("no quotes at all"), is("no quotes at all", ""));
     assert_eq!(read("\"open"), is("\"open", ""));
-    assert_eq!(read("\"two\nlines\" -\nwrapped deed"), is("two\nlines", "wrapped deed"));
+    assert_eq!(read("\"two\nlines\" -\nwrapped interpreted"), is("two\nlines", "wrapped interpreted"));
 }
 
 #[test]

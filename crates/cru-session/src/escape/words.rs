@@ -14,7 +14,7 @@ use cru_base::text;
 /// Where the words stand.
 const WORDS: Place<'static> = Place { below_text: true, quote: true, ..Place::PROSE };
 /// Where the interpretation stands.
-const DEED: Place<'static> = Place { dash: true, ..Place::PROSE };
+const INTERPRETED: Place<'static> = Place { dash: true, ..Place::PROSE };
 
 /// A body with quoted words, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,10 +48,11 @@ pub fn quoted(words: &str, interpretation: Option<&str>) -> String {
         _ => "\n",
     };
     let mut out = format!("\"{open}{words}{close}\"");
-    let deed = interpretation.map(|deed| text::fold_whitespace(&text::sanitise(deed))).unwrap_or_default();
-    if !deed.is_empty() {
+    let interpreted =
+        interpretation.map(|interpreted| text::fold_whitespace(&text::sanitise(interpreted))).unwrap_or_default();
+    if !interpreted.is_empty() {
         out.push_str(" - ");
-        out.push_str(&turn::line(&deed, Way::Escape, DEED));
+        out.push_str(&turn::line(&interpreted, Way::Escape, INTERPRETED));
     }
     out
 }
@@ -66,8 +67,8 @@ pub fn split_quoted(body: &str) -> Words {
     let words = turn::lines(inner[..end].trim(), Way::Undo, WORDS);
     let (tail, rest) = tail(&inner[end + 1..]);
     let interpretation = tail.and_then(|tail| {
-        let deed = turn::line(&text::fold_whitespace(last_part(tail)), Way::Undo, DEED);
-        (!deed.is_empty()).then_some(deed)
+        let interpreted = turn::line(&text::fold_whitespace(last_part(tail)), Way::Undo, INTERPRETED);
+        (!interpreted.is_empty()).then_some(interpreted)
     });
     Words { words, interpretation, rest: rest.trim().to_owned() }
 }

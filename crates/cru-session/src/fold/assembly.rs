@@ -8,13 +8,14 @@ use super::draft::{Child, Draft};
 use super::facts::Facts;
 use super::step::{self, Run};
 use super::stream::{Begun, Entry, Fold, Last};
-use super::{brief, part, place, trouble};
+use super::{brief, part, place, top, trouble};
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
 use crate::source::Consumed;
-use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
-use cru_base::text::{fold_whitespace, sanitise};
+use crate::words::title;
+use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, StepStatus, Tasks, usage};
+use cru_base::text::sanitise;
 
 /// `p-01` for the first.
 pub(super) fn phase_id(index: usize) -> String {
@@ -25,7 +26,8 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, facts, last, steps_at_reply, options, .. } = self;
+        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, talk, .. } =
+            self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -43,11 +45,50 @@ impl Fold {
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
         let steps = steps.finish();
+        let transcript = header.transcript.to_string_lossy();
+        let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
+        for draft in steps.iter().filter(|draft| draft.step.status == StepStatus::Complete) {
+            facts.naming.committed(&draft.commits);
+            draft.changes.iter().for_each(|changes| facts.naming.changed(changes));
+        }
         let mut errors = trouble::errors(&steps);
+        let decisions = entries.iter().filter_map(|entry| match entry {
+            Entry::Item(item) => top::decision(item),
+            _ => None,
+        });
+        let decisions: Vec<String> = decisions.collect();
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
             Level::Normal | Level::Full => entries,
+        };
+        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
+        let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
+        let project = facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home));
+        let summary = {
+            let (asked, more) = facts.naming.asked();
+            let reply = facts.naming.last_reply();
+            let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
+            let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
+            top::body(
+                &top::Told {
+                    asked: asked.or_else(|| header.task.clone()),
+                    more,
+                    conclusion: Some(reply).filter(|_| ended),
+                    end: match last {
+                        Last::ApiError => Some("ended by an error of the model service".to_owned()),
+                        Last::Interrupt => Some("interrupted by the user".to_owned()),
+                        Last::Work => None,
+                    },
+                    asks: ended && talk.asked,
+                    tasks: &tasks.rows,
+                    project: project.as_deref(),
+                    decisions,
+                    active: facts.active,
+                    whole,
+                },
+                &steps,
+            )
         };
         let mut steps: Vec<Option<step::Draft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();
@@ -74,7 +115,10 @@ impl Fold {
                 }
                 Entry::Step(index) => {
                     // Every index stands in the entries once.
-                    let Some(draft) = steps.get_mut(index).and_then(Option::take) else { continue };
+                    let Some(mut draft) = steps.get_mut(index).and_then(Option::take) else { continue };
+                    if options.level == Level::Brief {
+                        brief::shorten_step(&mut draft.step);
+                    }
                     page.put(Item::Step(draft.step));
                     page.later.extend(draft.run.map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));
@@ -98,10 +142,11 @@ impl Fold {
         let (more, memory) = (facts.properties.as_frontmatter(), facts.memory.as_yaml());
         let participants = page.participants();
         let cursor = Cursor::first(&consumed).to_string();
-        let title = title(&facts, header.task.as_deref());
-        let transcript = header.transcript.to_string_lossy();
-        // Where the working directory already says `~`, the transcript's own path tells what that stands for.
-        let home = facts.home.as_deref().or_else(|| place::home_of(&transcript));
+        let title = std::mem::take(&mut facts.naming).title(header.task.as_deref());
+        let slug = title.as_deref().map(title::name_part).filter(|part| !part.is_empty());
+        if let Some(body) = summary {
+            page.preface.insert(0, part::summary(title.as_deref().unwrap_or_default(), body));
+        }
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
@@ -113,13 +158,13 @@ impl Fold {
             model: models.first().map(|(model, _)| model.clone()).or(facts.model),
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
-            project: facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home)),
+            project,
             branch: facts.branch,
             commit: facts.commit,
             host: Some(host),
             host_version: facts.version,
             host_session: Some(sanitise(&header.key.to_string()).into_owned()),
-            transcript: Some(place::shorten(&sanitise(&transcript), home)),
+            transcript: Some(place::shorten(&sanitise(transcript), home)),
             detail: options.detail().written(),
             cursor: Some(cursor),
             tags: facts.tags,
@@ -131,7 +176,7 @@ impl Fold {
         let session =
             Session { meta, heading: title, preface: page.preface, phases: page.phases, memory: memory.collect() };
         Draft {
-            slug: facts.slug.or(facts.command_slug).or(facts.phase_slug).unwrap_or_else(|| "session".to_owned()),
+            slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             aside: header.aside,
             // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
@@ -231,14 +276,4 @@ fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
     let mut rows: Vec<(String, Usage)> = sums.into_iter().map(|(model, usage)| (model.to_owned(), usage)).collect();
     rows.sort_by(|a, b| b.1.output.cmp(&a.1.output).then_with(|| a.0.cmp(&b.0)));
     rows
-}
-
-fn title(facts: &Facts, task: Option<&str>) -> Option<String> {
-    let given = facts.title.as_ref().map(|(_, text)| text.clone());
-    let task = || task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-    given
-        .or_else(task)
-        .or_else(|| facts.prompt.as_ref().map(|title| title.text.clone()))
-        .or_else(|| facts.command.clone())
-        .or_else(|| facts.phase.clone())
 }

@@ -1,8 +1,8 @@
 //! The short account of a stream: what is left out of it, and the line that says so.
 //!
 //! Phases, the words of a person, decisions, errors, sub-agents and tasks stay whole. Of calls stay those that changed
-//! something or may have, those that failed, and those that another block names; of what the agent said, the last words
-//! before each of the person's and at a phase's end. The rest is counted where the phase ends, with its ids: they are
+//! something or may have, those that failed, and those that another block names, each on its line; of what the agent said,
+//! the last words before each of the person's and at a phase's end, summed up where they are long. The rest is counted where the phase ends, with its ids: they are
 //! the ones that a longer account has.
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,8 +14,12 @@ use super::part;
 use super::step::Draft;
 use super::stream::Entry;
 use crate::attempt::{Attempt, is_shell};
-use crate::{Item, Link, StepStatus};
+use crate::words::summary;
+use crate::{Item, Link, Step, StepStatus};
 use cru_base::text::plural;
+
+/// Characters of what the agent said last in a turn.
+const REPLY: usize = 600;
 
 /// Takes out of a stream's entries what is not shown. `errors` are the callouts that steps get.
 pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<usize, Item>) -> Vec<Entry> {
@@ -56,7 +60,39 @@ pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<us
     }
     settle(&mut kept, &mut reply);
     kept.extend(left.take());
+    for entry in &mut kept {
+        match entry {
+            Entry::Reply(text) => shorten_reply(text),
+            Entry::Item(item) => without_body(item),
+            Entry::Phase(_) | Entry::Step(_) => {}
+        }
+    }
     kept
+}
+
+/// Takes from a step what a brief does not tell: a command that goes on behind its line, files that it read.
+pub(super) fn shorten_step(step: &mut Step) {
+    step.command = None;
+    step.reads.clear();
+}
+
+/// Words of the agent that are longer become a summary of them.
+fn shorten_reply(text: &mut Box<str>) {
+    if text.chars().count() > REPLY {
+        let told = summary(text, REPLY);
+        if !told.is_empty() {
+            *text = told.into();
+        }
+    }
+}
+
+/// The host's own summary, which repeats what was told, keeps its title.
+fn without_body(item: &mut Item) {
+    if let Item::Callout(it) = item
+        && it.kind == "summary"
+    {
+        it.body.clear();
+    }
 }
 
 /// Puts the last words where they were said.

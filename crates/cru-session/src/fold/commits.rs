@@ -18,6 +18,11 @@ pub(super) struct MadeCommit {
 }
 
 impl MadeCommit {
+    /// Its subject; empty where it was not shown.
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
     /// What stands behind `commit:`.
     pub(super) fn field(&self) -> String {
         if self.subject.is_empty() { format!("`{}`", self.sha) } else { format!("`{}` {}", self.sha, self.subject) }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::part;
 use crate::event::StreamKey;
@@ -71,7 +72,14 @@ impl Draft {
         if self.session.meta.title.is_none() {
             self.session.meta.title = Some(id.to_owned());
             self.session.heading = Some(id.to_owned());
+        } else {
+            self.session.meta.aliases = self.session.meta.title.iter().cloned().collect();
         }
+    }
+
+    /// Notes the day it began on in `zone`.
+    pub fn set_date(&mut self, zone: &TimeZone) {
+        self.session.meta.date = self.start().map(|time| time.to_zoned(zone.clone()).date().to_string());
     }
 
     /// Has all phases done by `agent`.

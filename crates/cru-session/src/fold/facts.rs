@@ -6,17 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use super::naming::Naming;
 use super::phase_rule::{self, Verdict};
 use super::place;
 use super::property::Properties;
 use crate::Task;
-use crate::event::{EventKind, Meta, PromptOrigin, TitleRank, Usage};
-use crate::words::shorten::without_queries;
-use crate::words::title;
-use cru_base::text::{fold_whitespace, sanitise, slug};
-
-/// Words of a prompt in a file name.
-const SLUG_WORDS: usize = 6;
+use crate::boundary::GAP;
+use crate::event::{EventKind, Meta, PromptOrigin, Usage};
+use cru_base::text::{fold_whitespace, sanitise};
 
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
@@ -28,24 +25,17 @@ pub(super) struct Facts {
     /// What is older was copied from another session.
     copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
+    /// Seconds between one event and the next, pauses left out.
+    pub(super) active: i64,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) title: Option<(TitleRank, String)>,
+    pub(super) naming: Naming,
     pub(super) cost: Option<f64>,
     pub(super) usage: HashMap<String, (String, Usage)>,
-    /// Heading and file name part of the first prompt.
-    pub(super) prompt: Option<title::Title>,
-    pub(super) slug: Option<String>,
-    /// The same of the first command.
-    pub(super) command: Option<String>,
-    pub(super) command_slug: Option<String>,
-    /// The first phase that the record names, and its part of a file name.
-    pub(super) phase: Option<String>,
-    pub(super) phase_slug: Option<String>,
     /// Tokens of which it is not said what kind they are.
     pub(super) tokens: Option<u64>,
     pub(super) tags: Vec<String>,
@@ -69,6 +59,10 @@ impl Facts {
     /// Takes in the time of an event.
     pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
         self.seen.get_or_insert(time);
+        let since = self.latest.map_or(0, |latest| time.as_second().saturating_sub(latest.as_second()));
+        if self.first.is_some() && (1..GAP).contains(&since) {
+            self.active += since;
+        }
         self.latest = self.latest.max(Some(time));
         if self.first.is_none() && is_work(kind) && self.copied_until.is_none_or(|until| time >= until) {
             self.first = Some(time);
@@ -84,12 +78,7 @@ impl Facts {
     pub(super) fn meta(&mut self, meta: Meta<'_>) {
         let line = |text: &str| Some(fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
         match meta {
-            Meta::Title { rank, text } => {
-                let stronger = self.title.as_ref().is_none_or(|(old, _)| *old <= rank);
-                if let Some(text) = title::given(&text).filter(|_| stronger) {
-                    self.title = Some((rank, text));
-                }
-            }
+            Meta::Title { rank, text } => self.naming.given(rank, &text),
             Meta::Cwd(cwd) => {
                 if self.home.is_none() {
                     self.home = place::home_of(&cwd).map(ToOwned::to_owned);
@@ -119,24 +108,10 @@ impl Facts {
         }
     }
 
-    /// Keeps what the session's name and title come from.
+    /// Keeps what the session's title comes from.
     pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        let part = || name_part(words);
-        if *origin == PromptOrigin::Command {
-            self.asked |= verdict != Verdict::Aside;
-            if self.command.is_none() && verdict != Verdict::Aside {
-                self.command = Some(title::of_command(words));
-            }
-            self.command_slug = self.command_slug.take().or_else(part);
-        } else if verdict != Verdict::Aside {
-            self.asked = true;
-            // The first request that names something; where none does, the first.
-            if !self.prompt.as_ref().is_some_and(|title| title.tells) {
-                let better = title::of(words).filter(|title| title.tells || self.prompt.is_none());
-                self.prompt = better.or(self.prompt.take());
-            }
-            self.slug = self.slug.take().or_else(part);
-        }
+        self.asked |= verdict != Verdict::Aside;
+        self.naming.said(words, origin, verdict);
     }
 }
 
@@ -178,9 +153,4 @@ impl Tasks {
         row.priority = new.priority.or(row.priority.take());
         row.extra.extend(new.extra);
     }
-}
-
-/// The part of a file name that `words` give.
-pub(super) fn name_part(words: &str) -> Option<String> {
-    Some(slug(title::unmarked(&without_queries(words)), SLUG_WORDS)).filter(|part| !part.is_empty())
 }

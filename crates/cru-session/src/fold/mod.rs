@@ -6,11 +6,15 @@
 
 mod assembly;
 mod brief;
+mod changes;
 mod commits;
 mod draft;
 mod facts;
 mod long;
 mod name;
+mod naming;
+#[cfg(test)]
+mod naming_tests;
 mod outcome;
 mod part;
 mod phase_rule;
@@ -21,6 +25,7 @@ mod stream;
 mod talk;
 #[cfg(test)]
 mod tests;
+mod top;
 mod trouble;
 mod whole;
 

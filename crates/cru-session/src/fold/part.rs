@@ -44,6 +44,11 @@ pub(super) fn task(text: &str) -> Item {
     Item::Callout(callout("context", "Task", text.to_owned(), folded))
 }
 
+/// The summary on top of the note.
+pub(super) fn summary(title: &str, body: String) -> Item {
+    Item::Callout(callout("summary", &shorten::at_word(title, TITLE), body, None))
+}
+
 /// The host's summary at a compaction.
 pub(super) fn compaction(trigger: Option<&str>, tokens: Option<u64>, summary: Option<&str>) -> Item {
     let tokens = tokens.map(|tokens| format!("{} tokens", thousands(tokens)));

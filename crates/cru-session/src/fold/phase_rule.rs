@@ -6,6 +6,7 @@
 use super::name::Names;
 use super::talk::Talk;
 use crate::agent_table;
+use crate::correction;
 use crate::event::PromptOrigin;
 
 /// Words that a confirmation may have.
@@ -35,6 +36,9 @@ pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &N
         PromptOrigin::Typed | PromptOrigin::Queued | PromptOrigin::Command => {}
     }
     if talk.interrupted || talk.denied || talk.unanswered {
+        return Verdict::Continues;
+    }
+    if talk.worked && correction::lets_go_on(text) {
         return Verdict::Continues;
     }
     if !talk.worked || is_unspaced(text) {
@@ -103,7 +107,7 @@ mod tests {
             (long, Talk { unanswered: true, ..WORKED }, Verdict::Continues),
             (&"word ".repeat(61), asked, Verdict::Starts),
             ("да, продолжай", WORKED, Verdict::Continues),
-            ("继续", WORKED, Verdict::Starts),
+            ("继续", WORKED, Verdict::Continues),
             ("はい、続けてください", WORKED, Verdict::Starts),
         ];
         for (text, talk, expected) in rows {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
+use super::changes::CallChanges;
 use super::commits::{self, MadeCommit};
 use super::outcome;
 use super::whole::{self, Room};
@@ -102,6 +103,10 @@ pub(super) struct Draft {
     interrupted: bool,
     /// The sub-agent it started.
     pub(super) run: Option<Run>,
+    /// What it does to files, by its arguments.
+    pub(super) changes: Option<CallChanges>,
+    /// Commits that it made.
+    pub(super) commits: Vec<MadeCommit>,
     /// Milliseconds after which the host ends it, where that is known.
     limit_ms: Option<u64>,
 }
@@ -143,6 +148,13 @@ impl Steps {
         }
     }
 
+    /// What the step of a call does to files.
+    pub(super) fn changes(&mut self, call: &str, changes: CallChanges) {
+        if let Some(draft) = self.index_of(call).and_then(|index| self.all.get_mut(index)) {
+            draft.changes = Some(changes);
+        }
+    }
+
     /// Takes in a call; gives the step's index, or `None` for one that only keeps the task list.
     pub(super) fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>) -> Option<usize> {
         let tool = tool_name(&call.tool);
@@ -158,7 +170,17 @@ impl Steps {
         let attempt = Attempt::of(&tool, full);
         let step = Step { id: Some(step_id(index)), tool, args, command, time, ..Step::default() };
         let limit_ms = self.limit(&step.tool, &call.input);
-        self.all.push(Draft { step, attempt, answered: false, denied: false, interrupted: false, run: None, limit_ms });
+        self.all.push(Draft {
+            step,
+            attempt,
+            answered: false,
+            denied: false,
+            interrupted: false,
+            run: None,
+            changes: None,
+            commits: Vec::new(),
+            limit_ms,
+        });
         let id = call.id.clone().into_owned();
         if let Some((answer, denied)) = self.early.remove(&id) {
             self.join(index, answer, denied);
@@ -324,6 +346,7 @@ impl Steps {
         draft.step.fields.retain(|(name, _)| name != COMMIT);
         if !answer.commits.is_empty() && makes_commits(&draft.step) {
             draft.step.fields.extend(answer.commits.iter().map(|commit| (COMMIT.to_owned(), commit.field())));
+            draft.commits = answer.commits;
         }
         draft.step.result = Some(answer.result);
         draft.step.output = answer.output;

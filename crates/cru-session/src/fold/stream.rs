@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::facts::{Facts, Tasks, name_part};
+use super::changes::CallChanges;
+use super::facts::{Facts, Tasks};
 use super::name::Names;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
@@ -21,6 +22,7 @@ use crate::mask::{MaskEvents as _, Masks};
 use crate::source::Header;
 use crate::words::{Title, shorten, title};
 use crate::{Item, Link};
+use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// What a person may choose.
@@ -64,7 +66,9 @@ pub struct Fold {
     inputs: usize,
     /// A boundary was passed and the phase behind it not yet begun.
     boundary: Option<Boundary>,
-    talk: Talk,
+    pub(super) talk: Talk,
+    /// The beginning of the last prompt.
+    last_prompt: Option<Box<str>>,
     names: Names,
     /// Latest time of work or of a request.
     active: Option<Timestamp>,
@@ -152,6 +156,7 @@ impl Fold {
             inputs: 0,
             boundary: None,
             talk: Talk::default(),
+            last_prompt: None,
             names: Names::default(),
             active: None,
             facts: Facts::default(),
@@ -180,6 +185,10 @@ impl Fold {
             EventKind::Call(call) if self.options.level == Level::Full => whole::given(&call.input, &call.args),
             _ => String::new(),
         };
+        let changes = match &event.kind {
+            EventKind::Call(call) => CallChanges::of(call, &mut self.facts.naming.done),
+            _ => None,
+        };
         if !self.options.no_redact {
             self.masks.event(&mut event);
         }
@@ -194,6 +203,8 @@ impl Fold {
             EventKind::Call(call) => {
                 self.call(&call, time, record);
                 self.given(&call, &given);
+                self.facts.naming.call(&call);
+                self.changes(&call, changes);
             }
             EventKind::Result(result) => {
                 self.active = self.active.max(time);
@@ -201,6 +212,7 @@ impl Fold {
                 if !result.failed && !result.denied {
                     self.last = Last::Work;
                 }
+                self.facts.naming.answer(&result.call, &result.output);
                 self.steps.result(&result, time);
             }
             EventKind::Usage { message, model, usage } => {
@@ -223,6 +235,9 @@ impl Fold {
             EventKind::Interrupt { call } => self.interrupt(call.as_deref()),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
+                if decision.approval {
+                    self.facts.naming.plan(&decision.text);
+                }
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
                 self.set_down(Entry::item(part::decision(&decision, step)));
             }
@@ -254,6 +269,9 @@ impl Fold {
             return;
         }
         let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
+        // An automatic prompt comes again and again, word for word.
+        let again = self.is_repeated(words) && verdict == Verdict::Starts && self.talk.worked;
+        let verdict = if again { Verdict::Continues } else { verdict };
         self.names.learn(words);
         let first = !self.facts.asked;
         self.facts.said(words, &prompt.origin, verdict);
@@ -276,11 +294,13 @@ impl Fold {
             }
             return;
         }
-        if self.is_gap(time) {
+        // After a pause, words that only let the agent go on begin nothing.
+        if self.is_gap(time) && !again && !correction::lets_go_on(words) {
             self.boundary.get_or_insert_default();
         }
         if verdict == Verdict::Starts || self.boundary.is_some() || self.phases.is_empty() {
-            let title = self.heading(words, &prompt.origin);
+            let says = verdict == Verdict::Starts || title::tells(words) || self.phases.is_empty();
+            let title = if says { self.heading(words, &prompt.origin) } else { self.continued() };
             for entry in &mut self.waiting {
                 if let Entry::Item(item) = entry {
                     part::without_repetition(item, words);
@@ -296,12 +316,22 @@ impl Fold {
         self.talk.prompt();
     }
 
+    /// Whether the prompt before had the same words.
+    fn is_repeated(&mut self, words: &str) -> bool {
+        const SEEN: usize = 400;
+        let start = &words[..floor_char_boundary(words, SEEN)];
+        let same = self.last_prompt.as_deref() == Some(start);
+        if !same {
+            self.last_prompt = Some(start.into());
+        }
+        same
+    }
+
     /// The record names a phase.
     fn phase(&mut self, title: &str, time: Option<Timestamp>, record: u64) {
         self.facts.asked = true;
         let title = title::given(title).unwrap_or_else(|| self.continued());
-        self.facts.phase_slug = self.facts.phase_slug.take().or_else(|| name_part(&title));
-        self.facts.phase.get_or_insert_with(|| title.clone());
+        self.facts.naming.phase(&title);
         self.open_phase(title, std::iter::empty(), time, record);
         self.active = self.active.max(time);
     }
@@ -326,6 +356,7 @@ impl Fold {
             }
             _ => title::of(words).map(Title::into_text),
         };
+        let heading = heading.map(|heading| title::heading(&heading));
         heading.unwrap_or_else(|| if words.is_empty() { "Picture".to_owned() } else { self.continued() })
     }
 
@@ -364,6 +395,17 @@ impl Fold {
         }
     }
 
+    /// What a call does to files, should it succeed.
+    fn changes(&mut self, call: &Call<'_>, changes: Option<CallChanges>) {
+        let Some(mut changes) = changes else { return };
+        if !self.options.no_redact {
+            let texts = changes.ticked.iter_mut().chain(&mut changes.document);
+            texts.for_each(|text| *text = self.masks.text(text).into_owned());
+            changes.files.iter_mut().for_each(|file| file.path = self.masks.text(&file.path).into_owned());
+        }
+        self.steps.changes(&call.id, changes);
+    }
+
     /// What a call was given, where that is shown.
     fn given(&mut self, call: &Call<'_>, input: &str) {
         let Some(index) = self.steps.index_of(&call.id).filter(|_| !input.is_empty()) else { return };
@@ -378,6 +420,7 @@ impl Fold {
         }
         self.work(time, record);
         self.talk.reply(&text);
+        self.facts.naming.reply(&text);
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();

@@ -16,14 +16,14 @@ use crate::source::{Consumed, Header};
 use crate::{Item, Status, Task};
 
 /// Events with a clock that goes on by ten seconds.
-struct Script {
+pub(super) struct Script {
     fold: Fold,
     record: u64,
     now: Timestamp,
 }
 
 impl Script {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::with(Header {
             key: StreamKey { session: "5e55".to_owned(), agent: None },
             transcript: "/home/me/.claude/projects/-home-me-api/5e55.jsonl".into(),
@@ -31,46 +31,46 @@ impl Script {
         })
     }
 
-    fn with(header: Header) -> Self {
+    pub(super) fn with(header: Header) -> Self {
         let now = "2026-11-20T09:00:00Z".parse().unwrap();
         Self { fold: Fold::new(header, "claude-code", Options::default()), record: 0, now }
     }
 
-    fn event(&mut self, kind: EventKind<'static>) -> &mut Self {
+    pub(super) fn event(&mut self, kind: EventKind<'static>) -> &mut Self {
         self.record += 1;
         self.now += SignedDuration::from_secs(10);
         self.fold.event(Event { record: self.record, time: Some(self.now), kind });
         self
     }
 
-    fn wait(&mut self, seconds: i64) -> &mut Self {
+    pub(super) fn wait(&mut self, seconds: i64) -> &mut Self {
         self.now += SignedDuration::from_secs(seconds);
         self
     }
 
-    fn said(&mut self, text: &'static str, origin: PromptOrigin<'static>) -> &mut Self {
+    pub(super) fn said(&mut self, text: &'static str, origin: PromptOrigin<'static>) -> &mut Self {
         self.event(EventKind::Prompt(Prompt { text: Cow::Borrowed(text), origin, attachments: Vec::new() }))
     }
 
-    fn prompt(&mut self, text: &'static str) -> &mut Self {
+    pub(super) fn prompt(&mut self, text: &'static str) -> &mut Self {
         self.said(text, PromptOrigin::Typed)
     }
 
-    fn reply(&mut self, text: &'static str) -> &mut Self {
+    pub(super) fn reply(&mut self, text: &'static str) -> &mut Self {
         self.event(EventKind::Reply(Cow::Borrowed(text)))
     }
 
-    fn call(&mut self, id: &'static str, tool: &'static str, args: &'static str) -> &mut Self {
+    pub(super) fn call(&mut self, id: &'static str, tool: &'static str, args: &'static str) -> &mut Self {
         let call =
             Call { id: Cow::Borrowed(id), tool: Cow::Borrowed(tool), args: Cow::Borrowed(args), input: Value::Null };
         self.event(EventKind::Call(call))
     }
 
-    fn ok(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+    pub(super) fn ok(&mut self, id: &'static str, output: &'static str) -> &mut Self {
         self.event(EventKind::Result(CallResult { call: id.into(), output: output.into(), ..CallResult::default() }))
     }
 
-    fn fails(&mut self, id: &'static str, output: &'static str) -> &mut Self {
+    pub(super) fn fails(&mut self, id: &'static str, output: &'static str) -> &mut Self {
         let failed = true;
         self.event(EventKind::Result(CallResult {
             call: id.into(),
@@ -80,16 +80,16 @@ impl Script {
         }))
     }
 
-    fn denied(&mut self, id: &'static str) -> &mut Self {
+    pub(super) fn denied(&mut self, id: &'static str) -> &mut Self {
         let denied = true;
         self.event(EventKind::Result(CallResult { call: id.into(), denied, ..CallResult::default() }))
     }
 
-    fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
+    pub(super) fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
         self.event(EventKind::Meta(meta))
     }
 
-    fn finish(&mut self) -> Draft {
+    pub(super) fn finish(&mut self) -> Draft {
         let empty = Fold::new(Header::default(), "", Options::default());
         let consumed = Consumed {
             records: self.record,
@@ -101,7 +101,7 @@ impl Script {
     }
 
     /// The body as an outline: what stands where, in few words.
-    fn outline(&mut self) -> String {
+    pub(super) fn outline(&mut self) -> String {
         outline(&self.finish())
     }
 }
@@ -164,6 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test 2>&1` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.
@@ -175,7 +176,7 @@ fn a_session() {
     Fixed. Shall I commit?
     [!user]  | "yes, with a good message"
     Done.
-    ## Add rate limiting to every endpoint, with a token bucket… @claude-code@2.1.0 #api ^p-02
+    ## Add rate limiting to every endpoint, with a… @claude-code@2.1.0 #api ^p-02
     [!user]  | "Now add rate limiting to every endpoint, with a token bucket kept for each client"
     Done too.
     "#);
@@ -207,9 +208,10 @@ fn frontmatter() {
     assert_eq!(meta.host_session.as_deref(), Some("5e55"));
     assert_eq!(meta.cursor.as_deref(), Some("r1 13 abcdef01 01234567"));
     assert_eq!(meta.participants.iter().map(ToString::to_string).collect::<Vec<_>>(), ["claude-code@2.1.0"]);
-    assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-the-keys", false));
+    assert_eq!((draft.slug.as_str(), draft.empty), ("rotate-keys", false));
     assert_eq!(meta.started.unwrap().to_string(), "2026-11-20T09:01:20Z", "the request, not what was noted before");
     insta::assert_snapshot!(outline(&draft), @r#"
+    [!summary] Rotate keys | Asked: Rotate the keys   / Result: Done.
     ## Rotate the keys @claude-code@2.1.0 #api ^p-01
     [!user]  | "rotate the keys"
     Done.
@@ -309,6 +311,7 @@ fn boundaries() {
     script.reply("Going on.").wait(1200).said("/model", PromptOrigin::Command).prompt("go on").reply("On it.");
     script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Build the parser | Asked: Build the parser (and 2 more requests)   / Result: Tables.   / Time: 1 min active, 21 min in all
     ## Build the parser @claude-code ^p-01
     [!user]  | "/clear"
     [!user]  | "build the parser"
@@ -317,10 +320,9 @@ fn boundaries() {
     [!summary]- Compaction (auto, 155,000 tokens) | Long story.
     Going on.
     [!user]  | "/model"
-    ## Go on @claude-code ^p-03
     [!user]  | "go on"
     On it.
-    ## No, use tables @claude-code ^p-04 from [[#^p-01]]
+    ## Continue: Build the parser @claude-code ^p-03 from [[#^p-01]]
     [!user] Correction | "no, use tables"
     Tables.
     "#);
@@ -338,6 +340,7 @@ fn a_branch_that_was_left_is_summed_up_where_the_next_begins() {
     script.reply("By hand, then.").event(EventKind::Bookmark { to: 3, label: "slow\u{1b}[31m one".into() });
     script.event(EventKind::Branch { to: 0, summary: None }).prompt("begin anew in other.rs").reply("Anew.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Build the parser | Asked: Build the parser (and 2 more requests)   / Result: Anew.   / Time: 1 min active
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
     Built.
@@ -361,10 +364,11 @@ fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
     script.event(EventKind::Compaction { trigger: None, tokens_before: None, summary: Some("Story.".into()) });
     script.prompt("now test it").reply("Tested.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Build the parser | Asked: Build the parser (and 1 more request)   / Result: Tested.
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
     Built.
-    ## Now test it @claude-code ^p-02
+    ## Continue: Build the parser @claude-code ^p-02
     [!user]  | "now test it"
     [!summary]- Compaction | Story.
     Tested.
@@ -382,6 +386,7 @@ fn people_stop_refuse_and_correct() {
     script.said("use httpOnly", PromptOrigin::Denial { call: "a".into() });
     script.said("and the docs", PromptOrigin::Queued).reply("Yes.").said("ls", PromptOrigin::Shell);
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Store the tokens | Asked: Store the tokens (and 4 more requests)   / Result: Yes.   / Time: 2 min active
     ## Store the tokens @claude-code ^p-01
     [!user]  | "store the tokens"
     - Write src/store.ts → ✗ denied by user ^n-001
@@ -405,6 +410,7 @@ fn what_a_person_typed_before_the_first_request_stands_above_it() {
     script.said("cargo test", PromptOrigin::Shell).call("s", "Shell", "cargo test").fails("s", "error: no such thing");
     script.prompt("please fix these").reply("Fixed.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Fix these | Asked: Fix these   / Result: Fixed.   / Checks: `cargo test` failed
     ## Fix these @claude-code ^p-01
     [!user]  | "!cargo test"
     - Shell cargo test → ✗ error: no such thing ^n-001
@@ -480,6 +486,7 @@ fn decisions_rest_on_the_step_that_asked() {
         call: Some("q".into()),
     }));
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Plan it | Asked: Plan it   / Decided: Store: SQLite
     ## Plan it @claude-code ^p-01
     [!user]  | "plan it"
     - AskUserQuestion Which store? → answered ^n-001
@@ -500,6 +507,7 @@ fn a_plan_that_is_given_as_the_request_is_told_once() {
     }));
     script.prompt("Implement the following plan:\n\n# Rotate keys\n\nOnce a day.").reply("Done.");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Rotate keys | Asked: Rotate keys   / Result: Done.   / Decided: Plan: rotate keys
     ## Rotate keys @claude-code ^p-01
     [!user]  | "Implement the following plan: /  / # Rotate keys /  / Once a day."
     [!decision] Plan: rotate keys | 
@@ -550,6 +558,7 @@ fn a_subagents_own_note() {
     assert!(!draft.empty);
     assert_eq!(draft.session.meta.title.as_deref(), Some("Review the diff"));
     insta::assert_snapshot!(outline(&draft), @r"
+    [!summary] Review the diff | Asked: You are a reviewer. Look at the diff of the day.   / Result: Fine.
     ## Review the diff @code-reviewer ^p-01
     [!context] Task | You are a reviewer. Look at the diff of the day.
     Fine.
@@ -570,6 +579,7 @@ fn tasks_are_one_list_and_no_steps() {
     script.event(EventKind::Task(task("1", "", "completed"))).event(EventKind::Task(task("3", "three", "pending")));
     script.event(EventKind::Task(task("2", "", "deleted"))).reply("done");
     insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Go | Asked: Go   / Result: done   / Open: 1 of 3 tasks (three)   / Time: 1 min active
     tasks: one [completed], three [pending]
     ## Go @claude-code ^p-01
     [!user]  | "go"
@@ -587,6 +597,7 @@ fn service_errors_are_counted_and_end_a_session() {
     let draft = script.finish();
     assert_eq!(draft.session.meta.status, Some(Status::Failed));
     insta::assert_snapshot!(outline(&draft), @r#"
+    [!summary] Go | Asked: Go   / Result: ended by an error of the model service
     ## Go @claude-code ^p-01
     [!user]  | "go"
     [!error] API Error: 529 overloaded | 3 times in a row.

@@ -15,6 +15,10 @@ pub struct Meta {
     pub session_id: Option<String>,
     /// `title`.
     pub title: Option<String>,
+    /// `aliases`: other names by which an editor finds the note.
+    pub aliases: Vec<String>,
+    /// `date`: the day it began on in the vault's zone, `2026-11-20`.
+    pub date: Option<String>,
     /// `started`, UTC.
     pub started: Option<Timestamp>,
     /// `ended`, UTC.

@@ -46,11 +46,23 @@ pub(super) fn find(note: &Note, phase: Option<&str>, old: &Piece, new: &Piece) -
     if let Some(unit) = exact(new) {
         return Some((*unit, Found::New));
     }
+    // Many editors take blanks off the ends of lines, and older versions wrote none.
+    if old != new
+        && old.callout.is_some()
+        && let Some(unit) = all.iter().filter(own).find(|unit| is_same_but_for_blanks(&unit.text(note), &old.text))
+    {
+        return Some((*unit, Found::Old));
+    }
     let edited = match &old.id {
         Some(id) => all.iter().find(|unit| unit.id(note).is_some_and(|own| own.eq_ignore_ascii_case(id))),
         None => alike(note, all.iter().filter(own), old).or_else(|| alike(note, all.iter(), old)),
     };
     edited.map(|unit| (*unit, Found::Edited))
+}
+
+/// Whether two texts differ by blanks at the ends of lines alone.
+fn is_same_but_for_blanks(one: &str, other: &str) -> bool {
+    one.lines().map(str::trim_end).eq(other.lines().map(str::trim_end))
 }
 
 /// The one callout that a person has made of `old`.

@@ -20,6 +20,7 @@ mod remove;
 mod replace;
 mod row;
 mod task;
+pub(crate) mod task_list;
 #[cfg(test)]
 mod tests;
 mod undo;

@@ -34,6 +34,11 @@ pub(super) fn block(note: &Note, top: usize) -> Result<Patch, EditError> {
     blocks_out(note, top, top + 1)
 }
 
+/// As [`unit`], for the blocks `from..to`.
+pub(super) fn blocks(note: &Note, from: usize, to: usize) -> Result<Patch, EditError> {
+    blocks_out(note, from, to)
+}
+
 /// Takes the blocks `from..to` out. Where the blocks around them would become one, an empty comment stays between.
 fn blocks_out(note: &Note, from: usize, to: usize) -> Result<Patch, EditError> {
     let blocks = note.blocks();

@@ -1,4 +1,5 @@
-//! Rows of the `tasks` fence: those that change change, in the bytes they must.
+//! Rows of the tasks: those that change change, in the bytes they must. A `tasks` fence here, checkboxes in
+//! [`super::task_list`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,6 +10,7 @@ use super::draft::Draft;
 use super::place::{self, Spot};
 use super::remove;
 use super::row::{self, Row};
+use super::task_list;
 use crate::model::Task;
 use crate::render;
 use cru_base::Span;
@@ -26,6 +28,25 @@ struct Fence {
 
 /// Sets rows; with `all` the others go.
 pub(super) fn tasks(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
+    let note = draft.note();
+    let lists = task_list::lists(note);
+    if !lists.is_empty() {
+        let known: HashSet<_> = lists.iter().flat_map(|list| list.tasks.iter().map(|(_, task)| key(task))).collect();
+        let fenced = |block: &cru_note::Block| matches!(block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+        if !note.blocks().iter().any(fenced) {
+            return task_list::set(draft, &lists, rows, all);
+        }
+        // Both forms: each task changes where it stands.
+        let (ours, others): (Vec<Task>, Vec<Task>) = rows.iter().cloned().partition(|task| known.contains(&key(task)));
+        if !ours.is_empty() {
+            task_list::set(draft, &lists, &ours, false)?;
+        }
+        return if others.is_empty() { Ok(Outcome::Done) } else { in_fences(draft, &others, false) };
+    }
+    in_fences(draft, rows, all)
+}
+
+fn in_fences(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
     let note = draft.note();
     let mut broken = None;
     let mut fences: Vec<Fence> = Vec::new();
@@ -96,7 +117,7 @@ fn make(draft: &mut Draft, rows: &[Task], broken: Option<usize>) -> Result<Outco
 }
 
 /// What a row is about: the task with an id, else the one that says this.
-fn key(task: &Task) -> (bool, &str) {
+pub(super) fn key(task: &Task) -> (bool, &str) {
     if task.id.is_empty() { (false, &task.content) } else { (true, &task.id) }
 }
 

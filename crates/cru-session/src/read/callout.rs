@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use crate::callout::fields;
 use crate::escape::{self, Words};
 use crate::field;
-use crate::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
+use crate::model::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
 use crate::time;
 use cru_base::{Diagnostic, Span};
 use cru_note::{Block, BlockKind, Note, Unquoted};
@@ -148,7 +148,18 @@ fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<D
             blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
         }
     }
-    section::items(note, &lines, &blocks, day, diagnostics)
+    let mut items = section::items(note, &lines, &blocks, day, diagnostics);
+    // Text right below the last field is one paragraph with it to the parser.
+    let begun = block.children.iter().find(|child| child.content.start < from && child.content.end > from);
+    if let Some(child) = begun.filter(|child| matches!(child.kind, BlockKind::Paragraph)) {
+        let span = Span::new(from, child.content.end);
+        let own = lines.lines().filter(|(at, _)| (span.start..span.end).contains(at)).map(|(_, line)| line);
+        let text = escape::inner_unprose(&own.collect::<Vec<_>>().join("\n"));
+        if !text.trim().is_empty() {
+            items.insert(0, Item::Prose(Prose { id: None, text, span }));
+        }
+    }
+    items
 }
 
 /// `@agent@version (model)`.

@@ -44,6 +44,8 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         kind: string("type"),
         session_id: string("session_id"),
         title: string("title"),
+        aliases: list("aliases").map(str::to_owned).collect(),
+        date: string("date"),
         started,
         ended,
         status,

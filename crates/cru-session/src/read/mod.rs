@@ -19,6 +19,8 @@ use cru_note::Note;
 use super::model::{Link, Meta, Phase, Session};
 
 pub use damage::damage;
+#[cfg(test)]
+pub(crate) use section::inherit;
 pub use section::is_header;
 
 /// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].

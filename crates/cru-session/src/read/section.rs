@@ -3,8 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::model::{Agent, Fence, Item, Phase, Prose, Session, Tasks};
-use crate::{escape, time};
+use crate::model::{Agent, Fence, Item, Phase, Prose, Session, Task, Tasks};
+use crate::op::task_list;
+use crate::{escape, task_line, time};
 use cru_base::{Diagnostic, Span, threads};
 use cru_note::edit::SEPARATOR;
 use cru_note::heading::Tail;
@@ -80,7 +81,24 @@ pub(super) fn join(parts: impl IntoIterator<Item = Sections>) -> (Session, Vec<D
         }
     }
     name_phases(&mut session.phases);
+    inherit(&mut session.phases);
     (session, diagnostics)
+}
+
+/// A heading names agent and channel where they change: a phase with an id of its own, by which it is no mere section of
+/// prose, has those of the phase before it.
+pub(crate) fn inherit(phases: &mut [Phase]) {
+    let (mut agent, mut channel) = (None, None);
+    for phase in phases.iter_mut().filter(|phase| phase.level == 2 && phase.id_written) {
+        match &phase.agent {
+            Some(own) => agent = Some(own.clone()),
+            None => phase.agent.clone_from(&agent),
+        }
+        match &phase.channel {
+            Some(own) => channel = Some(own.clone()),
+            None => phase.channel.clone_from(&channel),
+        }
+    }
 }
 
 /// What stands before the first phase, and the note's own heading.
@@ -233,25 +251,47 @@ struct Walk<'a> {
     items: Vec<Item>,
     prose: Vec<&'a Block>,
     day: Option<jiff::civil::Date>,
-    /// A `**Tool calls:**` line was the last thing seen.
-    header: bool,
+    /// The line that names the list below it, where that was the last thing seen.
+    above: Above,
     /// Nothing stands below the phase's heading so far.
     fresh: bool,
     /// No items are wanted.
     shallow: bool,
 }
 
+/// What a line says of the list below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Above {
+    #[default]
+    Nothing,
+    /// `**Tool calls:**`
+    Steps,
+    /// `**Tasks:**`
+    Tasks,
+}
+
 impl<'a> Walk<'a> {
     fn new(note: &'a Note, within: Option<&'a Unquoted>) -> Self {
         let (diagnostics, memory, items, prose) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { note, within, diagnostics, memory, items, prose, day: None, header: false, fresh: false, shallow: false }
+        Self {
+            note,
+            within,
+            diagnostics,
+            memory,
+            items,
+            prose,
+            day: None,
+            above: Above::Nothing,
+            fresh: false,
+            shallow: false,
+        }
     }
 
     /// A phase begins.
     fn begin(&mut self, started: Option<jiff::Timestamp>) {
         self.day = started.map(time::date);
         self.fresh = true;
-        self.header = false;
+        self.above = Above::Nothing;
     }
 
     const fn past_line(&mut self) {
@@ -276,13 +316,18 @@ impl<'a> Walk<'a> {
         if self.shallow {
             return;
         }
-        let header = std::mem::take(&mut self.header);
+        let above = std::mem::take(&mut self.above);
+        let (header, named) = (above == Above::Steps, above == Above::Tasks);
+        if matches!(block.kind, BlockKind::Paragraph) && task_line::is_header(block.content.of(self.note.text())) {
+            self.above = if self.within.is_none() { Above::Tasks } else { Above::Nothing };
+        }
         match &block.kind {
             BlockKind::Paragraph if is_header(block.content.of(self.note.text())) => {
                 self.flush();
-                self.header = true;
+                self.above = Above::Steps;
             }
             BlockKind::Paragraph | BlockKind::List { .. } if self.report(block) => {}
+            BlockKind::List { .. } if named && self.tasks(block) => {}
             BlockKind::List { .. } => self.list(block, header),
             BlockKind::Callout { .. } => {
                 self.flush();
@@ -316,6 +361,21 @@ impl<'a> Walk<'a> {
             }
             _ => self.prose.push(block),
         }
+    }
+
+    /// A list of checkboxes below the line that names it; `false` where it holds none.
+    fn tasks(&mut self, block: &'a Block) -> bool {
+        let tasks: Vec<Task> = block.children.iter().filter_map(|item| task_list::task(self.note, item)).collect();
+        if tasks.is_empty() {
+            return false;
+        }
+        let header = self.prose.pop();
+        self.flush();
+        let start = header.map_or(block.content.start, |header| header.content.start);
+        self.items.push(Item::Tasks(Tasks { tasks, span: Span::new(start, block.content.end) }));
+        let others = block.children.iter().filter(|item| task_list::task(self.note, item).is_none());
+        self.prose.extend(others);
+        true
     }
 
     fn list(&mut self, block: &'a Block, header: bool) {

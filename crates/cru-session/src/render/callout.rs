@@ -80,7 +80,9 @@ fn user(it: &User) -> String {
     }
     let title = if it.correction && callout.title.is_empty() { "Correction" } else { &it.callout.title };
     let body = escape::quoted(&it.words, it.interpretation.as_deref());
-    shell(&callout, "user", title, &at(body, it.callout.at))
+    // What stands behind a person's words must not become a part of them.
+    let time = it.callout.at.map(|at| format!("{}At: {}", if body.is_empty() { "" } else { "\n" }, time::format(at)));
+    shell(&callout, "user", title, &format!("{body}{}", time.unwrap_or_default()))
 }
 
 /// A callout without fields of its own: its body holds them.
@@ -142,7 +144,8 @@ fn at(mut body: String, at: Option<Timestamp>) -> String {
 
 fn line(body: &mut String, text: &str) {
     if !body.is_empty() && !text.is_empty() {
-        body.push('\n');
+        // Two blanks keep the lines apart in every renderer.
+        body.push_str(if body.ends_with('\n') { "" } else { "  \n" });
     }
     body.push_str(text);
 }

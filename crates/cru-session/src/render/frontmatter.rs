@@ -4,38 +4,41 @@ use crate::model::{Meta, SubagentRef};
 use crate::time;
 use cru_note::frontmatter::{Mapping, Value, emit};
 
-/// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place.
-pub const KEYS: [&str; 26] = [
+/// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place. What
+/// people read stands first, what programs need last.
+pub const KEYS: [&str; 28] = [
     "type",
-    "session_id",
     "title",
-    "started",
-    "ended",
+    "aliases",
+    "date",
     "status",
+    "project",
+    "branch",
     "channel",
     "participants",
     "model",
+    "started",
+    "ended",
     "tokens_used",
     "cost_usd",
-    "project",
-    "branch",
+    "parent",
+    "subagents",
+    "subagent_links",
+    "tags",
     "commit",
+    "resume_point",
+    "export",
+    "session_id",
     "host",
     "host_version",
     "host_session",
     "transcript",
-    "parent",
-    "resume_point",
-    "subagents",
-    "subagent_links",
-    "tags",
-    "export",
     "cru_detail",
     "cru_cursor",
 ];
 
 /// How many of them stand behind keys of other names.
-const LAST: usize = 3;
+const LAST: usize = 8;
 
 /// The block with both `---` lines. Empty values are left out; `type` is always `session` unless it says otherwise.
 pub fn frontmatter(meta: &Meta) -> String {
@@ -57,6 +60,8 @@ fn value(meta: &Meta, key: &str) -> Option<Value> {
         "type" => Some(Value::from(meta.kind.as_deref().unwrap_or("session"))),
         "session_id" => text(&meta.session_id),
         "title" => text(&meta.title),
+        "aliases" => texts(meta.aliases.clone()),
+        "date" => text(&meta.date),
         "started" => meta.started.map(|at| Value::from(time::format(at))),
         "ended" => meta.ended.map(|at| Value::from(time::format(at))),
         "status" => meta.status.as_ref().map(|status| Value::from(status.as_str())),

@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use super::escape;
-use super::model::{Item, Phase, Prose, Session, Step, Task};
+use super::model::{Agent, Item, Phase, Prose, Session, Step, Task};
+use super::task_line::{self, TaskLine};
 use super::{step_line, time};
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 
@@ -41,19 +42,39 @@ pub fn body(session: &Session) -> String {
     for fence in &session.memory {
         append(&mut out, &fenced(&fence.info, &fence.body));
     }
+    let mut named = Named::default();
     for it in &session.phases {
-        append(&mut out, &phase(it));
+        append(&mut out, &phase_after(it, &mut named));
     }
     out
 }
 
+/// Agent and channel that the headings so far name.
+#[derive(Default)]
+struct Named<'s> {
+    agent: Option<&'s Agent>,
+    channel: Option<&'s str>,
+}
+
 /// A phase: heading, the line under it, its items.
 pub fn phase(phase: &Phase) -> String {
+    phase_after(phase, &mut Named::default())
+}
+
+/// The same behind other phases: its heading names agent and channel where they change.
+fn phase_after<'s>(phase: &'s Phase, named: &mut Named<'s>) -> String {
+    let inherits = phase.level == 2 && phase.id_written;
+    let (before_agent, before_channel) = if inherits { (named.agent, named.channel) } else { (None, None) };
+    if inherits {
+        named.agent = phase.agent.as_ref().or(named.agent);
+        named.channel = phase.channel.as_deref().or(named.channel);
+    }
     let mut out = format!("{} {}", "#".repeat(usize::from(phase.level.clamp(2, 3))), title(&phase.title));
-    if let Some(agent) = &phase.agent {
+    if let Some(agent) = phase.agent.as_ref().filter(|agent| before_agent != Some(*agent)) {
         let _ = write!(out, " @{}", label::agent(agent));
     }
-    if let Some(channel) = phase.channel.as_deref().and_then(label::channel) {
+    let channel = phase.channel.as_deref().filter(|channel| before_channel != Some(*channel));
+    if let Some(channel) = channel.and_then(label::channel) {
         let _ = write!(out, " #{channel}");
     }
     out.push('\n');
@@ -102,6 +123,8 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
         let text = match item {
             Item::Step(_) => continue,
             Item::Prose(it) => prose(it, inner),
+            // Nothing within a sub-agent's callout carries an id.
+            Item::Tasks(it) if inner => task_fence(&it.tasks),
             Item::Tasks(it) => tasks(&it.tasks),
             other => callout(other, day),
         };
@@ -146,8 +169,20 @@ pub fn step(step: &Step, day: Option<Date>) -> String {
     out
 }
 
-/// A `tasks` fence, a task a line.
+/// A list of checkboxes; a `tasks` fence where a line cannot say all of a task.
 pub fn tasks(tasks: &[Task]) -> String {
+    let lines: Option<Vec<TaskLine>> = tasks.iter().map(task_line::format).collect();
+    match lines.filter(|lines| !lines.is_empty()) {
+        Some(lines) => {
+            let lines = lines.iter().map(|line| format!("- {}\n", line.line()));
+            format!("{}\n{}", task_line::HEADER, lines.collect::<String>())
+        }
+        None => task_fence(tasks),
+    }
+}
+
+/// A `tasks` fence, a task a line.
+fn task_fence(tasks: &[Task]) -> String {
     let rows: Vec<String> = tasks.iter().filter_map(|task| serde_json::to_string(task).ok()).collect();
     let body = if rows.is_empty() { "[]".to_owned() } else { format!("[\n  {}\n]", rows.join(",\n  ")) };
     fenced("tasks", &body)

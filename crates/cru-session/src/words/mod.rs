@@ -5,6 +5,8 @@
 //! said ([`quote`]), and only a title may lose words at its beginning. The words that the rules know are data, a file for
 //! each language and purpose (`lists/`).
 
+mod choice;
+pub mod done;
 pub mod list;
 pub mod pasted;
 pub mod quote;
@@ -13,6 +15,7 @@ pub mod shorten;
 pub mod summary;
 pub mod title;
 
+pub use done::DoneWords;
 pub use quote::quote;
 pub use summary::summary;
 pub use title::Title;

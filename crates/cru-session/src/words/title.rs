@@ -9,13 +9,15 @@ use cru_base::text::{fold_whitespace, sanitise};
 use super::list::{ASKING, FILLER, NEGATION, PERSONA, STOP, TASK_HEADING, VAGUE, is_unspaced};
 use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
-use super::shorten::{at_word, path, without_queries};
+use super::shorten::{at_sentence, at_word, path, without_queries};
+
+pub use super::choice::{choose, heading, is_code, name_part, of_commit, of_document, of_plan};
 
 /// Characters a title may have.
-pub const MAX: usize = 60;
+pub const MAX: usize = 80;
 
 /// Bytes of a prompt that are looked at: what stands further down was pasted.
-const SEEN: usize = 8_000;
+pub(super) const SEEN: usize = 8_000;
 /// Lines with words that are looked at.
 const LINES: usize = 4;
 /// Characters that filler must leave.
@@ -43,23 +45,43 @@ impl Title {
 ///
 /// Of its sentences it is the first that names something.
 pub fn of(prompt: &str) -> Option<Title> {
+    all_of(prompt).into_iter().next()
+}
+
+/// The titles that the sentences of `prompt` give, best first: those that name something, of these the ones that forbid
+/// nothing first, in their order.
+pub fn all_of(prompt: &str) -> Vec<Title> {
     let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
     let prompt = without_queries(&prompt);
     let prompt = unwrapped(unmarked(&prompt));
     let lines = lines(below_task(prompt));
-    let candidates: Vec<Candidate> = lines.iter().flat_map(|line| sentences(line)).take(MOST).map(candidate).collect();
-    // The first that names something. Which of several is meant most, no list of verbs can tell.
-    let states = candidates.iter().find(|it| it.tells && !it.forbids);
-    let any = || candidates.iter().find(|it| it.tells);
-    let best = states.or_else(any).or(candidates.first())?;
-    let text = polished(best);
-    (!text.is_empty()).then_some(Title { text, tells: best.tells })
+    let mut candidates: Vec<Candidate> =
+        lines.iter().flat_map(|line| sentences(line)).take(MOST).map(candidate).collect();
+    // Which of several is meant most, no list of verbs can tell.
+    candidates.sort_by_key(|it| match (it.tells, it.forbids) {
+        (true, false) => 0,
+        (true, true) => 1,
+        (false, _) => 2,
+    });
+    let titles = candidates.iter().map(|it| Title { text: polished(it), tells: it.tells });
+    titles.filter(|title| !title.text.is_empty()).collect()
 }
 
 /// Whether words name something: two words at least that are neither function words nor vague.
 pub fn tells(words: &str) -> bool {
     let unspaced = words.chars().filter(|c| is_unspaced(*c)).count();
     unspaced >= 4 || content(words).nth(1).is_some()
+}
+
+/// The first sentences of a request on one line of at most `max` characters, without what opens it and says nothing.
+/// Empty where there are no words.
+pub fn request(prompt: &str, max: usize) -> String {
+    let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
+    let prompt = without_queries(&prompt);
+    let lines = lines(below_task(unwrapped(unmarked(&prompt))));
+    let whole = lines.join(" ");
+    let (text, _) = without_filler(&whole);
+    at_sentence(&capital(text), max).into_owned()
 }
 
 /// A title from a command line: `Command /review src`.
@@ -76,7 +98,7 @@ pub fn given(text: &str) -> Option<String> {
 }
 
 /// The words that name something, in order. A word that denies or counts names nothing, but it stays.
-fn content(words: &str) -> impl Iterator<Item = &str> {
+pub(super) fn content(words: &str) -> impl Iterator<Item = &str> {
     let parts = words.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
     let parts = parts.map(|word| word.trim_matches(['\'', '’'])).filter(|word| !word.is_empty());
     parts.filter(|word| !STOP.has(word) && !VAGUE.has(word))
@@ -131,7 +153,7 @@ fn polished(candidate: &Candidate<'_>) -> String {
 }
 
 /// With a capital first letter, but for words that are spelt otherwise on purpose (`npm`, `snake_case`).
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or("");
     let plain = first.chars().all(|c| c.is_lowercase() || matches!(c, '\'' | '’' | ',' | '-'));
     let mut chars = text.chars();
@@ -174,7 +196,7 @@ fn lines(prompt: &str) -> Vec<String> {
 }
 
 /// A line without the marks of markdown; `None` when it says nothing.
-fn line(text: &str) -> Option<String> {
+pub(super) fn line(text: &str) -> Option<String> {
     if is_mark(text) || text.starts_with('|') {
         return None;
     }
@@ -216,6 +238,14 @@ pub fn unmarked(words: &str) -> &str {
 pub fn is_label(line: &str) -> bool {
     let label = line.trim().trim_start_matches('#').trim();
     ["user input", "user request", "user message"].iter().any(|known| label.eq_ignore_ascii_case(known))
+}
+
+/// Whether `words` are the text of a playbook, with nothing in the place where a person's own words would be.
+pub fn is_empty_form(words: &str) -> bool {
+    let (first, rest) = words.trim_start().split_once('\n').unwrap_or((words, ""));
+    let fence = rest.trim_start().strip_prefix("```").and_then(|fence| fence.split_once('\n'));
+    let own = fence.and_then(|(_, body)| body.split_once("```")).map(|(own, _)| own);
+    is_label(first) && own.is_some_and(|own| own.trim().is_empty())
 }
 
 /// The request within what some hosts put around it: a heading that says only that it is one, and a fence.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::evidence::transcripts::{Pointer, Transcripts, deeds, is_same};
+use crate::evidence::transcripts::{Pointer, Transcripts, is_same, step_keys};
 use crate::ids::Ids;
 use crate::read::legible::excerpt;
 use cru_base::{Error, Result};
@@ -98,7 +98,7 @@ fn steps_of(fold: Fold, calls: Vec<String>, session: &Session) -> Vec<(String, S
         calls.into_iter().filter_map(|call| Some((fold.step_of(&call)?, call))).collect();
     let account = fold.finish(Consumed::default()).session;
     let ids = Ids::found(&account, session);
-    let (told, there) = (deeds(&account), deeds(session));
+    let (told, there) = (step_keys(&account), step_keys(session));
     let known = |(step, call): (String, String)| {
         let now = ids.now(&step);
         // The step of another session, whose records are copied here, may have the same number.

@@ -170,7 +170,7 @@ impl Evidence for Transcripts {
             told.into_iter().map(|told| (fold.step_of(&told.call), told)).collect();
         let account = fold.finish(Consumed::default()).session;
         let ids = Ids::found(&account, session);
-        let (told, there) = (deeds(&account), deeds(session));
+        let (told, there) = (step_keys(&account), step_keys(session));
         let entry = |(id, it): (Option<String>, HeardText)| {
             let id = id?;
             let now = ids.now(&id);
@@ -189,15 +189,15 @@ impl Evidence for Transcripts {
 }
 
 /// Tool and second of a step.
-pub(crate) type Deed<'a> = (&'a str, Option<i64>);
+pub(crate) type StepKey<'a> = (&'a str, Option<i64>);
 
 /// The steps of a session by their ids.
-pub(crate) fn deeds(session: &Session) -> HashMap<&str, Deed<'_>> {
-    let deed = |step: &Step| step.time.map(Timestamp::as_second);
-    session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), deed(step))))).collect()
+pub(crate) fn step_keys(session: &Session) -> HashMap<&str, StepKey<'_>> {
+    let seconds = |step: &Step| step.time.map(Timestamp::as_second);
+    session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), seconds(step))))).collect()
 }
 
 /// Whether two steps may be the same one, as far as that is told.
-pub(crate) fn is_same(one: Deed<'_>, other: Deed<'_>) -> bool {
+pub(crate) fn is_same(one: StepKey<'_>, other: StepKey<'_>) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }

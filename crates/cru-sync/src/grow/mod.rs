@@ -92,7 +92,7 @@ impl Grower<'_> {
         let Some(id) = draft.session.meta.session_id.as_deref() else { return Ok(()) };
         let mut ids = Ids::default();
         ids.rules = self.reading.rules();
-        let text = ids.pack(render::note(&draft.session));
+        let text = ids.pack(&render::note(&draft.session));
         let mut plan = |_: &Note, known: &Known| -> Result<Plan> {
             let text = known.base.is_none().then(|| text.clone());
             Ok(Plan { base: text, label: self.label.to_owned(), ..Plan::default() })
@@ -146,7 +146,10 @@ impl Grower<'_> {
                 }
                 None => return Err(Grown::Same),
             },
-            Some((true, kept)) if kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty()) => {
+            Some((true, kept))
+                if kept.0.is_current()
+                    && (kept.0.rules == rules || (kept.0.rules.is_none() && old.draft.masked.is_empty())) =>
+            {
                 kept
             }
             Some((_, (ids, text))) => again(Some(ids.clone())).unwrap_or((ids, text)),
@@ -187,7 +190,7 @@ impl Grower<'_> {
             consumed,
             made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
-            base: Some(ids.pack(text)),
+            base: Some(ids.pack(&text)),
             label: self.label.to_owned(),
         })
     }

@@ -302,7 +302,7 @@ fn once(
     if let Some(before) = &before {
         bundled.drafts.iter_mut().filter(|draft| draft.key.agent.is_none()).for_each(|draft| before.link(draft));
     }
-    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref(), &vault.config().zone);
     let left = HashMap::new();
     let ground = Ground {
         vault,

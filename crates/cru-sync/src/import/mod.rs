@@ -242,7 +242,7 @@ fn ingest_with(
     for index in waiting {
         standings[index].settled = false;
     }
-    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref());
+    let rules = Rules::of(&vault.config().import, vault.config().channel.as_deref(), &vault.config().zone);
     let left = options.choice.leaves_out(&drafts);
     let ground = Ground {
         vault,

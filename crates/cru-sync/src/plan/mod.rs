@@ -6,6 +6,8 @@ pub(crate) mod made;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use jiff::tz::TimeZone;
+
 use crate::existing::Existing;
 use crate::plan::imported::ImportedSessions;
 use crate::plan::made::MadeNotes;
@@ -140,7 +142,7 @@ impl Plan {
             sessions.push(report);
         }
         if !new.is_empty() {
-            name(&mut new, existing, &mut names());
+            name(&mut new, existing, &mut names(), rules.zone);
         }
         link(&mut new, &mut olds, existing);
         for (row, draft) in &new {
@@ -232,7 +234,7 @@ pub(crate) fn is_moved(old: &Meta, draft: &Draft) -> bool {
 }
 
 /// Names every draft: main sessions by date and words, sub-agents after the session that started them.
-fn name(new: &mut [(usize, Draft)], existing: &Existing<'_>, names: &mut Names) {
+fn name(new: &mut [(usize, Draft)], existing: &Existing<'_>, names: &mut Names, zone: &TimeZone) {
     let by_key: HashMap<StreamKey, usize> =
         new.iter().enumerate().map(|(index, (_, draft))| (draft.key.clone(), index)).collect();
     let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -246,7 +248,7 @@ fn name(new: &mut [(usize, Draft)], existing: &Existing<'_>, names: &mut Names) 
     }
     loop {
         while let Some(index) = queue.pop_front() {
-            let wanted = wanted_name(new, index, &by_key, existing);
+            let wanted = wanted_name(new, index, &by_key, existing, zone);
             if let Some((_, draft)) = new.get_mut(index) {
                 draft.name(&names.claim(&wanted));
             }
@@ -263,9 +265,10 @@ fn wanted_name(
     index: usize,
     by_key: &HashMap<StreamKey, usize>,
     existing: &Existing<'_>,
+    zone: &TimeZone,
 ) -> String {
     let Some((_, draft)) = new.get(index) else { return "session".to_owned() };
-    let own = || session_name(draft.start(), &draft.slug);
+    let own = || session_name(draft.start(), &draft.slug, zone);
     let (Some(agent), Some(parent)) = (&draft.agent, &draft.parent) else { return own() };
     let named = by_key.get(parent).and_then(|&at| new.get(at)).and_then(|(_, it)| it.session.meta.session_id.clone());
     named.or_else(|| existing.stem(parent)).and_then(|parent| child_name(&parent, &agent.name)).unwrap_or_else(own)
@@ -315,11 +318,14 @@ pub(crate) struct Rules<'a> {
     channel: Option<&'a str>,
     /// For sessions that name no channel.
     fallback: Option<&'a str>,
+    /// Whose dates notes have.
+    zone: &'a TimeZone,
 }
 
 impl<'a> Rules<'a> {
-    pub(crate) fn of(config: &'a ImportConfig, fallback: Option<&'a str>) -> Self {
+    pub(crate) fn of(config: &'a ImportConfig, fallback: Option<&'a str>, zone: &'a TimeZone) -> Self {
         Self {
+            zone,
             ids: config.exclude.iter().map(String::as_str).collect(),
             // What is no glob can still be an id.
             projects: config.exclude.iter().filter_map(|glob| Globs::new(&[glob.as_str()]).ok()).collect(),
@@ -338,6 +344,7 @@ impl<'a> Rules<'a> {
     }
 
     pub(crate) fn apply(&self, draft: &mut Draft) {
+        draft.set_date(self.zone);
         if let (Some(agent), None) = (&self.agent, &draft.agent) {
             draft.set_agent(agent);
         }

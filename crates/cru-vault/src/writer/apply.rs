@@ -4,24 +4,24 @@ use std::rc::Rc;
 
 use super::heal::Todo;
 use crate::change::between;
-use crate::operations::Deed;
+use crate::operations::WrittenOperation;
 use cru_note::Note;
 use cru_session::op::{self, Done, Mode, Op, Outcome};
 
-/// A text with deeds done.
+/// A text with written_ops done.
 #[derive(Debug)]
 pub(super) struct Text {
     /// The text.
     pub(super) bytes: Vec<u8>,
     /// What was done, in order.
-    pub(super) deeds: Vec<Deed>,
+    pub(super) written_ops: Vec<WrittenOperation>,
     /// What became of each.
     pub(super) done: Vec<Done>,
     /// The text, where it is read already.
     note: Option<Rc<Note>>,
 }
 
-/// Why a deed could not be done.
+/// Why a written_op could not be done.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// An operation has no place.
@@ -35,7 +35,7 @@ pub(super) enum Refusal {
 impl Text {
     /// Of these bytes, with nothing done.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, deeds: Vec::new(), done: Vec::new(), note: None }
+        Self { bytes, written_ops: Vec::new(), done: Vec::new(), note: None }
     }
 
     /// Spares reading the text once more; `note` has its very bytes.
@@ -48,12 +48,12 @@ impl Text {
     pub(super) fn run(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
         let mut rest = todo;
         while let Some(next) = rest.first() {
-            if next.deed.undo.is_some() {
+            if next.written_op.undo.is_some() {
                 self.undo(next)?;
                 rest = &rest[1..];
                 continue;
             }
-            let same = |it: &&Todo| it.deed.undo.is_none() && it.mode == next.mode;
+            let same = |it: &&Todo| it.written_op.undo.is_none() && it.mode == next.mode;
             let count = rest.iter().take_while(same).count();
             self.ops(&rest[..count])?;
             rest = &rest[count..];
@@ -63,20 +63,20 @@ impl Text {
 
     fn ops(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
         let Some(mode) = todo.first().map(|first| first.mode) else { return Ok(()) };
-        let ops: Vec<Op> = todo.iter().filter_map(|it| it.deed.op.clone()).collect();
+        let ops: Vec<Op> = todo.iter().filter_map(|it| it.written_op.op.clone()).collect();
         let applied = match &self.note {
             Some(note) => op::apply_to(note, &ops, mode),
             None => op::apply(&self.bytes, &ops, mode),
         };
         let applied = applied.map_err(|(_, error)| error)?;
-        let withs = todo.iter().filter(|it| it.deed.op.is_some());
+        let withs = todo.iter().filter(|it| it.written_op.op.is_some());
         for (it, done) in withs.zip(applied.done) {
-            let mut deed = Deed { again: mode == Mode::Again, ..it.deed.clone() };
+            let mut written_op = WrittenOperation { again: mode == Mode::Again, ..it.written_op.clone() };
             // What was there already stays known by the bytes it was written with.
             if !done.edits.is_empty() {
-                deed.changes.clone_from(&done.edits);
+                written_op.changes.clone_from(&done.edits);
             }
-            self.deeds.push(deed);
+            self.written_ops.push(written_op);
             self.done.push(done);
         }
         self.put(applied.bytes);
@@ -90,19 +90,19 @@ impl Text {
 
     /// What a person has edited since stays, when it is undone once more.
     fn undo(&mut self, todo: &Todo) -> Result<(), Refusal> {
-        let Some(undo) = &todo.deed.undo else { return Ok(()) };
-        let mut deed = Deed { again: todo.mode == Mode::Again, ..todo.deed.clone() };
+        let Some(undo) = &todo.written_op.undo else { return Ok(()) };
+        let mut written_op = WrittenOperation { again: todo.mode == Mode::Again, ..todo.written_op.clone() };
         let outcome = match op::undo(&self.bytes, &undo.changes) {
             Ok(bytes) => {
-                deed.changes = between(&self.bytes, &bytes);
+                written_op.changes = between(&self.bytes, &bytes);
                 self.put(bytes);
                 Outcome::Done
             }
             Err(_) if todo.mode == Mode::Again => Outcome::Gone,
             Err(error) => return Err(Refusal::Undo(undo.revision, error)),
         };
-        self.done.push(Done { outcome, edits: deed.changes.clone() });
-        self.deeds.push(deed);
+        self.done.push(Done { outcome, edits: written_op.changes.clone() });
+        self.written_ops.push(written_op);
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use super::heal::{self, Todo};
 use super::{Known, Plan, Writer, Written, cursor, keep};
 use crate::VaultPath;
 use crate::journal::Journal;
-use crate::operations::{Base, Deed, Operations, Record, Undo};
+use crate::operations::{Base, Operations, Record, Undo, WrittenOperation};
 use crate::state;
 use cru_base::files::{Displaced, Prepared, Stable};
 use cru_base::{Error, Result, files};
@@ -208,10 +208,10 @@ impl<'a> Attempt<'a> {
         };
         text.run(&todo).map_err(|refusal| self.refusal(&refusal))?;
         let again = text.done.iter().filter(|done| done.outcome != Outcome::Present).count();
-        let stale = text.deeds.len();
+        let stale = text.written_ops.len();
         if bringing.is_some() {
             // Should the note not get this text, all of it may be there already.
-            text.deeds.iter_mut().for_each(|deed| deed.again = true);
+            text.written_ops.iter_mut().for_each(|written_op| written_op.again = true);
         }
         let total = disk.cursor.as_ref().map_or(0, |cursor| cursor.revision);
         let known = self.known(&records, total > logged);
@@ -235,7 +235,7 @@ impl<'a> Attempt<'a> {
         let next = logged.max(total).max(on_disk) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
-        self.mine.extend(text.deeds[stale..].iter().map(|deed| deed.id.clone()));
+        self.mine.extend(text.written_ops[stale..].iter().map(|written_op| written_op.id.clone()));
         let moved = match &disk.cursor {
             Some(cursor) => !cursor.same_records(&place),
             None => job.plan.cursor.is_some(),
@@ -437,13 +437,13 @@ impl<'a> Attempt<'a> {
     fn record(&self, newest: Option<&Record>, plan: &Plan, text: &Text, stale: usize) -> Record {
         let mut consumed = newest.map(|newest| newest.consumed.clone()).unwrap_or_default();
         consumed.extend(plan.consumed.clone());
-        let label = if text.deeds.len() == stale && stale > 0 { "again" } else { self.label.as_str() };
+        let label = if text.written_ops.len() == stale && stale > 0 { "again" } else { self.label.as_str() };
         Record {
             revision: 0,
             time: self.writer.now,
             label: if plan.label.is_empty() { label.to_owned() } else { plan.label.clone() },
             note: self.note.to_string(),
-            ops: text.deeds.clone(),
+            ops: text.written_ops.clone(),
             consumed,
             made: plan.made.clone(),
             base: newest.and_then(|newest| newest.base.clone()),
@@ -519,15 +519,15 @@ impl<'a> Attempt<'a> {
 
     /// What this call wants and a note from elsewhere, that came between its attempts, may not have.
     fn unseen(&self, records: &[Record]) -> Vec<Todo> {
-        let deeds = records.last().map(|newest| newest.ops.as_slice()).unwrap_or_default();
-        let mine = deeds.iter().filter(|deed| self.mine.contains(&deed.id));
-        mine.map(|deed| Todo { deed: deed.clone(), mode: Mode::Again }).collect()
+        let written_ops = records.last().map(|newest| newest.ops.as_slice()).unwrap_or_default();
+        let mine = written_ops.iter().filter(|written_op| self.mine.contains(&written_op.id));
+        mine.map(|written_op| Todo { written_op: written_op.clone(), mode: Mode::Again }).collect()
     }
 
     /// What became of what this call wanted.
     fn done(&self, text: &Text) -> Vec<Done> {
-        let all = text.deeds.iter().zip(&text.done);
-        all.filter(|(deed, _)| self.mine.contains(&deed.id)).map(|(_, done)| done.clone()).collect()
+        let all = text.written_ops.iter().zip(&text.done);
+        all.filter(|(written_op, _)| self.mine.contains(&written_op.id)).map(|(_, done)| done.clone()).collect()
     }
 }
 
@@ -571,17 +571,18 @@ fn is_at(record: &Record, place: &Cursor) -> bool {
     record.cursor.as_deref().and_then(Cursor::parse).is_some_and(|cursor| cursor.same_records(place))
 }
 
-/// New deeds of revision `next`, to be done for the first time.
+/// New written_ops of revision `next`, to be done for the first time.
 fn first(new: &[New], next: u64) -> Vec<Todo> {
-    let deed = |(index, new): (usize, &New)| {
-        let mut deed = Deed { id: format!("{next}.{index}"), first: next, ..Deed::default() };
+    let written_op = |(index, new): (usize, &New)| {
+        let mut written_op =
+            WrittenOperation { id: format!("{next}.{index}"), first: next, ..WrittenOperation::default() };
         match new {
-            New::Op(op) => deed.op = Some(op.clone()),
-            New::Undo(undo) => deed.undo = Some(undo.clone()),
+            New::Op(op) => written_op.op = Some(op.clone()),
+            New::Undo(undo) => written_op.undo = Some(undo.clone()),
         }
-        Todo { deed, mode: Mode::First }
+        Todo { written_op, mode: Mode::First }
     };
-    new.iter().enumerate().map(deed).collect()
+    new.iter().enumerate().map(written_op).collect()
 }
 
 /// What the newest records say, but for the base.

@@ -15,11 +15,15 @@ pub(super) fn renumber(todo: &mut [Todo], text: &str) {
     let mut ids: HashSet<String> = taken.keys().map(|&id| id.to_owned()).collect();
     let again = |it: &&mut Todo| it.mode == Mode::Again;
     ids.extend(
-        todo.iter().flat_map(|it| it.deed.op.iter()).flat_map(added).filter_map(id_of).map(|(id, _)| id.to_owned()),
+        todo.iter()
+            .flat_map(|it| it.written_op.op.iter())
+            .flat_map(added)
+            .filter_map(id_of)
+            .map(|(id, _)| id.to_owned()),
     );
     let mut names: HashMap<String, String> = HashMap::new();
     for it in todo.iter_mut().filter(again) {
-        let Some(op) = &mut it.deed.op else { continue };
+        let Some(op) = &mut it.written_op.op else { continue };
         let clashes: Vec<String> = added(op)
             .filter_map(id_of)
             .filter(|(id, line)| taken.get(id).is_some_and(|other| other != line) && !names.contains_key(*id))

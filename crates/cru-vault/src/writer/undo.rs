@@ -7,7 +7,7 @@ use super::attempt::{Job, New};
 use super::heal;
 use super::{Plan, Writer};
 use crate::VaultPath;
-use crate::operations::{Deed, Operations, Record, Undo};
+use crate::operations::{Operations, Record, Undo, WrittenOperation};
 use cru_base::{Error, Result};
 use cru_note::Note;
 use cru_session::op::{Change, Op};
@@ -93,13 +93,14 @@ fn take_back(note: &Note, undos: &[Undo]) -> Result<String> {
 
 /// The writes that are meant, newest first, and how each is taken back.
 fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
-    let deeds = heal::deeds(records);
-    let undone = heal::undone(&deeds, u64::MAX);
+    let written_ops = heal::written_ops(records);
+    let undone = heal::undone(&written_ops, u64::MAX);
     let mut chosen = Vec::new();
     for past in past(records).into_iter().rev() {
-        let from = deeds.partition_point(|deed| deed.first < past.revision);
-        let own: Vec<&Deed> = deeds[from..].iter().take_while(|deed| deed.first == past.revision).collect();
-        let is_undo = own.iter().all(|deed| deed.undo.is_some());
+        let from = written_ops.partition_point(|written_op| written_op.first < past.revision);
+        let own: Vec<&WrittenOperation> =
+            written_ops[from..].iter().take_while(|written_op| written_op.first == past.revision).collect();
+        let is_undo = own.iter().all(|written_op| written_op.undo.is_some());
         let meant = match which {
             Which::Newest(count) => !is_undo && !past.undone && chosen.len() < count,
             Which::Revision(revision) => past.revision == revision,
@@ -111,9 +112,10 @@ fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
             return Err(Error::no(format!("r{} is undone already", past.revision))
                 .with_hint("`cru undo --list` shows which write undid it"));
         }
-        let own: Vec<&Deed> = own.into_iter().filter(|deed| !undone.contains(deed.id.as_str())).collect();
-        let changes: Vec<Change> = own.iter().flat_map(|deed| deed.changes.clone()).collect();
-        let of = own.iter().map(|deed| deed.id.clone()).collect();
+        let own: Vec<&WrittenOperation> =
+            own.into_iter().filter(|written_op| !undone.contains(written_op.id.as_str())).collect();
+        let changes: Vec<Change> = own.iter().flat_map(|written_op| written_op.changes.clone()).collect();
+        let of = own.iter().map(|written_op| written_op.id.clone()).collect();
         chosen.push((Undo { revision: past.revision, of, changes }, past));
     }
     if chosen.is_empty() {
@@ -129,25 +131,25 @@ fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
 
 /// The writes that did something new.
 fn past(records: &[Record]) -> Vec<Past> {
-    let deeds = heal::deeds(records);
-    let undone = heal::undone(&deeds, u64::MAX);
+    let written_ops = heal::written_ops(records);
+    let undone = heal::undone(&written_ops, u64::MAX);
     let of = |record: &Record| {
-        let own: Vec<&Deed> = record.new_deeds().collect();
+        let own: Vec<&WrittenOperation> = record.new_operations().collect();
         (!own.is_empty()).then(|| Past {
             revision: record.revision,
             time: record.time,
             label: record.label.clone(),
-            what: own.iter().map(|deed| what(deed)).collect(),
-            undone: own.iter().all(|deed| undone.contains(deed.id.as_str())),
+            what: own.iter().map(|written_op| what(written_op)).collect(),
+            undone: own.iter().all(|written_op| undone.contains(written_op.id.as_str())),
         })
     };
     records.iter().filter_map(of).collect()
 }
 
-/// What a deed did, for people: the first words of what it wrote.
-fn what(deed: &Deed) -> String {
+/// What a written_op did, for people: the first words of what it wrote.
+fn what(written_op: &WrittenOperation) -> String {
     let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
-    match (&deed.op, &deed.undo) {
+    match (&written_op.op, &written_op.undo) {
         (Some(Op::Append { text, .. } | Op::InsertAfter { text, .. }), _) => {
             first(text.trim_start_matches("**Tool calls:**"))
         }

@@ -1,134 +1,138 @@
-//! Groups phases into chapters: what was done together becomes one step.
+//! Groups turns into chapters: what was done together becomes one step.
 //!
-//! Phases that a person or agent declared (`## Research @planner`) stay as they are. Phases that an import made of
-//! prompts are put together: talk and looking around go to their neighbour, phases that change the same files become
-//! one, and where too many remain the lightest neighbours are joined.
+//! Phases that a person or agent declared (`## Research @planner`) stay as they are. Turns of phases that an import made
+//! of prompts are put together: talk, corrections and looking around go to their neighbour, small turns that change the
+//! same files become one, and where too many remain the lightest neighbours are joined.
 
-use rayon::prelude::*;
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-use super::deed::Deed;
-use super::kind::DeedKind;
-use super::request;
-use cru_graph::FinalPath;
-use cru_session::{Item, Phase, Session, User};
+use super::unit::{Entry, Unit};
+use cru_session::{Item, Phase, User};
 
 /// How many chapters a workflow has at most, declared ones aside.
 const MAX_CHAPTERS: usize = 14;
-/// Weight up to which a phase is a small change.
+/// Weight up to which a turn is a small change.
 const SMALL: usize = 9;
-/// How many phases become one chapter because they change the same files.
+/// How many turns become one chapter because they change the same files.
 const MAX_ALIKE: usize = 5;
 
-/// Phases that become one step.
+/// Turns that become one step.
 #[derive(Clone, Debug)]
 pub(super) struct Chapter<'a> {
-    /// Level-2 phases, in order.
-    pub phases: Vec<Digest<'a>>,
-}
-
-/// A level-2 phase in short, sub-phases included.
-#[derive(Clone, Debug)]
-pub(super) struct Digest<'a> {
-    /// Index into the session's phases.
-    pub index: usize,
-    /// How much was done.
-    pub weight: usize,
-    /// Whether anything was looked at.
-    pub looked: bool,
-    /// Whether its heading is somebody's own, not made from a prompt.
-    pub declared: bool,
-    /// Whether the request says nothing by itself: "continue".
-    pub talk: bool,
-    /// Files it wrote, where its heading is nobody's own.
-    pub written: BTreeSet<Cow<'a, str>>,
-    /// Kinds of commands that it ran there: `cargo test`.
-    pub ran: BTreeSet<String>,
-    /// The phase.
-    pub phase: &'a Phase,
+    /// In order.
+    pub units: Vec<Unit<'a>>,
 }
 
 impl Chapter<'_> {
-    /// The phase in which most was done.
+    /// The turn in which most was done.
     pub(super) fn lead(&self) -> usize {
         let mut best = 0;
-        for (at, phase) in self.phases.iter().enumerate() {
-            let rank = |digest: &Digest<'_>| (!digest.talk, digest.weight);
-            if self.phases.get(best).is_some_and(|lead| rank(phase) > rank(lead)) {
+        for (at, unit) in self.units.iter().enumerate() {
+            let rank = |unit: &Unit<'_>| (unit.weight > 0 && !unit.talk && !unit.corrects, unit.weight);
+            if self.units.get(best).is_some_and(|lead| rank(unit) > rank(lead)) {
                 best = at;
             }
+        }
+        // What an answer lets go on was asked for before.
+        while best > 0 && self.units.get(best).is_some_and(|unit| unit.answers) {
+            best -= 1;
         }
         best
     }
 
     fn weight(&self) -> usize {
-        self.phases.iter().map(|digest| digest.weight).sum()
+        self.units.iter().map(|unit| unit.weight).sum()
     }
 
-    fn declared(&self) -> bool {
-        self.phases.iter().any(|digest| digest.declared)
+    /// Whether its heading is somebody's own.
+    pub(super) fn declared(&self) -> bool {
+        self.units.iter().any(|unit| unit.declared)
     }
 }
 
-/// The chapters of the final path.
-pub(super) fn chapters<'a>(session: &'a Session, path: &FinalPath, deeds: &[Vec<Deed<'a>>]) -> Vec<Chapter<'a>> {
-    let children = children(session);
-    let tops = path.tops.par_iter();
-    let mut digests: Vec<Digest<'_>> =
-        tops.map(|&index| digest(session, path, index, &children[index], deeds)).collect();
-    digests.retain(|digest| digest.weight > 0 || digest.looked);
+/// The chapters of a session's turns.
+pub(super) fn chapters(units: Vec<Unit<'_>>) -> Vec<Chapter<'_>> {
     // Where nothing was ever changed, looking around is the work.
-    let only_looks = digests.iter().all(|digest| digest.weight == 0);
+    let only_looks = units.iter().all(|unit| unit.weight == 0);
     let mut chapters: Vec<Chapter<'_>> = Vec::new();
-    let mut waiting: Vec<Digest<'_>> = Vec::new();
-    for digest in digests {
-        if digest.declared || only_looks {
+    let mut waiting: Vec<Unit<'_>> = Vec::new();
+    for unit in units {
+        if unit.declared && unit.weight == 0 && !unit.looked {
+            continue;
+        }
+        if unit.declared || (only_looks && unit.looked) {
             flush(&mut waiting, &mut chapters);
-            chapters.push(Chapter { phases: vec![digest] });
-        } else if digest.weight == 0 {
-            waiting.push(digest);
-        } else if let Some(last) = chapters.last_mut().filter(|last| waiting.is_empty() && goes_on(last, &digest)) {
-            last.phases.push(digest);
+            chapters.push(Chapter { units: vec![unit] });
+        } else if unit.corrects && waiting.is_empty() && chapters.last().is_some_and(|last| !last.declared()) {
+            chapters.last_mut().into_iter().for_each(|last| last.units.push(unit.clone()));
+        } else if unit.weight == 0 {
+            waiting.push(unit);
+        } else if let Some(last) = chapters.last_mut().filter(|last| waiting.is_empty() && goes_on(last, &unit)) {
+            last.units.push(unit);
         } else {
-            let mut phases = std::mem::take(&mut waiting);
-            phases.push(digest);
-            chapters.push(Chapter { phases });
+            let mut units = std::mem::take(&mut waiting);
+            units.push(unit);
+            chapters.push(Chapter { units });
         }
     }
     flush(&mut waiting, &mut chapters);
+    chapters.retain(|chapter| chapter.units.iter().any(|unit| unit.weight > 0 || unit.looked));
     condense(chapters)
 }
 
-/// Phases that only looked and have no work after them belong to the work before them.
-fn flush<'a>(waiting: &mut Vec<Digest<'a>>, chapters: &mut Vec<Chapter<'a>>) {
+/// Takes off the turns at the end for which nothing was done or said, and gives their requests.
+pub(super) fn idle<'a>(units: &mut Vec<Unit<'a>>) -> Vec<&'a User> {
+    let is_idle = |unit: &Unit<'_>| {
+        !unit.declared
+            && !unit.talk
+            && unit.weight == 0
+            && !unit.looked
+            && unit.all().all(|entry| matches!(entry, Entry::Request { .. } | Entry::Item(..)))
+    };
+    let kept = units.iter().rposition(|unit| !is_idle(unit)).map_or(0, |last| last + 1);
+    // Where nothing at all was done, the words are all there is.
+    if kept == 0 {
+        return Vec::new();
+    }
+    let requests = units.drain(kept..).flat_map(|unit| unit.entries).filter_map(|entry| match entry {
+        Entry::Request { user, .. } => Some(user),
+        _ => None,
+    });
+    requests.collect()
+}
+
+/// Turns that only looked and have no work after them belong to the work before them.
+fn flush<'a>(waiting: &mut Vec<Unit<'a>>, chapters: &mut Vec<Chapter<'a>>) {
     if waiting.is_empty() {
         return;
     }
     match chapters.last_mut().filter(|last| !last.declared()) {
-        Some(last) => last.phases.append(waiting),
-        None => chapters.push(Chapter { phases: std::mem::take(waiting) }),
+        Some(last) => last.units.append(waiting),
+        None => chapters.push(Chapter { units: std::mem::take(waiting) }),
     }
 }
 
-/// Whether `digest` goes on with what `chapter` did.
-fn goes_on(chapter: &Chapter<'_>, digest: &Digest<'_>) -> bool {
-    let Some(last) = chapter.phases.last() else { return false };
-    if chapter.declared() || last.phase.agent != digest.phase.agent || last.phase.channel != digest.phase.channel {
+/// Whether `unit` goes on with what `chapter` did.
+fn goes_on(chapter: &Chapter<'_>, unit: &Unit<'_>) -> bool {
+    let Some(last) = chapter.units.last() else { return false };
+    let place = |unit: &Unit<'_>| unit.phase.map(|(_, phase)| (phase.agent.clone(), phase.channel.clone()));
+    if chapter.declared() || place(last) != place(unit) {
         return false;
     }
-    if digest.talk {
+    if unit.talk {
         return true;
     }
-    let work: Vec<_> = chapter.phases.iter().filter(|digest| digest.weight > 0).collect();
-    let shared = digest.written.iter().filter(|path| work.iter().any(|other| other.written.contains(*path))).count();
+    let work: Vec<_> = chapter.units.iter().filter(|unit| unit.weight > 0).collect();
+    let written: HashSet<&str> = work.iter().flat_map(|unit| &unit.written).map(AsRef::as_ref).collect();
+    let own: HashSet<&str> = unit.written.iter().map(AsRef::as_ref).collect();
+    let shared = own.iter().filter(|path| written.contains(*path)).count();
     // A small change to the same files belongs to what it changes; much work is a step of its own.
-    let small = digest.weight <= SMALL || digest.weight * 3 <= chapter.weight();
-    let same_files = shared > 0 && shared * 2 >= digest.written.len();
+    let small = unit.weight <= SMALL || unit.weight * 3 <= chapter.weight();
+    let same_files = shared > 0 && shared * 2 >= own.len();
     // The same commands once more, and nothing changed in between.
-    let same_commands = digest.written.is_empty()
-        && !digest.ran.is_empty()
-        && digest.ran.iter().all(|key| work.iter().any(|other| other.ran.contains(key)));
+    let same_commands = own.is_empty()
+        && !unit.ran.is_empty()
+        && unit.ran.iter().all(|key| work.iter().any(|other| other.ran.contains(key)));
     small && work.len() < MAX_ALIKE && (same_files || same_commands)
 }
 
@@ -145,7 +149,7 @@ fn condense(mut chapters: Vec<Chapter<'_>>) -> Vec<Chapter<'_>> {
             };
             match joined.last_mut().filter(|last| left > MAX_CHAPTERS && fits(last)) {
                 Some(last) => {
-                    last.phases.extend(chapter.phases);
+                    last.units.extend(chapter.units);
                     left -= 1;
                 }
                 None => joined.push(chapter),
@@ -162,85 +166,12 @@ fn condense(mut chapters: Vec<Chapter<'_>>) -> Vec<Chapter<'_>> {
     chapters
 }
 
-/// For each phase the phases below it, at any depth.
-pub(super) fn children(session: &Session) -> Vec<Vec<usize>> {
-    let mut children = vec![Vec::new(); session.phases.len()];
-    for (index, phase) in session.phases.iter().enumerate() {
-        if let Some(parent) = phase.parent.filter(|&parent| parent < index) {
-            children[parent].push(index);
-        }
-    }
-    children
-}
-
-fn digest<'a>(
-    session: &'a Session,
-    path: &FinalPath,
-    index: usize,
-    children: &[usize],
-    deeds: &[Vec<Deed<'a>>],
-) -> Digest<'a> {
-    let phase = &session.phases[index];
-    let words = prompt(phase);
-    let talk = words.is_some_and(|user| request::is_talk(&user.words));
-    let mut digest = Digest {
-        index,
-        weight: 0,
-        looked: false,
-        declared: !is_from_prompt(phase),
-        talk,
-        written: BTreeSet::new(),
-        ran: BTreeSet::new(),
-        phase,
-    };
-    for &part in std::iter::once(&index).chain(children) {
-        let items = path.items(session, part);
-        for deed in deeds.get(part).map_or(&[][..], Vec::as_slice) {
-            digest.looked = true;
-            digest.weight += weight(deed);
-            // Nothing goes on with a phase of somebody's own.
-            if digest.declared {
-                continue;
-            }
-            if deed.shell && deed.tells() {
-                digest.ran.insert(deed.key().to_owned());
-            }
-            if deed.succeeded() {
-                digest.written.extend(deed.writes.iter().cloned());
-            }
-        }
-        digest.weight += items
-            .iter()
-            .map(|item| match item {
-                Item::Decision(_) | Item::Subagent(_) => 3,
-                Item::Callout(callout) if callout.kind == "gate" => 3,
-                _ => 0,
-            })
-            .sum::<usize>();
-    }
-    digest
-}
-
-fn weight(deed: &Deed<'_>) -> usize {
-    match deed.kind {
-        DeedKind::Look => 0,
-        DeedKind::Run => 1,
-        DeedKind::Change | DeedKind::Check => 2,
-        DeedKind::Edit => 3,
-    }
-}
-
 /// What people said in a phase.
-pub(super) fn said(phase: &Phase) -> impl Iterator<Item = &User> {
+fn said(phase: &Phase) -> impl Iterator<Item = &User> {
     phase.items.iter().filter_map(|item| match item {
         Item::User(user) => Some(user),
         _ => None,
     })
-}
-
-/// What a person asked for in a phase: the first words that are more than talk, else the first.
-pub(super) fn prompt(phase: &Phase) -> Option<&User> {
-    said(phase).find(|user| !user.correction && !request::is_talk(&user.words)).or_else(|| said(phase).next())
 }
 
 /// Letters and digits of the first `seen` characters, in lower case.
@@ -262,7 +193,7 @@ fn letters(text: &str, seen: usize) -> String {
 }
 
 /// Whether the heading was made from words that were said in the phase: then it is no better than they are.
-fn is_from_prompt(phase: &Phase) -> bool {
+pub(super) fn is_from_prompt(phase: &Phase) -> bool {
     const SEEN: usize = 8_000;
     let title: String = letters(&phase.title, SEEN).chars().take(16).collect();
     // A short title ("Build") is found in many words by chance.
@@ -280,7 +211,7 @@ fn is_from_prompt(phase: &Phase) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cru_session::{FileRef, Step};
+    use cru_session::{FileRef, Session, Step};
 
     fn phase(words: &str, writes: &[&str]) -> Phase {
         let user = User { words: words.into(), ..User::default() };
@@ -294,9 +225,8 @@ mod tests {
 
     fn sizes(phases: Vec<Phase>) -> Vec<usize> {
         let session = Session { phases, ..Session::default() };
-        let path = FinalPath::of(&session);
-        let deeds = crate::codify::deed::of_phases(&session, &path);
-        chapters(&session, &path, &deeds).iter().map(|chapter| chapter.phases.len()).collect()
+        let path = cru_graph::FinalPath::of(&session);
+        chapters(super::super::unit::units(&session, &path)).iter().map(|chapter| chapter.units.len()).collect()
     }
 
     #[test]
@@ -308,7 +238,7 @@ mod tests {
             phase("what is this?", &[]),
             phase("write the guide", &["guide.md"]),
         ];
-        assert_eq!(sizes(phases), [3, 1]);
+        assert_eq!(sizes(phases), [3, 2]);
     }
 
     #[test]

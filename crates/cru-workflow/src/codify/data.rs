@@ -6,22 +6,27 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::deed::Deed;
+use super::call::Call;
 use super::file::{Groups, files, groups};
 use super::file_type;
-use super::value::{label, value_type, values};
+use super::input::Inputs;
+use super::value::{value_type, values};
 use crate::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 6;
 const MAX_OUTPUTS: usize = 6;
+/// Values of people that a flow line shows.
+const MAX_GIVEN: usize = 4;
 
 /// What a step of the workflow touches, as far as the flow asks for it. No step's depends on another's.
 #[derive(Debug)]
 pub(super) struct Touched<'a> {
-    /// Values that people said who asked for it.
-    heard: Vec<&'a str>,
-    /// The values of each deed.
+    /// The values of each call.
     values: Vec<Values<'a>>,
+    /// Words of its commands, which may name what another step wrote.
+    named: Vec<&'a str>,
+    /// Values in its commands that people gave.
+    given: Vec<Operand>,
     /// Paths read before they were written.
     reads: Vec<&'a str>,
     /// Paths written.
@@ -30,7 +35,7 @@ pub(super) struct Touched<'a> {
     written: Groups<'a>,
 }
 
-/// The values of a deed.
+/// The values of a call.
 #[derive(Debug)]
 struct Values<'a> {
     /// In its command.
@@ -40,19 +45,36 @@ struct Values<'a> {
 }
 
 impl<'a> Touched<'a> {
-    /// What `deeds` touch, for which people asked with `words`.
-    pub(super) fn of(words: impl Iterator<Item = &'a str>, deeds: &'a [Deed<'_>]) -> Self {
-        let heard = words.flat_map(|words| values(words, "")).map(|(value, _)| value).collect();
-        let of_deed = |deed: &'a Deed<'_>| {
-            let used = values(deed.command(), "").map(|(value, _)| value).collect();
-            let prints = deed.shell && deed.succeeded() && deed.tells();
-            let result = deed.step.result.as_deref().filter(|_| prints);
-            Values { used, printed: result.into_iter().flat_map(|result| values(result, &deed.core)).collect() }
+    /// What `calls` touch.
+    pub(super) fn of<'c: 'a>(calls: impl Iterator<Item = &'a Call<'c>>, inputs: &Inputs) -> Self {
+        let calls: Vec<&'a Call<'c>> = calls.collect();
+        let of_call = |call: &&'a Call<'c>| {
+            let used = values(&call.text, "").map(|(value, _)| value).collect();
+            let result = call.step.result.as_deref().filter(|_| call.shell && call.succeeded());
+            Values { used, printed: result.into_iter().flat_map(|result| values(result, &call.text)).collect() }
         };
-        let (reads, writes) = files(deeds);
+        let (reads, writes) = files(&calls);
         let written = groups(&writes, MAX_OUTPUTS);
-        Self { heard, values: deeds.iter().map(of_deed).collect(), reads, writes, written }
+        let named = calls.iter().filter(|call| call.shell).flat_map(|call| &call.words).map(String::as_str).collect();
+        let given = given(&calls, inputs);
+        Self { values: calls.iter().map(of_call).collect(), named, given, reads, writes, written }
     }
+}
+
+/// Values of commands that people gave.
+fn given(calls: &[&Call<'_>], inputs: &Inputs) -> Vec<Operand> {
+    let mut given: Vec<Operand> = Vec::new();
+    for call in calls.iter().filter(|call| call.shell && call.succeeded()) {
+        if given.len() >= MAX_GIVEN {
+            break;
+        }
+        for input in inputs.used_in(&call.text, call.keeps_versions) {
+            if given.len() < MAX_GIVEN && given.iter().all(|known| known.name != input.name) {
+                given.push(input.operand());
+            }
+        }
+    }
+    given
 }
 
 /// Names given so far.
@@ -68,8 +90,8 @@ pub(super) struct Names<'a> {
     values: HashMap<&'a str, Value>,
     /// Values that were there before any step printed them.
     seen: HashSet<&'a str>,
-    /// Values that people said, and what they go by once a step has used them.
-    said: HashMap<&'a str, Option<Operand>>,
+    /// Values that people gave, with their names.
+    inputs: Option<&'a Inputs>,
 }
 
 /// A printed value.
@@ -100,24 +122,31 @@ pub(super) struct Data {
     pub outputs: Vec<Operand>,
     /// Values used that earlier steps printed.
     pub carried: Vec<Carried>,
-    /// Values used that people gave: what varies from one run to the next, with its name.
-    pub lifted: Vec<(String, Operand)>,
+    /// Values used that people gave: what varies from one run to the next.
+    pub given: Vec<Operand>,
 }
 
 impl Data {
-    /// A command with names in place of the values that belong to one run.
+    /// A command with names in place of the values that earlier steps printed.
     pub(super) fn named(&self, command: &str) -> String {
-        let carried = self.carried.iter().map(|it| (&it.value, &it.operand));
-        let lifted = self.lifted.iter().map(|(value, operand)| (value, operand));
         let mut command = command.to_owned();
-        for (value, operand) in carried.chain(lifted) {
-            command = command.replace(value.as_str(), &format!("<{}>", operand.name));
+        for it in &self.carried {
+            command = command.replace(it.value.as_str(), &format!("<{}>", it.operand.name));
         }
         command
     }
 }
 
 impl<'a> Names<'a> {
+    /// With the values that people gave.
+    pub(super) fn with(inputs: &'a Inputs) -> Self {
+        let mut names = Self { inputs: Some(inputs), ..Self::default() };
+        for input in &inputs.all {
+            names.states.insert(input.name.clone(), 1);
+        }
+        names
+    }
+
     /// A name that nothing has yet.
     fn fresh(&mut self, base: &str) -> String {
         let count = self.states.entry(base.to_owned()).or_insert(0);
@@ -125,46 +154,16 @@ impl<'a> Names<'a> {
         if *count == 1 { base.to_owned() } else { format!("{base}@{count}") }
     }
 
-    /// What a person said is not the work of a step.
-    fn hear(&mut self, values: &[&'a str]) {
-        for &value in values {
-            if !self.values.contains_key(value) {
-                self.said.entry(value).or_default();
-            }
-            self.seen.insert(value);
-        }
-    }
-
-    /// Values of this step's commands that people gave, each with the name it goes by.
-    fn lifted(&mut self, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<(String, Operand)> {
-        let mut lifted: Vec<(String, Operand)> = Vec::new();
-        let telling = deeds.iter().zip(&touched.values).filter(|(deed, _)| deed.tells() && deed.shell);
-        for (deed, Values { used, .. }) in telling {
-            for &value in used {
-                let Some(known) = self.said.get(value).cloned() else { continue };
-                if lifted.len() >= 3 || lifted.iter().any(|(other, _)| other == value) {
-                    continue;
-                }
-                let operand = known.unwrap_or_else(|| {
-                    let label = label(value, &deed.core).unwrap_or("value");
-                    Operand { name: self.fresh(label), ty: value_type(label), ..Operand::default() }
-                });
-                self.said.insert(value, Some(operand.clone()));
-                lifted.push((value.to_owned(), operand));
-            }
-        }
-        lifted
-    }
-
     /// What step `index` takes and gives; called in the order of the steps.
-    pub(super) fn data(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Data {
-        self.hear(&touched.heard);
-        let carried = self.carried(index, deeds, touched);
-        let mut data = Data { carried, lifted: self.lifted(deeds, touched), ..Data::default() };
+    pub(super) fn data(&mut self, index: usize, calls: &[&Call<'_>], touched: &Touched<'a>) -> Data {
+        let carried = self.carried(index, calls, touched);
+        let mut data = Data { carried, given: touched.given.clone(), ..Data::default() };
         let changed: HashSet<&str> = touched.writes.iter().copied().collect();
         let mut named: HashSet<usize> = HashSet::default();
         let (mut edited, mut outside): (Vec<&'a str>, Vec<&'a str>) = (Vec::new(), Vec::new());
-        for &path in &touched.reads {
+        let named_files = touched.named.iter().filter(|path| self.current.contains_key(*path)).copied();
+        let taken: Vec<&'a str> = touched.reads.iter().copied().chain(named_files).collect();
+        for path in taken {
             match self.current.get(path) {
                 Some(&operand) if data.inputs.len() < MAX_INPUTS && named.insert(operand) => {
                     data.inputs.extend(self.operands.get(operand).cloned());
@@ -175,7 +174,7 @@ impl<'a> Names<'a> {
             }
         }
         data.inputs.extend(data.carried.iter().map(|carried| carried.operand.clone()));
-        data.inputs.extend(data.lifted.iter().map(|(_, operand)| operand.clone()));
+        data.inputs.extend(data.given.iter().cloned());
         // What is changed matters more than what was only looked at.
         for paths in [&edited, &outside] {
             let room = MAX_INPUTS.saturating_sub(data.inputs.len());
@@ -213,16 +212,19 @@ impl<'a> Names<'a> {
         operands
     }
 
-    fn carried(&mut self, index: usize, deeds: &[Deed<'_>], touched: &Touched<'a>) -> Vec<Carried> {
+    fn carried(&mut self, index: usize, calls: &[&Call<'_>], touched: &Touched<'a>) -> Vec<Carried> {
         let mut carried: Vec<Carried> = Vec::new();
-        for (deed, Values { used, printed }) in deeds.iter().zip(&touched.values) {
+        for (call, Values { used, printed }) in calls.iter().zip(&touched.values) {
             for &token in used {
+                if self.inputs.is_some_and(|inputs| inputs.has(token)) {
+                    continue;
+                }
                 let Some(value) = self.values.get_mut(token) else {
                     self.seen.insert(token);
                     continue;
                 };
                 if value.step == index
-                    || !deed.tells()
+                    || !call.shell
                     || carried.len() >= 3
                     || carried.iter().any(|it| it.value == token)
                 {
@@ -255,7 +257,6 @@ pub(super) fn flow(data: &Data) -> Option<Flow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::deed::deed;
     use super::*;
     use crate::flow::write;
     use cru_session::{FileRef, Step};
@@ -275,12 +276,15 @@ mod tests {
     }
 
     fn lines(steps: &[Vec<Step>]) -> Vec<String> {
-        let deeds: Vec<Vec<_>> =
-            steps.iter().map(|steps| steps.iter().map(|step| deed(step, None)).collect()).collect();
+        let place = cru_graph::Place { phase: None, item: None };
+        let made: Vec<Vec<Call<'_>>> =
+            steps.iter().map(|steps| steps.iter().map(|step| Call::of(step, place, None)).collect()).collect();
         let mut names = Names::default();
         let mut lines = Vec::new();
-        for (index, deeds) in deeds.iter().enumerate() {
-            let data = names.data(index, deeds, &Touched::of(std::iter::empty(), deeds));
+        let touched: Vec<_> = made.iter().map(|calls| Touched::of(calls.iter(), &Inputs::default())).collect();
+        for (index, calls) in made.iter().enumerate() {
+            let calls: Vec<&Call<'_>> = calls.iter().collect();
+            let data = names.data(index, &calls, &touched[index]);
             lines.push(flow(&data).map_or(String::new(), |flow| write(&flow, "→")));
         }
         lines
@@ -320,22 +324,5 @@ mod tests {
             vec![step("Bash", "./collect job-48213-a > out.csv", "", &[], &["out.csv"])],
         ]);
         assert_eq!(lines, ["", "id::Id → out.csv::CSV"]);
-    }
-
-    #[test]
-    fn what_people_gave_is_an_input() {
-        let words = "Fetch https://example.org/data/2026.csv for ticket 4821733";
-        let steps = [
-            step("Bash", "curl -o raw.csv https://example.org/data/2026.csv", "", &[], &["raw.csv"]),
-            step("Bash", "./close 4821733", "", &[], &[]),
-        ];
-        let deeds: Vec<_> = steps.iter().map(|step| deed(step, None)).collect();
-        let mut names = Names::default();
-        let data = names.data(0, &deeds, &Touched::of(std::iter::once(words), &deeds));
-        assert_eq!(write(&flow(&data).unwrap(), "→"), "url::URL, number::Number → raw.csv::CSV");
-        assert_eq!(data.named("./close 4821733"), "./close <number>");
-        // The same value goes by the same name later.
-        let data = names.data(1, &deeds[1..], &Touched::of(std::iter::empty(), &deeds[1..]));
-        assert_eq!(data.lifted[0].1.name, "number");
     }
 }

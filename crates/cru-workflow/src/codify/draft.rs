@@ -3,16 +3,20 @@
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use rayon::prelude::*;
 
-use super::chapter::{self, Chapter};
+use super::activity::{self, Activity, Group};
+use super::call::Call;
+use super::chapter::Chapter;
 use super::data::{self, Data, Names, Touched};
-use super::deed::{Deed, deeds};
+use super::input::Inputs;
+use super::unit::Entry;
 use super::{Options, clean, request, title};
 use crate::heading::{is_agent, is_channel};
 use crate::model::{Operand, Step};
-use cru_graph::{FinalPath, plan, turn};
+use cru_graph::plan::{self, Section};
+use cru_graph::{Place, Plan};
 use cru_session::words::pasted;
 use cru_session::words::title::{self as words_title, Title};
-use cru_session::{Agent, Decision, Error, Item, Link, Phase, Session, Subagent, User};
+use cru_session::{Agent, Item, Link, Phase, Session, Subagent, User};
 
 /// A step to be.
 #[derive(Clone, Debug, Default)]
@@ -27,206 +31,283 @@ pub(super) struct Draft<'a> {
     pub agent: Option<&'a Agent>,
     /// Channel of the leading phase.
     pub channel: Option<&'a str>,
-    /// What people asked for: the words that opened its phases.
-    pub requests: Vec<&'a User>,
-    /// Every request, in order: that of phases which did nothing only where it asks for something.
-    pub asked: Vec<&'a User>,
+    /// What was said and done, in the order of the page.
+    pub entries: Vec<Entry<'a>>,
+    /// What its calls are about, where it is a part of a chapter.
+    pub activity: Option<Activity>,
+    /// What a plan or a task calls it.
+    hint: Option<String>,
+    /// The request that it opens with.
+    pub opening: Option<&'a User>,
     /// The task that a sub-agent's own session was given.
     pub task: Option<&'a str>,
-    /// The first prose: what it is about, where no person said so.
-    pub intent: Option<&'a str>,
-    /// The last prose of the last phase that did something: what it came to.
-    pub closing: Option<&'a str>,
-    /// Everything that people said.
-    pub said: Vec<&'a User>,
-    /// Corrections by people.
-    pub corrections: Vec<&'a User>,
-    /// Decisions.
-    pub decisions: Vec<&'a Decision>,
-    /// Errors that somebody wrote down.
-    pub errors: Vec<&'a Error>,
-    /// Gates: title and body.
-    pub gates: Vec<(&'a str, &'a str)>,
-    /// What was done.
-    pub deeds: Vec<Deed<'a>>,
     /// The sub-agent it is, if it is one.
     pub subagent: Option<&'a Subagent>,
     /// The phases it is made of.
-    pub phases: Vec<&'a Phase>,
+    pub phases: Vec<usize>,
     /// Links back.
     pub origin: Vec<Link>,
-    /// The phase that leads it, and whether that phase's heading is somebody's own.
-    lead: Option<(&'a Phase, bool)>,
+    /// What leads it.
+    lead: Option<Lead<'a>>,
+}
+
+/// What a chapter is called after.
+#[derive(Clone, Copy, Debug)]
+struct Lead<'a> {
+    phase: &'a Phase,
+    /// Whether its heading is somebody's own.
+    declared: bool,
+    /// Whether the phase is called after these words.
+    first: bool,
+    /// The words.
+    request: Option<&'a User>,
 }
 
 /// The drafts in document order.
-pub(super) fn drafts<'a>(
-    session: &'a Session,
-    path: &FinalPath,
-    chapters: &[Chapter<'a>],
-    mut deeds: Vec<Vec<Deed<'a>>>,
-) -> Vec<Draft<'a>> {
-    // Each phase is taken once, and its deeds with it.
-    let mut of = |index: usize| deeds.get_mut(index).map(std::mem::take).unwrap_or_default();
-    let children = chapter::children(session);
-    let mut drafts: Vec<Draft<'a>> = Vec::with_capacity(session.phases.len());
+pub(super) fn drafts<'a>(session: &'a Session, chapters: Vec<Chapter<'a>>, plan: &Plan<'a>) -> Vec<Draft<'a>> {
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    let sole = chapters.len() == 1;
+    let mut outline: Vec<Section> = Vec::new();
     for chapter in chapters {
-        let top = drafts.len();
-        let lead = chapter.lead();
-        let mut draft = Draft { level: 2, ..Draft::default() };
-        let mut below: Vec<Draft<'a>> = Vec::new();
-        if let Some(digest) = chapter.phases.get(lead) {
-            draft.agent = digest.phase.agent.as_ref();
-            draft.channel = digest.phase.channel.as_deref();
+        if let Some(own) = outline_of(&chapter, plan) {
+            outline = own;
         }
-        // Questions on the way are not asked again, unless they are all that says what the work is. What was asked for
-        // and done a phase later is.
-        let asked = |works: bool| -> Vec<&'a User> {
-            let prompts = chapter.phases.iter().filter_map(|digest| Some((digest, chapter::prompt(digest.phase)?)));
-            let counts = |(digest, user): &(&chapter::Digest<'_>, &'a User)| {
-                !works || digest.weight > 0 || !request::is_question(&user.words)
-            };
-            prompts.filter(counts).map(|(_, user)| user).collect()
-        };
-        draft.requests = asked(true);
-        if draft.requests.iter().all(|user| request::is_talk(&user.words)) {
-            draft.requests = asked(false);
-        }
-        let works = |digest: &chapter::Digest<'_>| digest.weight > 0;
-        let any_works = chapter.phases.iter().any(works);
-        for digest in &chapter.phases {
-            draft.take(session, path, digest.index, of(digest.index), &mut below);
-            let items = path.items(session, digest.index);
-            let counts = works(digest) || !any_works;
-            if counts {
-                draft.closing = closing(items).or(draft.closing);
-            }
-            let asked = items.iter().filter_map(request_in);
-            draft.asked.extend(asked.filter(|user| counts || !request::is_question(&user.words)));
-            for &child in children.get(digest.index).map_or(&[][..], Vec::as_slice) {
-                let mut nested = Draft { level: 3, parent: Some(top), ..Draft::default() };
-                let phase = &session.phases[child];
-                nested.agent = phase.agent.as_ref().or(draft.agent);
-                nested.channel = phase.channel.as_deref().or(draft.channel);
-                nested.requests = chapter::prompt(phase).into_iter().collect();
-                let mut deeper = Vec::new();
-                nested.take(session, path, child, of(child), &mut deeper);
-                let items = path.items(session, child);
-                nested.closing = closing(items);
-                nested.asked = items.iter().filter_map(request_in).collect();
-                nested.lead = Some((phase, true));
-                if !nested.is_empty() || !deeper.is_empty() {
-                    // Its place among the drafts: after the parent and what is below already.
-                    let at = top + 1 + below.len();
-                    below.push(nested);
-                    for mut sub in deeper {
-                        (sub.level, sub.parent) = (4, Some(at));
-                        below.push(sub);
-                    }
-                }
-            }
-        }
-        draft.lead = chapter.phases.get(lead).map(|digest| (digest.phase, digest.declared));
-        drafts.push(draft);
-        for mut sub in below {
-            if sub.parent.is_none() {
-                (sub.level, sub.parent) = (3, Some(top));
-            }
-            drafts.push(sub);
-        }
+        add(session, chapter, sole, &outline, &mut drafts);
     }
     drafts
 }
 
-/// The titles of the drafts of `chapters`, each there once: conditions and flows name steps by them.
-pub(super) fn titles(session: &Session, chapters: &[Chapter<'_>], drafts: &[Draft<'_>]) -> Vec<String> {
-    let sole = Some(session).filter(|_| chapters.len() == 1);
-    let title = |draft: &Draft<'_>| match (draft.subagent, draft.lead) {
-        (Some(subagent), _) => subagent_title(subagent),
-        (None, Some((phase, declared))) => phase_title(draft, phase, declared, sole),
-        (None, None) => String::new(),
+/// The sections of the plan that a chapter was given: in the words of its request, or in a plan that was agreed to.
+fn outline_of(chapter: &Chapter<'_>, plan: &Plan<'_>) -> Option<Vec<Section>> {
+    let entries = || chapter.units.iter().flat_map(|unit| &unit.entries);
+    let asked = plan.requested.iter().rev().find(|outline| {
+        entries().any(|entry| matches!(entry, Entry::Request { user, .. } if std::ptr::eq(*user, outline.request)))
+    });
+    let agreed = || {
+        plan.approved.iter().rev().find_map(|(_, decision)| {
+            let here = |entry: &Entry<'_>| {
+                matches!(entry, Entry::Item(Item::Decision(own), _) if std::ptr::eq(own, *decision))
+            };
+            entries().any(here).then(|| plan::sections(&decision.text)).filter(|sections| !sections.is_empty())
+        })
+    };
+    asked.map(|outline| outline.sections.clone()).or_else(agreed)
+}
+
+fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Section], drafts: &mut Vec<Draft<'a>>) {
+    let lead_at = chapter.lead();
+    let declared = chapter.declared();
+    let lead = chapter.units.get(lead_at).and_then(|unit| {
+        let requests = unit.entries.iter().filter_map(|entry| match entry {
+            Entry::Request { user, corrects: false } => Some(*user),
+            _ => None,
+        });
+        let request = requests.clone().find(|user| !request::is_talk(&user.words)).or_else(|| requests.clone().next());
+        let (_, phase) = unit.phase?;
+        Some(Lead { phase, declared: unit.declared, first: unit.first, request })
+    });
+    let phase = lead.map(|lead| lead.phase);
+    let task = chapter.units.iter().find_map(|unit| unit.task);
+    let base = Draft {
+        level: 2,
+        agent: phase.and_then(|phase| phase.agent.as_ref()),
+        channel: phase.and_then(|phase| phase.channel.as_deref()),
+        phases: phases(chapter.units.iter().filter_map(|unit| Some(unit.phase?.0))),
+        lead,
+        ..Draft::default()
+    };
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut parts: Vec<(usize, Vec<Entry<'a>>)> = Vec::new();
+    for unit in chapter.units {
+        entries.extend(unit.entries);
+        parts.extend(unit.parts);
+    }
+    let groups = activity::groups(entries, outline);
+    let flat = sole && !declared && parts.is_empty() && groups.len() > 1;
+    let first = drafts.len();
+    if groups.len() < 2 {
+        let entries = groups.into_iter().flat_map(|group| group.entries).collect();
+        push(session, drafts, Draft { entries, task, ..base.clone() });
+    } else if flat {
+        for group in groups {
+            let draft = of_group(&base, group, None);
+            push(session, drafts, draft);
+        }
+    } else {
+        let mut groups = groups;
+        // What opens the chapter stands above its parts.
+        let opening = groups.first_mut().map(|group| {
+            let calls = group.entries.iter().position(|entry| entry.call().is_some()).unwrap_or(0);
+            group.entries.drain(..calls).collect::<Vec<_>>()
+        });
+        push(session, drafts, Draft { entries: opening.unwrap_or_default(), task, ..base.clone() });
+        for group in groups {
+            let draft = of_group(&base, group, Some(first));
+            push(session, drafts, draft);
+        }
+    }
+    for (index, entries) in parts {
+        let Some(phase) = session.phases.get(index) else { continue };
+        let request = entries.iter().find_map(|entry| match entry {
+            Entry::Request { user, .. } => Some(*user),
+            _ => None,
+        });
+        let draft = Draft {
+            level: 3,
+            parent: Some(first),
+            agent: phase.agent.as_ref().or(base.agent),
+            channel: phase.channel.as_deref().or(base.channel),
+            phases: vec![index],
+            lead: Some(Lead { phase, declared: true, first: true, request }),
+            entries,
+            ..Draft::default()
+        };
+        if !draft.is_empty() {
+            push(session, drafts, draft);
+        }
+    }
+    // The words that ask for it stand at its beginning, whatever else was said.
+    if let Some(top) = drafts.get_mut(first) {
+        let opening = top.requests().find(|user| !request::is_talk(&user.words));
+        top.opening = opening;
+        top.task = task;
+    }
+    for draft in drafts.iter_mut().skip(first + 1).filter(|draft| draft.subagent.is_none() && draft.activity.is_none())
+    {
+        let opening = draft.requests().find(|user| !request::is_talk(&user.words));
+        draft.opening = opening;
+    }
+}
+
+/// A part of a chapter as a step.
+fn of_group<'a>(base: &Draft<'a>, group: Group<'a>, parent: Option<usize>) -> Draft<'a> {
+    let of_entry = |entry: &Entry<'a>| match entry {
+        Entry::Call(call) => call.place.phase,
+        Entry::Item(_, place) => place.phase,
+        _ => None,
+    };
+    let phases = phases(group.entries.iter().filter_map(of_entry));
+    Draft {
+        level: if parent.is_some() { 3 } else { 2 },
+        parent,
+        activity: Some(group.activity),
+        hint: group.title,
+        phases: if phases.is_empty() { base.phases.clone() } else { phases },
+        entries: group.entries,
+        ..base.clone()
+    }
+}
+
+/// Each phase once, in order.
+fn phases(of: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut phases: Vec<usize> = Vec::new();
+    for index in of {
+        if phases.last() != Some(&index) && !phases.contains(&index) {
+            phases.push(index);
+        }
+    }
+    phases
+}
+
+/// Adds a draft, and below it its sub-agents.
+fn push<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, mut draft: Draft<'a>) {
+    let id = session.meta.session_id.as_ref();
+    let link = |index: &usize| {
+        let phase = session.phases.get(*index)?;
+        Some(Link { target: clean(id?), block: Some(clean(&phase.id)), ..Link::default() })
+    };
+    draft.origin = draft.phases.iter().filter_map(link).collect();
+    let at = drafts.len();
+    let level = draft.level;
+    let origin = draft.origin.first().cloned();
+    let below: Vec<Draft<'a>> = draft
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Item(Item::Subagent(subagent), place) => {
+                Some(Draft::of_subagent(subagent, *place, session, origin.as_ref()))
+            }
+            _ => None,
+        })
+        .collect();
+    drafts.push(draft);
+    for sub in below {
+        drafts.push(Draft { level: (level + 1).min(6), parent: Some(at), ..sub });
+    }
+}
+
+/// The titles of the drafts, each there once: conditions and flows name steps by them.
+pub(super) fn titles(session: &Session, sole: bool, drafts: &[Draft<'_>]) -> Vec<String> {
+    let sole = Some(session).filter(|_| sole);
+    let title = |draft: &Draft<'_>| match (draft.subagent, draft.activity, draft.lead) {
+        (Some(subagent), ..) => subagent_title(subagent),
+        (None, Some(activity), _) => group_title(draft, activity),
+        (None, None, Some(lead)) => lead_title(draft, &lead, sole),
+        (None, None, None) => of_work(draft).unwrap_or_else(|| "Work".to_owned()),
     };
     let mut titles: Vec<String> = drafts.par_iter().map(title).collect();
+    // A part that is called as the whole says more by what was done in it.
+    for (index, draft) in drafts.iter().enumerate() {
+        let whole = draft.parent.filter(|_| draft.activity.is_some()).and_then(|parent| titles.get(parent));
+        if whole.is_some_and(|whole| *whole == titles[index])
+            && let Some(made) = of_work(draft)
+        {
+            titles[index] = clean(&made);
+        }
+    }
     make_unique(&mut titles);
     titles
 }
 
 impl<'a> Draft<'a> {
+    /// What was done.
+    pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = &Call<'a>> + Clone {
+        self.entries.iter().filter_map(Entry::call)
+    }
+
+    /// What people asked for, corrections left out.
+    pub(super) fn requests(&self) -> impl Iterator<Item = &'a User> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Request { user, corrects: false } => Some(*user),
+            _ => None,
+        })
+    }
+
+    /// Everything that people said.
+    pub(super) fn said(&self) -> impl Iterator<Item = &'a User> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Request { user, .. } => Some(*user),
+            _ => None,
+        })
+    }
+
     fn is_empty(&self) -> bool {
-        self.deeds.is_empty() && self.decisions.is_empty() && self.gates.is_empty()
+        let counts = |entry: &Entry<'_>| match entry {
+            Entry::Call(_) => true,
+            Entry::Item(Item::Decision(_) | Item::Subagent(_), _) => true,
+            Entry::Item(Item::Callout(callout), _) => callout.kind == "gate",
+            _ => false,
+        };
+        !self.entries.iter().any(counts)
     }
 
-    /// Adds what a phase holds; its sub-agents go `below`.
-    fn take(
-        &mut self,
-        session: &'a Session,
-        path: &FinalPath,
-        index: usize,
-        deeds: Vec<Deed<'a>>,
-        below: &mut Vec<Draft<'a>>,
-    ) {
-        let Some(phase) = session.phases.get(index) else { return };
-        let items = path.items(session, index);
-        self.phases.push(phase);
-        if self.deeds.is_empty() {
-            self.deeds = deeds;
-        } else {
-            self.deeds.extend(deeds);
-        }
-        let origin = session.meta.session_id.as_deref().map(|id| Link {
-            target: clean(id),
-            block: Some(phase.id.clone()),
-            ..Link::default()
-        });
-        self.origin.extend(origin.clone());
-        self.collect(items);
-        for item in items {
-            if let Item::Subagent(subagent) = item {
-                below.push(Draft::of_subagent(subagent, session, origin.as_ref()));
-            }
-        }
-    }
-
-    fn collect(&mut self, items: &'a [Item]) {
-        for item in items {
-            match item {
-                Item::User(user) => {
-                    self.said.push(user);
-                    if user.correction {
-                        self.corrections.push(user);
-                    }
-                }
-                Item::Decision(decision) if plan::is_approval(decision) => {
-                    self.gates.push((&decision.callout.title, &decision.text));
-                }
-                Item::Decision(decision) => self.decisions.push(decision),
-                Item::Error(error) => self.errors.push(error),
-                Item::Callout(callout) if callout.kind == "gate" => self.gates.push((&callout.title, &callout.body)),
-                Item::Callout(callout)
-                    if self.task.is_none() && callout.kind == "context" && callout.title == "Task" =>
-                {
-                    self.task = Some(&callout.body);
-                }
-                Item::Prose(prose) if self.intent.is_none() => self.intent = Some(&prose.text),
-                _ => {}
-            }
-        }
-    }
-
-    fn of_subagent(subagent: &'a Subagent, session: &Session, phase: Option<&Link>) -> Self {
+    fn of_subagent(subagent: &'a Subagent, place: Place, session: &Session, phase: Option<&Link>) -> Self {
         let own = subagent.link.as_ref().filter(|link| !link.target.is_empty());
         let origin =
             own.map(|link| Link { embed: false, alias: None, span: cru_base::Span::default(), ..link.clone() });
-        let mut draft = Draft {
+        let project = session.meta.project.as_deref();
+        let entry = |item: &'a Item| match item {
+            Item::Step(step) => Entry::Call(Box::new(Call::of(step, place, project))),
+            Item::User(user) => Entry::Request { user, corrects: user.correction },
+            item => Entry::Item(item, place),
+        };
+        Draft {
             agent: subagent.agent.as_ref(),
             subagent: Some(subagent),
-            deeds: deeds(&subagent.items, session.meta.project.as_deref()),
+            entries: subagent.items.iter().map(entry).collect(),
             origin: origin.or_else(|| phase.cloned()).into_iter().collect(),
             ..Draft::default()
-        };
-        draft.collect(&subagent.items);
-        draft.intent = None;
-        draft
+        }
     }
 
     /// The heading of the step; body and mark are still missing. Every step gets an agent or a channel, else it would
@@ -256,24 +337,6 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The prose with which a phase ends, if it leads to nothing more.
-fn closing(items: &[Item]) -> Option<&str> {
-    // Where the agent said nothing behind its last step, what it said last before that.
-    let last = || items.iter().rev().find_map(|item| if let Item::Prose(prose) = item { Some(prose) } else { None });
-    let prose = turn::conclusion(items.iter()).or_else(last);
-    prose
-        .map(|prose| prose.text.trim_end())
-        .filter(|text| !text.ends_with(':') && *text != cru_session::correction::INTERRUPTED)
-}
-
-/// A person's words that ask for something and are no correction.
-fn request_in(item: &Item) -> Option<&User> {
-    match item {
-        Item::User(user) if !user.correction && !request::is_talk(&user.words) => Some(user),
-        _ => None,
-    }
-}
-
 /// Whether a session is called after a request with which it ended and for which nothing was done: the work before has
 /// another name.
 pub(super) fn is_of_idle_end(session: &Session) -> bool {
@@ -296,36 +359,69 @@ fn subagent_title(subagent: &Subagent) -> String {
     named.map_or_else(|| format!("Let {} work", name.unwrap_or("the sub-agent")), |named| clean(&named))
 }
 
-/// What to call a step made of `phase`, which leads it: as the note calls it, where that names something.
-fn phase_title(draft: &Draft<'_>, phase: &Phase, declared: bool, sole: Option<&Session>) -> String {
-    let own = clean(&phase.title);
+/// What to call a part of a chapter: as the plan or task does, else after what was done.
+fn group_title(draft: &Draft<'_>, activity: Activity) -> String {
+    let hint = draft.hint.as_deref().map(|hint| title::given(strip_number(&clean(hint))));
+    if let Some(hint) = hint.filter(|hint| hint.contains(char::is_alphanumeric)) {
+        return hint;
+    }
+    let calls: Vec<&Call<'_>> = draft.calls().collect();
+    let made = match activity {
+        Activity::Explore => title::from_looks(&calls),
+        Activity::Change => title::from_files(&calls).or_else(|| title::from_commands(&calls)),
+        Activity::Verify => title::from_checks(&calls),
+        Activity::Publish => title::from_commits(&calls),
+        Activity::Mixed => {
+            let asked = draft.said().map(|user| user.words.as_str()).filter_map(words_title::of);
+            asked.filter(|title| title.tells).map(Title::into_text).next()
+        }
+    };
+    let made = made.or_else(|| of_work(draft)).unwrap_or_else(|| "Work".to_owned());
+    clean(&made)
+}
+
+/// What to call a step after what was done in it.
+fn of_work(draft: &Draft<'_>) -> Option<String> {
+    let calls: Vec<&Call<'_>> = draft.calls().collect();
+    title::from_files(&calls).or_else(|| title::from_commands(&calls)).or_else(|| title::from_looks(&calls))
+}
+
+/// What to call a step that a phase or turn leads: as the note calls it, where that names something.
+fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> String {
+    let own = clean(&lead.phase.title);
     let own = strip_number(&own);
-    if declared && own.contains(char::is_alphanumeric) {
+    if lead.declared && own.contains(char::is_alphanumeric) {
         return title::given(own);
     }
-    // Words of the phase in which most was done come first, then those of the others.
-    let lead = chapter::prompt(phase);
-    let pasted = lead.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
-    let named = Some(own).filter(|own| !pasted && words_title::tells(own)).map(str::to_owned);
+    // Words of the turn in which most was done come first, then those of the others.
+    let pasted = lead.request.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
+    let named = Some(own).filter(|own| lead.first && !pasted && words_title::tells(own)).map(str::to_owned);
     let asked = || {
-        let people = lead.into_iter().chain(draft.requests.iter().copied()).map(|user| user.words.as_str());
+        let people = lead.request.into_iter().chain(draft.requests()).map(|user| user.words.as_str());
         let titles = people.chain(draft.task).filter_map(words_title::of);
         titles.filter(|title| title.tells && !pasted).map(Title::into_text).next()
     };
+    let calls: Vec<&Call<'_>> = draft.calls().collect();
     // What a commit says of the work tells more than the log that asked for it.
-    let committed = || title::commit(&draft.deeds).filter(|_| title::commits(&draft.deeds) <= MANY_COMMITS);
+    let committed = || title::commit(&calls).filter(|_| title::commits(&calls) <= MANY_COMMITS);
     let of_session = || {
         let session = sole.filter(|session| !is_of_idle_end(session))?;
         Some(clean(session.title())).filter(|title| words_title::tells(title))
     };
-    let decided = || draft.decisions.first().map(|it| title::given(&format!("Decide: {}", clean(&it.callout.title))));
+    let decided = || {
+        draft.entries.iter().find_map(|entry| match entry {
+            Entry::Item(Item::Decision(it), _) => Some(title::given(&format!("Decide: {}", clean(&it.callout.title)))),
+            _ => None,
+        })
+    };
+    let said = || lead.request.and_then(|user| words_title::of(&user.words)).map(Title::into_text);
     let made = asked()
         .or(named)
         .or_else(committed)
         .or_else(of_session)
-        .or_else(|| title::from_files(&draft.deeds))
-        .or_else(|| title::from_commands(&draft.deeds))
+        .or_else(|| of_work(draft))
         .or_else(decided)
+        .or_else(said)
         .unwrap_or_else(|| title::given(own));
     if made.contains(char::is_alphanumeric) { clean(&made) } else { "Work".to_owned() }
 }
@@ -366,14 +462,14 @@ fn make_unique(titles: &mut [String]) {
 }
 
 /// What each draft takes and gives.
-pub(super) fn flows(drafts: &[Draft<'_>]) -> Vec<Data> {
+pub(super) fn flows(drafts: &[Draft<'_>], inputs: &Inputs) -> Vec<Data> {
     let drafted = drafts.par_iter();
-    let touched: Vec<Touched<'_>> =
-        drafted.map(|draft| Touched::of(draft.requests.iter().map(|user| user.words.as_str()), &draft.deeds)).collect();
-    let mut names = Names::default();
+    let touched: Vec<Touched<'_>> = drafted.map(|draft| Touched::of(draft.calls(), inputs)).collect();
+    let mut names = Names::with(inputs);
     let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
     for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {
-        flows.push(names.data(index, &draft.deeds, touched));
+        let calls: Vec<&Call<'_>> = draft.calls().collect();
+        flows.push(names.data(index, &calls, touched));
     }
     // Who printed a value learns only later that somebody used it.
     let carried: Vec<data::Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();

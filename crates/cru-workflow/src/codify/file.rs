@@ -4,92 +4,56 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use super::deed::Deed;
-use super::{kind, shell};
+use super::call::Call;
 
 /// Folders below which nothing is told apart, so that depth costs nothing.
 const MAX_DEPTH: usize = 12;
 
-/// Paths read before they were written, and paths written that lasted, in order of appearance, of deeds that ended well.
-pub(super) fn files<'a>(deeds: &'a [Deed<'_>]) -> (Vec<&'a str>, Vec<&'a str>) {
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+/// Paths read before they were written, and paths written that lasted, in order of appearance, of calls that ended well.
+pub(super) fn files<'a, 'c: 'a>(calls: &[&'a Call<'c>]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let (mut reads, mut writes): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let (mut read, mut written) = (HashSet::default(), HashSet::default());
     // What was committed stays, whatever is restored later.
     let mut committed = 0;
-    for deed in deeds.iter().filter(|deed| deed.succeeded()) {
-        for path in deed.reads.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
+    for call in calls.iter().filter(|call| call.succeeded()) {
+        for path in call.reads.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
             if !written.contains(path) && read.insert(path) {
                 reads.push(path);
             }
         }
-        for path in deed.writes.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
+        for path in call.writes.iter().map(AsRef::as_ref).filter(|path| !is_scratch(path)) {
             if written.insert(path) {
                 writes.push(path);
             }
         }
-        if deed.shell && restores_all(deed.command()) {
+        let back = &call.taken_back;
+        if back.all {
             for path in writes.drain(committed..) {
                 written.remove(path);
             }
-        } else if deed.shell && !writes.is_empty() && takes_back(deed.command()) {
-            take_back(deed.command(), committed, &mut writes, &mut written);
+        } else if !back.restored.is_empty() || !back.removed.is_empty() {
+            let mut at = 0;
+            writes.retain(|path| {
+                let gone = back.removed.iter().any(|word| is_named(path, word))
+                    || (at >= committed && back.restored.iter().any(|word| is_named(path, word)));
+                at += 1;
+                if gone {
+                    written.remove(path);
+                }
+                !gone
+            });
+            committed = committed.min(writes.len());
         }
-        if deed.shell && memchr::memmem::find(deed.command().as_bytes(), b"git commit").is_some() {
+        if call.commits {
             committed = writes.len();
         }
     }
     (reads, writes)
 }
 
-/// Whether a command puts every file back to what was committed.
-pub(super) fn restores_all(command: &str) -> bool {
-    let holds = |part: &str| memchr::memmem::find(command.as_bytes(), part.as_bytes()).is_some();
-    // Nearly every command is another; to cut one into words takes long.
-    holds("git ")
-        && ["git checkout", "git restore", "git reset --hard"].into_iter().any(holds)
-        && shell::split(command).iter().any(|part| {
-            matches!(
-                shell::words(part.text).as_slice(),
-                ["git", "checkout", "--", "."]
-                    | ["git", "checkout" | "restore", "."]
-                    | ["git", "reset", "--hard"]
-                    | ["git", "reset", "--hard", "HEAD"]
-            )
-        })
-}
-
-/// Whether a command may delete files or restore what they were; most do not.
-fn takes_back(command: &str) -> bool {
-    ["rm ", "git checkout ", "git restore "]
-        .iter()
-        .any(|verb| memchr::memmem::find(command.as_bytes(), verb.as_bytes()).is_some())
-}
-
-/// Forgets the writes that `command` deletes, or restores unless they are among the first `committed`.
-fn take_back<'a>(command: &str, committed: usize, writes: &mut Vec<&'a str>, written: &mut HashSet<&'a str>) {
-    for part in shell::split(command) {
-        let words = shell::words(part.text);
-        let (from, named) = match words.as_slice() {
-            ["rm", named @ ..] | ["git", "rm", named @ ..] => (0, named),
-            ["git", "checkout" | "restore", named @ ..] => (committed, named),
-            _ => continue,
-        };
-        let named: Vec<&str> = named.iter().map(|word| word.trim_matches(['"', '\''])).collect();
-        let mut at = 0;
-        writes.retain(|path| {
-            // A command may name it from within a folder.
-            let whole = |word: &&str| {
-                !word.starts_with('-')
-                    && path.strip_suffix(*word).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
-            };
-            let gone = at >= from && named.iter().any(whole);
-            at += 1;
-            if gone {
-                written.remove(path);
-            }
-            !gone
-        });
-    }
+/// Whether a word of a command names a path; it may do so from within a folder.
+fn is_named(path: &str, word: &str) -> bool {
+    path.strip_suffix(word).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
 }
 
 /// Files of nobody's interest: temporary ones, the agent's own.
@@ -107,7 +71,7 @@ fn is_scratch(path: &str) -> bool {
     let holds = |part: &str| memchr::memmem::find(path.as_bytes(), part.as_bytes()).is_some();
     let own =
         holds("/.") && OWN.iter().any(|own| if own.starts_with('~') { path.starts_with(own) } else { holds(own) });
-    own || kind::is_scratch(path)
+    own || cru_action::is_scratch(path)
 }
 
 /// Paths with the folder that they are put together by; a group of one goes by the file itself.
@@ -165,11 +129,14 @@ mod tests {
             step("Bash", "git checkout -- src/a.c b.c && rm docs/c.md"),
             write("d.c"),
         ];
-        let deeds: Vec<_> = steps.iter().map(|step| super::super::deed::deed(step, None)).collect();
-        assert_eq!(files(&deeds).1, ["src/a.c", "d.c"]);
+        let of = |steps: &[cru_session::Step]| -> Vec<String> {
+            let place = cru_graph::Place { phase: None, item: None };
+            let calls: Vec<Call<'_>> = steps.iter().map(|step| Call::of(step, place, None)).collect();
+            files(&calls.iter().collect::<Vec<_>>()).1.into_iter().map(str::to_owned).collect()
+        };
+        assert_eq!(of(&steps), ["src/a.c", "d.c"]);
         let steps = [write("a.c"), step("Bash", "git commit -am a"), write("b.c"), step("Bash", "git checkout -- .")];
-        let deeds: Vec<_> = steps.iter().map(|step| super::super::deed::deed(step, None)).collect();
-        assert_eq!(files(&deeds).1, ["a.c"]);
+        assert_eq!(of(&steps), ["a.c"]);
     }
 
     fn bases(paths: &[&str], limit: usize) -> Vec<(String, usize)> {

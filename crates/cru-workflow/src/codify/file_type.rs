@@ -23,6 +23,16 @@ fn of(path: &str) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == extension).map_or("Path", |(_, ty)| ty)
 }
 
+/// Whether a file's name tells its type.
+pub(super) fn is_known(path: &str) -> bool {
+    of(path) != "Path"
+}
+
+/// Whether a file holds text for people, as far as its name tells.
+pub(super) fn is_prose(path: &str) -> bool {
+    matches!(of(path), "Markdown" | "Text" | "PDF" | "Image" | "SVG")
+}
+
 /// The type of all, `Path` where they differ; `None` of no path.
 pub(super) fn common(paths: &[&str]) -> Option<&'static str> {
     let first = of(paths.first()?);

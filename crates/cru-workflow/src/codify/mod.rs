@@ -1,41 +1,50 @@
 //! A session made into a workflow: what a person needs to do the same work again.
 //!
-//! The final path is cut into chapters ([`chapter`]), each a step; sub-phases and sub-agents are steps below it. Titles
-//! come from people's words ([`request`]) or from what was done ([`title`]), flow lines from files and values ([`data`]), the rest of a
-//! step from [`body`] and [`commands`], checks and the record of the session from [`outcome`]. Deterministic: the session alone decides.
+//! The turns of the final path ([`unit`]) are put together to chapters ([`chapter`]), each a step; a long one is cut into
+//! parts by a plan, by tasks, or by what was done ([`activity`]). Sub-phases and sub-agents are steps below. Titles come
+//! from people's words or from what was done ([`title`]), flow lines from files and values ([`data`]), values that belong to
+//! one run from [`input`], the rest of a step from [`body`] and [`commands`], checks from [`standing`] and
+//! [`verification`], the record of the session from [`outcome`]. Deterministic: the session alone decides.
 
+mod activity;
 mod body;
+mod call;
 mod chapter;
 mod commands;
-mod core;
 mod data;
-mod deed;
 mod dependency;
 mod draft;
 mod file;
 mod file_type;
-mod kind;
+mod head;
+mod input;
+mod job;
 mod outcome;
 mod place;
+mod profile;
 mod request;
-mod shell;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod title;
+mod unit;
 mod value;
-mod verdict;
+mod verification;
+
+pub use profile::{Profile, profile};
 
 use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::model::{Goal, Part, Prose, Remark, RemarkKind, Step, Workflow};
+use super::model::{Goal, Part, Remark, RemarkKind, Step, Workflow};
 use super::text;
+use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
-use cru_graph::{FinalPath, plan};
+use cru_graph::{FinalPath, Plan, Recovery, plan};
 use cru_session::words::title::tells;
-use cru_session::{Link, Session, Status};
+use cru_session::{Link, Session, Status, User};
 
 /// Tasks listed as goals at most.
 const MAX_GOALS: usize = 30;
@@ -48,76 +57,209 @@ pub struct Options {
 }
 
 /// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
+///
+/// A session without anything to repeat gives a workflow without steps, and the diagnostic [`NOTHING_TO_REPEAT`].
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
-    let mut warnings = Vec::new();
-    let path = FinalPath::of(session);
-    let deeds = deed::of_phases(session, &path);
-    let chapters = chapter::chapters(session, &path, &deeds);
-    let mut drafts = draft::drafts(session, &path, &chapters, deeds);
-    // What files and values they touch does not depend on what they are called.
-    let (titles, flows) = rayon::join(|| draft::titles(session, &chapters, &drafts), || draft::flows(&drafts));
-    let flows = dependency::joined(session, &drafts, flows);
-    for (draft, title) in drafts.iter_mut().zip(titles) {
-        draft.title = title;
-    }
-    remarks(session, &path, drafts.len(), &mut warnings);
-    let title = workflow_title(session, &drafts);
-    let mut workflow = Workflow {
-        title,
-        sources: session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect(),
-        goals: goals(session, &mut warnings),
-        ..Workflow::default()
-    };
-    let passes = outcome::Passes::of(&drafts);
-    let outcomes = outcome::outcomes(session, &drafts, &passes);
-    // No step's text depends on another's.
-    let step = |(index, draft): (usize, &draft::Draft<'_>)| {
-        let mut step = draft.step(session, *options);
-        step.need = outcomes[index].need;
-        step.parts = body::parts(index, &drafts, &flows[index], &passes);
-        if outcomes[index].status == outcome::BROKEN_OFF {
-            let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
-            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
-        }
-        step
-    };
-    let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
-    let ends = || (outcome::checks(&drafts), outcome::record(session, &drafts, &flows, &outcomes));
-    let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
-    workflow.steps = steps;
-    workflow.steps.extend(record);
-    workflow.checks = checks;
-    warnings.extend(odd);
-    if drafts.is_empty() {
-        let markdown = "The session has nothing to repeat: no tool was used and nothing was decided.".to_owned();
-        workflow.preface.push(Part::Prose(Prose { markdown, span: Span::default() }));
+    let Some(work) = Work::of(session) else { return nothing(session) };
+    let jobs = job::jobs(&work.chapters).len();
+    let (workflow, mut warnings) = work.codify(session, *options);
+    if jobs > 1 {
+        let message = format!(
+            "the session holds {jobs} jobs that share no file and no request; `--split` gives one workflow for each"
+        );
+        warnings.push(Diagnostic::info("codify-jobs", Span::default(), message));
     }
     (workflow, warnings)
 }
 
+/// Makes a workflow of each job of a session: turns that share a file, a value of a request or a note of the person's own
+/// stay together. Never empty; a session with one job gives what [`codify`] gives.
+pub fn codify_jobs(session: &Session, options: &Options) -> Vec<(Workflow, Vec<Diagnostic>)> {
+    let Some(work) = Work::of(session) else { return vec![nothing(session)] };
+    let jobs = job::jobs(&work.chapters);
+    if jobs.len() < 2 {
+        return vec![work.codify(session, *options)];
+    }
+    let parts = work.split(&jobs);
+    parts.into_iter().map(|part| part.codify(session, *options)).collect()
+}
+
+fn nothing(session: &Session) -> (Workflow, Vec<Diagnostic>) {
+    let message = "the session has nothing to repeat: nothing was changed, checked or decided in it";
+    let workflow = Workflow { title: clean(session.title()), sources: sources(session), ..Workflow::default() };
+    (workflow, vec![Diagnostic::warning(NOTHING_TO_REPEAT, Span::default(), message)])
+}
+
+fn sources(session: &Session) -> Vec<Link> {
+    session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect()
+}
+
+/// What a workflow is made of.
+struct Work<'a> {
+    path: FinalPath,
+    asked: Plan<'a>,
+    /// Failures that were mended.
+    recoveries: Vec<Recovery>,
+    /// What stands before the first step.
+    before: Vec<unit::Entry<'a>>,
+    chapters: Vec<chapter::Chapter<'a>>,
+    /// What was asked at the end and not done.
+    idle: Vec<&'a User>,
+    /// Whether it is a part of the session.
+    part: bool,
+}
+
+impl<'a> Work<'a> {
+    /// `None` where the session has nothing to repeat.
+    fn of(session: &'a Session) -> Option<Self> {
+        let path = FinalPath::of(session);
+        // Both read every command.
+        let (mut units, recoveries) = rayon::join(|| unit::units(session, &path), || cru_graph::recoveries(session));
+        if !is_repeatable(&units, session) {
+            return None;
+        }
+        let is_before = |unit: &unit::Unit<'_>| {
+            let prose = unit.phase.is_none_or(|(_, phase)| phase.agent.is_none() && phase.channel.is_none());
+            let silent = |entry: &unit::Entry<'_>| matches!(entry, unit::Entry::Item(..) | unit::Entry::Conclusion(..));
+            prose && !unit.looked && unit.all().all(silent)
+        };
+        let first = units.iter().position(|unit| !is_before(unit)).unwrap_or(0);
+        let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
+        let idle = chapter::idle(&mut units);
+        let asked = cru_graph::plan(session);
+        Some(Self { path, asked, recoveries, before, chapters: chapter::chapters(units), idle, part: false })
+    }
+
+    /// The work of each of `jobs`, which say for each chapter where it belongs.
+    fn split(self, jobs: &[Vec<usize>]) -> Vec<Self> {
+        let mut chapters: Vec<Option<chapter::Chapter<'a>>> = self.chapters.into_iter().map(Some).collect();
+        let last = jobs.len() - 1;
+        let (mut before, mut idle) = (Some(self.before), Some(self.idle));
+        let part = |(at, job): (usize, &Vec<usize>)| Self {
+            path: self.path.clone(),
+            asked: self.asked.clone(),
+            recoveries: self.recoveries.clone(),
+            before: before.take().unwrap_or_default(),
+            chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
+            idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
+            part: true,
+        };
+        jobs.iter().enumerate().map(part).collect()
+    }
+
+    fn codify(self, session: &Session, options: Options) -> (Workflow, Vec<Diagnostic>) {
+        let mut warnings = Vec::new();
+        let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
+        let sole = self.chapters.len() == 1;
+        let mut drafts = draft::drafts(session, self.chapters, &self.asked);
+        let inputs = input::Inputs::of(session, &drafts);
+        // What files and values they touch does not depend on what they are called.
+        let named = sole && !self.part;
+        let (titles, flows) = rayon::join(|| draft::titles(session, named, &drafts), || draft::flows(&drafts, &inputs));
+        let flows = dependency::joined(session, &drafts, flows);
+        let order = dependency::order(&drafts, &flows);
+        for (draft, title) in drafts.iter_mut().zip(titles) {
+            draft.title = title;
+        }
+        remarks(session, &self.path, drafts.len(), &mut warnings);
+        workflow.title = workflow_title(session, &drafts, self.part);
+        workflow.goals = goals(session, &mut warnings);
+        let passes = outcome::Passes::of(&drafts);
+        let standing = standing::Checks::of(&drafts);
+        let outcomes = outcome::outcomes(session, &drafts, &passes);
+        let whole = commands::Whole::of(&self.recoveries, &drafts, &standing, &inputs);
+        // No step's text depends on another's.
+        let step = |(index, draft): (usize, &draft::Draft<'_>)| {
+            let mut step = draft.step(session, options);
+            step.need = outcomes[index].need;
+            step.parts = body::parts(index, &drafts, &flows[index], order[index], &whole);
+            if outcomes[index].status == outcome::BROKEN_OFF {
+                let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
+                step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+            }
+            step
+        };
+        let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
+        let ends = || {
+            let checks = outcome::checks(&standing, &drafts, &self.asked);
+            (checks, outcome::record(session, &drafts, &flows, &outcomes))
+        };
+        let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
+        workflow.steps = steps;
+        workflow.checks = checks;
+        for check in &mut workflow.checks {
+            check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
+        }
+        workflow.preface.push(head::head(session, &drafts, &standing, &inputs, &self.idle, &workflow));
+        workflow.preface.extend(body::preface(&self.before));
+        workflow.steps.extend(record);
+        warnings.extend(odd);
+        (workflow, warnings)
+    }
+}
+
+/// Code of the diagnostic for a session that gives no workflow.
+pub const NOTHING_TO_REPEAT: &str = "codify-empty";
+
+/// Looks from which a session that did nothing else is a review and no chat.
+const REVIEW: usize = 3;
+
+/// Whether there is anything that somebody could do again: something was changed, run, checked, decided or handed to
+/// another agent, or looking around was the work.
+fn is_repeatable(units: &[unit::Unit<'_>], session: &Session) -> bool {
+    let mut looks = 0;
+    let calls = units.iter().flat_map(unit::Unit::all).filter_map(unit::Entry::call);
+    for call in calls.filter(|call| call.ended != call::Ended::Denied) {
+        if call.acts() {
+            return true;
+        }
+        looks += usize::from(call.succeeded());
+    }
+    let counts = |item: &cru_session::Item| match item {
+        cru_session::Item::Decision(_) | cru_session::Item::Subagent(_) => true,
+        cru_session::Item::Callout(callout) => callout.kind == "gate",
+        _ => false,
+    };
+    looks >= REVIEW || session.items().any(|(_, item)| counts(item))
+}
+
 /// The session's title where it names something; else the title of the step in which most was done.
-fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>]) -> String {
+fn workflow_title(session: &Session, drafts: &[draft::Draft<'_>], part: bool) -> String {
     let own = clean(session.title());
     let named = own.contains(char::is_alphanumeric) && (session.meta.host.is_none() || tells(&own));
-    if named && !draft::is_of_idle_end(session) {
+    if named && !part && !draft::is_of_idle_end(session) {
         return own;
     }
-    let work = |draft: &&draft::Draft<'_>| draft.deeds.iter().filter(|deed| deed.tells()).count();
+    let work = |draft: &&draft::Draft<'_>| draft.calls().filter(|call| call.acts()).count();
     let most = drafts.iter().filter(|draft| draft.level == 2).max_by_key(work);
     let made = most.map(|draft| draft.title.clone()).or_else(|| Some(own).filter(|_| named));
     made.unwrap_or_else(|| "Untitled".to_owned())
 }
 
-/// What makes two commands the same kind: program and verb, `cargo test`.
+/// What makes two commands the same kind: program and verb of what it checks, else of its last command, `cargo test`.
 pub(crate) fn command_key(command: &str) -> String {
-    kind::check_key(command)
+    let action = Action::of("Bash", command);
+    let telling = action.checks().last().map(|check| check.command()).or(action.commands.last());
+    telling.map(cru_action::Command::key).unwrap_or_default()
+}
+
+/// Program and verb of every command of a line that says what it does, and whether it only looks. What prints and filters
+/// says nothing.
+pub(crate) fn command_keys(command: &str) -> Vec<(String, bool)> {
+    let action = Action::of("Bash", command);
+    let tells = |it: &&cru_action::Command<'_>| {
+        let local = it.class == cru_action::Class::Look && it.verb.is_empty();
+        !it.program.is_empty() && !local
+    };
+    let keys = action.commands.iter().filter(tells);
+    keys.map(|it| (it.key(), matches!(it.class, cru_action::Class::Look | cru_action::Class::GitLook))).collect()
 }
 
 /// The programs that a command line starts.
 pub(crate) fn programs(command: &str) -> Vec<String> {
-    let parts = shell::split(command);
-    let programs = parts.iter().filter_map(|part| shell::words(part.text).first().map(|word| (*word).to_owned()));
-    programs.filter(|word| !word.starts_with('#')).collect()
+    let action = Action::of("Bash", command);
+    let named = action.commands.iter().filter_map(|it| it.words.first());
+    named.map(|word| cru_action::program_name(word).to_owned()).filter(|word| !word.is_empty()).collect()
 }
 
 /// The type that a file's name tells.
@@ -142,10 +284,8 @@ fn clean(text: &str) -> String {
 
 fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec<Diagnostic>) {
     let mut warn = |code, message: String| warnings.push(Diagnostic::warning(code, Span::default(), message));
-    match steps {
-        0 => warn("codify-empty", "the session has no phase with a step or decision; the workflow is empty".into()),
-        1 => warn("codify-one-step", "the session has one phase with work; the workflow has one step".into()),
-        _ => {}
+    if steps == 1 {
+        warn("codify-one-step", "the session has one phase with work; the workflow has one step".into());
     }
     match &session.meta.status {
         Some(status @ (Status::Failed | Status::Abandoned)) => {
@@ -180,6 +320,11 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
     // A workflow is to be done again: nothing is ticked.
     texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
+}
+
+/// A command in a remark: without backticks, so that cutting the text cannot leave a code span open.
+fn plain_code(command: &str) -> String {
+    truncate(&clean(command).replace('`', "'"), 120).into_owned()
 }
 
 /// One line of foreign text as markdown, without an arrow that would be read as a flow.

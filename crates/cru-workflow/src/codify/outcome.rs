@@ -1,24 +1,22 @@
-//! How it went: marks of steps, the checks that passed in the end, the record of the session.
-
-use std::collections::BTreeMap;
+//! How it went: marks of steps, the checks at the end, the record of the session.
 
 use foldhash::{HashMap, HashSet};
 
-use super::clean;
+use super::call::{Call, CallKind, Ended};
 use super::data::Data;
-use super::deed::Deed;
 use super::draft::Draft;
-use super::kind::{self, DeedKind};
-use super::shell;
+use super::standing::{Checks, Standing};
+use super::verification;
 use crate::model::{Check, Need, Operand, Part, Record, Step};
 use cru_base::text::truncate;
 use cru_base::{Diagnostic, Span};
+use cru_graph::Plan;
 use cru_session::{Session, Status};
 
 /// Word of the record for the last step of a session that was abandoned.
 pub(super) const BROKEN_OFF: &str = "abandoned";
-/// Checks listed at most.
-const MAX_CHECKS: usize = 10;
+/// Exit code of a command that ran out of time, by the convention of `timeout`.
+const TIMED_OUT: i32 = 124;
 /// Columns of the record.
 const COLUMNS: [&str; 8] = ["phase", "agent", "channel", "input", "output", "duration_ms", "status", "source"];
 
@@ -31,7 +29,7 @@ pub(super) struct Outcome {
     pub status: &'static str,
 }
 
-/// In which drafts which commands end well.
+/// In which drafts what was tried ends well.
 #[derive(Debug, Default)]
 pub(super) struct Passes<'a>(HashMap<&'a str, Vec<usize>>);
 
@@ -40,8 +38,8 @@ impl<'a> Passes<'a> {
     pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
         let mut passes: HashMap<&str, Vec<usize>> = HashMap::default();
         for (index, draft) in drafts.iter().enumerate() {
-            for deed in draft.deeds.iter().filter(|deed| deed.tells() && deed.succeeded()) {
-                let places = passes.entry(deed.key()).or_default();
+            for key in draft.calls().filter(|call| call.succeeded()).filter_map(|call| call.key.as_deref()) {
+                let places = passes.entry(key).or_default();
                 if places.last() != Some(&index) {
                     places.push(index);
                 }
@@ -50,9 +48,9 @@ impl<'a> Passes<'a> {
         Self(passes)
     }
 
-    /// The first draft after `index` in which another try of `deed` ends well.
-    pub(super) fn after(&self, deed: &Deed<'_>, index: usize) -> Option<usize> {
-        let places = self.0.get(deed.key())?;
+    /// The first draft after `index` in which another try of `call` ends well.
+    pub(super) fn after(&self, call: &Call<'_>, index: usize) -> Option<usize> {
+        let places = self.0.get(call.key.as_deref()?)?;
         places.get(places.partition_point(|&place| place <= index)).copied()
     }
 }
@@ -62,20 +60,20 @@ impl<'a> Passes<'a> {
 /// A failure that was put right before the work went on, or that ended the session, stopped the work: `!`. One that was
 /// left as it was, and the work went on: `?`. Looking around may fail; it decides nothing.
 pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<'_>) -> Vec<Outcome> {
-    let last = drafts.iter().rposition(|draft| draft.deeds.iter().any(Deed::tells));
+    let last = drafts.iter().rposition(|draft| draft.calls().any(Call::acts));
     let broken = matches!(session.meta.status, Some(Status::Failed | Status::Abandoned | Status::Paused));
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {
-        let telling: Vec<&Deed<'_>> =
-            draft.deeds.iter().filter(|deed| deed.tells() && deed.kind != DeedKind::Edit).collect();
-        let end = telling.last().filter(|deed| deed.failed());
-        let repaired = repaired(&telling);
+        let telling: Vec<&Call<'_>> = draft
+            .calls()
+            .filter(|call| call.acts() && call.kind != CallKind::Edit && call.ended != Ended::Denied)
+            .collect();
+        let end = telling.last().filter(|call| call.failed());
         let (need, status) = match end {
-            Some(deed) if passes.after(deed, index).is_some() => (Need::Required, "failed"),
-            Some(deed) if Some(index) == last && broken => (Need::Required, word(deed)),
-            Some(deed) => (Need::Optional, word(deed)),
-            None if draft.subagent.is_some_and(|it| failed_words(it.summary.as_deref())) => (Need::Optional, "failed"),
-            None if repaired => (Need::Required, "success"),
+            Some(call) if passes.after(call, index).is_some() => (Need::Required, "failed"),
+            Some(call) if Some(index) == last && broken => (Need::Required, word(call)),
+            Some(call) => (Need::Optional, word(call)),
+            None if repaired(&telling) => (Need::Required, "success"),
             None => (Need::Normal, "success"),
         };
         outcomes.push(Outcome { need, status });
@@ -95,90 +93,43 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
 }
 
 /// Whether a check failed and passed afterwards.
-fn repaired(telling: &[&Deed<'_>]) -> bool {
+fn repaired(telling: &[&Call<'_>]) -> bool {
     let mut failed: HashSet<&str> = HashSet::default();
-    telling.iter().filter(|deed| deed.kind == DeedKind::Check).any(|deed| {
-        if deed.failed() {
-            failed.insert(deed.key());
+    telling.iter().filter(|call| call.kind == CallKind::Check).any(|call| {
+        let Some(key) = call.key.as_deref() else { return false };
+        if call.failed() {
+            failed.insert(key);
             return false;
         }
-        deed.succeeded() && failed.contains(deed.key())
+        call.succeeded() && failed.contains(key)
     })
 }
 
-fn word(deed: &Deed<'_>) -> &'static str {
-    let timeout =
-        deed.step.exit == Some(124) || deed.step.result.as_deref().is_some_and(|text| text.contains("timed out"));
-    if timeout { "timeout" } else { "failed" }
+fn word(call: &Call<'_>) -> &'static str {
+    if call.step.exit == Some(TIMED_OUT) { "timeout" } else { "failed" }
 }
 
-fn failed_words(summary: Option<&str>) -> bool {
-    summary.is_some_and(|text| text.trim_start().to_lowercase().starts_with("failed"))
-}
-
-/// The checks whose last run passed, in the order of that run. One that passed before anything was changed proves
-/// nothing of the work; it is a step of it. And what is odd about those that are left out.
-pub(super) fn checks(drafts: &[Draft<'_>]) -> (Vec<Check>, Vec<Diagnostic>) {
+/// The checks of the workflow: those that passed, and those that a plan asks for. One that passed before anything was
+/// changed proves nothing of the work; it is a step of it. And what is odd about those that are left out.
+pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) -> (Vec<Check>, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
-    let mut last: BTreeMap<&str, (usize, &Deed<'_>)> = BTreeMap::new();
-    let changes =
-        |deed: &Deed<'_>| matches!(deed.kind, DeedKind::Run | DeedKind::Change | DeedKind::Edit) && !deed.failed();
-    let deeds = drafts.iter().flat_map(|draft| &draft.deeds).skip_while(|deed| !changes(deed));
-    for (at, deed) in deeds.filter(|deed| deed.shell && deed.kind == DeedKind::Check).enumerate() {
-        if deed.failed() || deed.succeeded() {
-            last.insert(deed.key(), (at, deed));
-        }
+    let mut made: Vec<Check> = Vec::new();
+    for row in checks.rows.iter().filter(|row| row.after_change) {
+        let text = match row.standing {
+            Standing::Passes => "passes".to_owned(),
+            Standing::Before(path) => format!("passed before {path} was changed"),
+            Standing::Failed => {
+                let shown = truncate(&row.check.key, 60);
+                let message = format!("`{shown}` failed when it was last run; it is no check of the workflow");
+                warnings.push(Diagnostic::warning("codify-failed-check", row.call.step.span, message));
+                continue;
+            }
+            Standing::Superseded | Standing::Unknown => continue,
+        };
+        made.push(Check { command: Some(row.check.text.clone()), text, span: Span::default() });
     }
-    for (key, (_, deed)) in last.iter().filter(|(_, (_, deed))| deed.failed()) {
-        let message =
-            format!("`{}` failed when it was last run; it is no check of the workflow", truncate(&clean(key), 60));
-        warnings.push(Diagnostic::warning("codify-failed-check", deed.step.span, message));
-    }
-    let mut passed: Vec<(usize, &Deed<'_>)> = last.into_values().filter(|(_, deed)| deed.succeeded()).collect();
-    passed.sort_by_key(|(at, _)| *at);
-    let skip = passed.len().saturating_sub(MAX_CHECKS);
-    let check = |(_, deed): (usize, &Deed<'_>)| {
-        let command = Some(checking_part(&deed.core)).filter(|command| !command.is_empty());
-        Check { command, text: "passes".to_owned(), span: Span::default() }
-    };
-    (passed.into_iter().skip(skip).map(check).collect(), warnings)
-}
-
-/// The part of a command line that checks, with what leads to its folder.
-fn checking_part(core: &str) -> String {
-    let parts = shell::split(core);
-    let mut out = String::new();
-    let mut checks = false;
-    for part in &parts {
-        // A filter is there only where what it leaves decides.
-        let filters = checks && part.operator == "|";
-        checks = kind::kind(part.text) == DeedKind::Check || filters;
-        if checks || shell::words(part.text).first() == Some(&"cd") {
-            out.push_str(if filters {
-                " | "
-            } else if out.is_empty() {
-                ""
-            } else {
-                " && "
-            });
-            out.push_str(part.text);
-        }
-    }
-    truncate(&clean(&out), 160).into_owned()
-}
-
-/// What a check that passed says: its own words where they are a verdict, else `passes`.
-pub(super) fn verdict(deed: &Deed<'_>) -> String {
-    let result = deed.step.result.as_deref().map(clean).unwrap_or_default();
-    let plain = result.to_lowercase();
-    let tells = ["passed", "0 errors", "no issues", "0 failed", "test result: ok", "0 warnings", "all checks"]
-        .iter()
-        .any(|word| plain.contains(word));
-    if tells && result.chars().count() <= 60 && !result.contains(['`', '→']) {
-        format!("passes ({result})")
-    } else {
-        "passes".to_owned()
-    }
+    verification::add(&mut made, checks, drafts, plan);
+    (made, warnings)
 }
 
 /// A prose section with the session's own run as an execution record; `None` where nothing ran.
@@ -198,7 +149,7 @@ pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], ou
             draft.channel.unwrap_or("").to_owned(),
             name(&data.inputs),
             name(&data.outputs),
-            duration(draft),
+            duration(session, draft),
             outcome.status.to_owned(),
             source.or_else(|| session.meta.session_id.clone()).unwrap_or_default(),
         ]
@@ -212,17 +163,17 @@ pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], ou
 }
 
 /// Time of all commands in ms; where none is recorded, from the first to the last thing that has a time.
-fn duration(draft: &Draft<'_>) -> String {
-    let measured: u64 = draft.deeds.iter().filter_map(|deed| deed.step.duration_ms).fold(0, u64::saturating_add);
+fn duration(session: &Session, draft: &Draft<'_>) -> String {
+    let measured: u64 = draft.calls().filter_map(|call| call.step.duration_ms).fold(0, u64::saturating_add);
     if measured > 0 {
         return measured.to_string();
     }
     let mut elapsed = 0_i64;
     for phase in &draft.phases {
+        let Some(phase) = session.phases.get(*phase) else { continue };
         let times = draft
-            .deeds
-            .iter()
-            .filter_map(|deed| deed.step.time)
+            .calls()
+            .filter_map(|call| call.step.time)
             .filter(|time| phase.started.is_some_and(|start| *time >= start));
         if let (Some(start), Some(end), true) = (phase.started, times.max(), draft.phases.len() == 1) {
             elapsed = end.as_millisecond().saturating_sub(start.as_millisecond());

@@ -5,6 +5,19 @@ use std::borrow::Cow;
 /// `text` with absolute paths into the project made relative to it. `project` is `~/code/api`; the home folder of the machine
 /// is not known, so any `/home/name` or `/Users/name` before it counts.
 pub(super) fn relative<'a>(text: &'a str, project: Option<&str>) -> Cow<'a, str> {
+    replaced(text, project, "", None)
+}
+
+/// The name that stands for the folder of the project.
+pub(super) const PROJECT: &str = "<project>";
+
+/// A command with `<project>` in the place of the project's folder: it may be run in any other.
+pub(super) fn named<'a>(command: &'a str, project: Option<&str>) -> Cow<'a, str> {
+    replaced(command, project, "<project>/", Some(PROJECT))
+}
+
+/// `inside` stands for the folder with the `/` behind it, `whole` for the folder alone.
+fn replaced<'a>(text: &'a str, project: Option<&str>, inside: &str, whole: Option<&str>) -> Cow<'a, str> {
     let Some(tail) = project.map(|project| project.trim_end_matches('/')) else { return Cow::Borrowed(text) };
     let (tail, home) = match tail.strip_prefix('~') {
         Some(tail) => (tail, true),
@@ -19,13 +32,17 @@ pub(super) fn relative<'a>(text: &'a str, project: Option<&str>) -> Cow<'a, str>
     while let Some(at) = rest.find(tail) {
         let (before, after) = (&rest[..at], &rest[at + tail.len()..]);
         let start = if home { home_start(before) } else { is_edge(before).then_some(at) };
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | ';' | '&' | '|' | '`');
         match (start, after.strip_prefix('/')) {
-            (Some(start), Some(inside))
-                if !inside.is_empty()
-                    && !inside.starts_with(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')) =>
-            {
+            (Some(start), Some(behind)) if !behind.is_empty() && !behind.starts_with(is_end) => {
                 out.push_str(&rest[..start]);
-                rest = inside;
+                out.push_str(inside);
+                rest = behind;
+            }
+            (Some(start), behind) if whole.is_some() && behind.unwrap_or(after).chars().next().is_none_or(is_end) => {
+                out.push_str(&rest[..start]);
+                out.push_str(whole.unwrap_or(""));
+                rest = behind.unwrap_or(after);
             }
             _ => {
                 out.push_str(&rest[..at + tail.len()]);

@@ -1,8 +1,7 @@
 //! Which of a person's words ask for something. How words are cut and named is told in [`cru_session::words`].
 
 use cru_session::correction::lets_go_on;
-use cru_session::words::sentence::sentences;
-use cru_session::words::title::tells;
+use cru_session::words::list::GOING_ON;
 
 /// Bytes of the longest words that only keep the work going.
 const MAX_TALK: usize = 240;
@@ -17,10 +16,10 @@ pub(super) fn is_talk(words: &str) -> bool {
     command || words.starts_with('!') || lets_go_on(words)
 }
 
-/// Whether words are a question and nothing else that says anything.
-pub(super) fn is_question(words: &str) -> bool {
-    let asks = |sentence: &str| sentence.trim_end().ends_with('?');
-    words.contains('?') && sentences(words.trim()).all(|sentence| asks(sentence) || !tells(sentence))
+/// Whether words say nothing but to go on: they choose nothing and add nothing.
+pub(super) fn is_nod(words: &str) -> bool {
+    let words = words.trim().trim_end_matches(['.', '!', ' ']);
+    words.starts_with('!') || GOING_ON.has(words)
 }
 
 #[cfg(test)]
@@ -33,11 +32,6 @@ mod tests {
             assert!(is_talk(words), "{words}");
         }
         assert!(!is_talk("continue with the migration of users") && !is_talk("please fix these"));
-    }
-
-    #[test]
-    fn questions_ask_for_no_work() {
-        assert!(is_question("Thanks! What is this pump for?") && !is_question("The pump leaks. Can you mend it?"));
-        assert!(!is_question("Mend the pump"));
+        assert!(is_nod("Continue.") && !is_nod("yes, do B"));
     }
 }

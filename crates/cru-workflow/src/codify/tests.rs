@@ -1,5 +1,6 @@
 //! Whole sessions in, whole notes out.
 
+mod rules;
 mod steps;
 
 use proptest::prelude::*;
@@ -175,6 +176,11 @@ fn a_feature_with_an_approved_plan() {
     ---
     # Refresh tokens
 
+    For: change of Rust files, checked with cargo test, committed, published
+    Inputs: not recorded
+    Done when: `cargo test -p auth` passes
+    Open at the end: task “Write the guide”
+
     ## Goals
 
     - [ ] Rotate signing keys
@@ -190,7 +196,7 @@ fn a_feature_with_an_approved_plan() {
     > 1. Store hashes of tokens ⇒ table
     > 2. Rotate on use
 
-    - Decided: Short-lived access tokens — limits a leak without logging people out (not: server sessions (state))
+    - Decided: Short-lived access tokens — limits a leak without logging people out, see n-002 (not: server sessions (state))
 
     From [[2026-11-20-refresh-tokens#^p-01]].
 
@@ -200,20 +206,22 @@ fn a_feature_with_an_approved_plan() {
 
     src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit::Commit
 
+    - After: Plan the token store
     - Mind: don't store them in localStorage — switched to httpOnly cookies
     - `cargo test -p auth` — passes (test result: ok. 43 passed)
-    - `git add -A && git commit -m "feat(auth): rotate refresh tokens"`
+    - `git add -A && git commit -m 'feat(auth): rotate refresh tokens'`
 
     From [[2026-11-20-refresh-tokens#^p-02]].
 
     ## Open a pull request @coder #dev
 
-    Now open a pull request
+    thanks! what does the rotation cost?
 
     src/token.rs::Rust, commit::Commit → result@2
 
     - Uses: commit, printed by “Build the rotation of tokens in token.rs, with tests” (4f1c2ab in the session)
-    - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens"`
+    - Then: Now open a pull request
+    - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens" --body "x"`
 
     From [[2026-11-20-refresh-tokens#^p-03]], [[2026-11-20-refresh-tokens#^p-04]].
 
@@ -293,11 +301,17 @@ fn a_debugging_session() {
     ---
     # y
 
+    For: change of Rust files, checked with cargo build, cargo test
+    Inputs: not recorded
+    Done when: `cargo test` passes
+    Open at the end: the session is failed
+
     ## The build is broken since yesterday, find out why @claude-code #dev !
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix clock.rs instead so that the build and the tests pass…”
+    - Trouble: cargo build: error[E0308]: mismatched types — works after a change of src/clock.rs in “Fix clock.rs instead so that the build and the tests pass…”
+    - `git log --oneline -5`
 
     From [[x#^p-01]].
 
@@ -307,8 +321,9 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust, tests/token.rs::Rust → src/clock.rs@2::Rust, tests/token.rs@2::Rust
 
-    - Trouble: Flaky clock in the token test — inject a clock.
-    - `cargo build` — passes
+    - After: The build is broken since yesterday, find out why
+    - `cargo build` — passed before tests/token.rs was changed
+    - Trouble: Flaky clock in the token test — inject a clock, see n-005.
     - `cargo test` — passes (41 passed)
 
     From [[x#^p-03]].
@@ -317,13 +332,14 @@ fn a_debugging_session() {
 
     now publish the crate to the registry
 
+    - After: Fix clock.rs instead so that the build and the tests pass…
     - Dead end: cargo publish: 401 Unauthorized
 
     From [[x#^p-04]].
 
     ## Validation
 
-    - `cargo build` — passes
+    - `cargo build` — passed before tests/token.rs was changed
     - `cargo test` — passes
 
     ## Executions
@@ -370,6 +386,11 @@ fn sub_agents_and_sub_phases() {
     source: "[[2026-11-22-review]]"
     ---
     # Review the token store
+
+    For: change of Rust, CSV, Markdown files, checked with cargo bench
+    Inputs: not recorded
+    Done when: `cargo bench` passes
+    Open at the end: not recorded
 
     ## Review @lead #dev
 
@@ -459,8 +480,6 @@ fn nothing_to_repeat() {
     source: "[[s]]"
     ---
     # hello
-
-    The session has nothing to repeat: no tool was used and nothing was decided.
     "#);
     let (text, told) = made(&Session::default());
     assert_eq!(told, ["codify-empty"]);

@@ -1,8 +1,7 @@
 //! Titles of steps that no words name: from what was done.
 
-use super::deed::Deed;
-use super::kind::{self, DeedKind};
-use super::{core, shell};
+use super::call::{Call, CallKind};
+use cru_action::{Action, Command};
 use cru_base::text::{fold_whitespace, slug};
 use cru_session::words::list::STOP;
 use cru_session::words::shorten::{at_word, file_name, without_queries};
@@ -23,21 +22,15 @@ pub(super) fn short_name(title: &str) -> String {
 }
 
 /// How many commits were made.
-pub(super) fn commits(deeds: &[Deed<'_>]) -> usize {
-    let commits =
-        |deed: &&Deed<'_>| deed.succeeded() && memchr::memmem::find(deed.core.as_bytes(), b"git commit").is_some();
-    deeds.iter().filter(commits).count()
+pub(super) fn commits(calls: &[&Call<'_>]) -> usize {
+    calls.iter().filter(|call| call.succeeded() && call.commits).count()
 }
 
 /// The message of the last commit or pull request, its conventional prefix off.
-pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
-    deeds.iter().rev().filter(|deed| deed.shell && deed.succeeded()).find_map(|deed| {
-        let full = deed.command();
-        // Nearly every command is of another program.
-        if !["git", "gh"].iter().any(|program| memchr::memmem::find(full.as_bytes(), program.as_bytes()).is_some()) {
-            return None;
-        }
-        let (_, message) = shell::split(full).iter().rev().find_map(|part| core::message(part.text))?;
+pub(super) fn commit(calls: &[&Call<'_>]) -> Option<String> {
+    calls.iter().rev().filter(|call| call.succeeded() && (call.commits || call.publishes)).find_map(|call| {
+        let action = Action::of(if call.shell { &call.step.tool } else { "Bash" }, &call.text);
+        let message = action.commands.iter().rev().find_map(message)?;
         if message.starts_with("fixup!") || message.starts_with("squash!") {
             return None;
         }
@@ -49,60 +42,128 @@ pub(super) fn commit(deeds: &[Deed<'_>]) -> Option<String> {
     })
 }
 
+/// The first line of what a command says of the work: the value of `-m`, `--message`, `--title`, or its here-document.
+fn message(command: &Command<'_>) -> Option<String> {
+    if !command.keeps_versions() {
+        return None;
+    }
+    let words: Vec<&str> = command.words.iter().map(AsRef::as_ref).collect();
+    let value = words.iter().enumerate().find_map(|(at, word)| {
+        let long = ["--message=", "--title="].iter().find_map(|option| word.strip_prefix(option));
+        let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m') && word.len() < 5;
+        let named = short || matches!(*word, "--message" | "--title" | "-t");
+        long.or_else(|| words.get(at + 1).copied().filter(|_| named))
+    })?;
+    // `-m "$(cat <<'EOF' …)"`: the document is the message.
+    let document = value.contains("<<");
+    let mut lines = value.lines().skip(usize::from(document)).map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with("$("))?;
+    Some(line.to_owned())
+}
+
 fn is_conventional(prefix: &str) -> bool {
     let word = prefix.split(['(', '!']).next().unwrap_or("");
     (2..=12).contains(&word.len()) && word.chars().all(|c| c.is_ascii_lowercase())
 }
 
+/// `a`, `a and b`, `a and 3 others`.
+fn list(verb: &str, names: &[&str], others: &str) -> Option<String> {
+    let text = match names {
+        [] => return None,
+        [one] => format!("{verb} {one}"),
+        [one, two] => format!("{verb} {one} and {two}"),
+        [one, rest @ ..] => format!("{verb} {one} and {} other {others}", rest.len()),
+    };
+    Some(cru_base::text::truncate(&text, MAX_TITLE).into_owned())
+}
+
 /// A title from the files that were written.
-pub(super) fn from_files(deeds: &[Deed<'_>]) -> Option<String> {
-    let mut paths: Vec<&str> = Vec::new();
-    let mut created = false;
-    for deed in deeds.iter().filter(|deed| deed.succeeded()) {
-        for path in &deed.writes {
-            if !paths.contains(&path.as_ref()) && paths.len() < 200 {
-                paths.push(path);
+pub(super) fn from_files(calls: &[&Call<'_>]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    let mut created = true;
+    for call in calls.iter().filter(|call| call.succeeded()) {
+        for path in &call.writes {
+            if !seen.contains(&path.as_ref()) && seen.len() < 200 {
+                seen.push(path);
+                names.push(file_name(path));
+                created &= call.step.writes.iter().any(|file| file.created);
             }
         }
-        created |= deed.step.writes.iter().any(|file| file.created);
     }
-    let verb = if created { "Write" } else { "Change" };
-    match paths.as_slice() {
-        [] => None,
-        [one] => Some(format!("{verb} {}", file_name(one))),
-        [one, two] => Some(format!("{verb} {} and {}", file_name(one), file_name(two))),
-        [one, rest @ ..] => Some(format!("{verb} {} and {} other files", file_name(one), rest.len())),
+    list(if created { "Write" } else { "Change" }, &names, "files")
+}
+
+/// A title from what was looked at: files, else the commands that asked.
+pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for path in calls.iter().flat_map(|call| &call.reads) {
+        let name = file_name(path);
+        if !names.contains(&name) && names.len() < 200 {
+            names.push(name);
+        }
     }
-    .map(|text| cru_base::text::truncate(&text, MAX_TITLE).into_owned())
+    let mut asked: Vec<&str> = Vec::new();
+    let looks = calls.iter().filter(|call| call.shell && !call.acts());
+    for program in looks.flat_map(|call| &call.programs) {
+        if !asked.contains(&program.as_str()) && asked.len() < 20 {
+            asked.push(program);
+        }
+    }
+    let outside = calls.iter().filter(|call| call.asks_elsewhere).count() * 2 > calls.len();
+    if outside { list("Look with", &asked, "commands") } else { list("Read", &names, "files") }
+        .or_else(|| list("Look with", &asked, "commands"))
+        .or_else(|| {
+            let tools = calls.iter().find(|call| !call.text.is_empty())?;
+            Some(given(&format!("Look with {}", tools.step.tool)))
+        })
+}
+
+/// A title from the checks that were run.
+pub(super) fn from_checks(calls: &[&Call<'_>]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for check in calls.iter().flat_map(|call| &call.checks) {
+        if !names.contains(&check.key.as_str()) && names.len() < 20 {
+            names.push(&check.key);
+        }
+    }
+    list("Check with", &names, "commands")
+}
+
+/// A title from what was handed over: the message of the commit, else what was done with it.
+pub(super) fn from_commits(calls: &[&Call<'_>]) -> Option<String> {
+    let made = calls.iter().filter(|call| call.succeeded());
+    let (mut commits, mut pushes, mut programs) = (false, false, Vec::new());
+    for call in made {
+        commits |= call.commits;
+        pushes |= call.pushes;
+        for program in &call.programs {
+            if call.publishes && !call.pushes && !programs.contains(&program.as_str()) {
+                programs.push(program);
+            }
+        }
+    }
+    match (commits, pushes, commit(calls)) {
+        (true, _, Some(message)) => Some(given(&format!("Commit: {message}"))),
+        (true, true, None) => Some("Commit and push".to_owned()),
+        (true, false, None) => Some("Commit".to_owned()),
+        (false, true, _) => Some("Push".to_owned()),
+        (false, false, _) => list("Publish with", &programs, "commands"),
+    }
 }
 
 /// A title from the most telling command.
-pub(super) fn from_commands(deeds: &[Deed<'_>]) -> Option<String> {
-    let best = deeds.iter().filter(|deed| deed.tells() && deed.succeeded() && !deed.core.is_empty());
-    let best = best.rev().max_by_key(|deed| deed.kind)?;
-    // Of several commands in a row the one that does most; setting a variable says nothing.
-    let parts = shell::split(&best.core);
-    let told =
-        parts.iter().filter(|part| !kind::is_assignment(part.text)).rev().max_by_key(|part| kind::kind(part.text));
-    let core = told.filter(|_| parts.len() > 1).map_or(best.core.as_str(), |part| part.text);
-    let mut words: Vec<&str> =
-        core.split_whitespace().map(|word| word.trim_matches(['"', '\''])).filter(|word| !word.is_empty()).collect();
-    // What is redirected, and options without their values, tell nothing.
-    words.truncate(words.iter().position(|word| word.starts_with(['<', '>'])).unwrap_or(words.len()));
-    if matches!(words.first(), None | Some(&("cat" | "tee" | "echo" | "printf"))) {
-        return None;
+pub(super) fn from_commands(calls: &[&Call<'_>]) -> Option<String> {
+    let best = calls.iter().filter(|call| call.acts() && !call.text.is_empty());
+    let best = best.rev().max_by_key(|call| (call.succeeded(), call.kind))?;
+    let verb = match best.kind {
+        _ if !best.succeeded() => "Try",
+        CallKind::Check => "Check with",
+        _ => "Run",
+    };
+    let names: Vec<&str> = best.programs.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        return Some(given(&format!("{verb} {}", best.step.tool))).filter(|_| !best.shell);
     }
-    if words.len() > 1
-        && matches!(words[0], "node" | "python" | "python3" | "bash" | "sh" | "ruby")
-        && !words[1].starts_with('-')
-    {
-        words.remove(0);
-    }
-    let mut words: Vec<&str> =
-        words.into_iter().take(4).map(|word| if word.len() > 24 { file_name(word) } else { word }).collect();
-    while words.len() > 1 && words.last().is_some_and(|word| word.starts_with('-')) {
-        words.pop();
-    }
-    let verb = if best.kind == DeedKind::Check { "Check with" } else { "Run" };
-    Some(cru_base::text::truncate(&format!("{verb} {}", words.join(" ")), MAX_TITLE).into_owned())
+    list(verb, &names, "commands")
 }

@@ -69,17 +69,21 @@ pub(super) fn label(token: &str, core: &str) -> Option<&'static str> {
     (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
 }
 
+/// The name and type of a kind of value.
+pub(super) fn named(label: &str) -> Option<(&'static str, &'static str)> {
+    Some(match label {
+        "url" => ("url", "URL"),
+        "number" => ("number", "Number"),
+        "commit" => ("commit", "Commit"),
+        "hash" => ("hash", "Hash"),
+        "id" => ("id", "Id"),
+        _ => return None,
+    })
+}
+
 /// The type of a kind of value.
 pub(super) fn value_type(label: &str) -> Option<String> {
-    let ty = match label {
-        "url" => "URL",
-        "number" => "Number",
-        "commit" => "Commit",
-        "hash" => "Hash",
-        "id" => "Id",
-        _ => return None,
-    };
-    Some(ty.to_owned())
+    named(label).map(|(_, ty)| ty.to_owned())
 }
 
 #[cfg(test)]

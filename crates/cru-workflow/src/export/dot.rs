@@ -17,6 +17,7 @@ pub fn export(picture: &Picture) -> String {
     for arrow in &picture.arrows {
         let style = match arrow.kind {
             ArrowKind::Data | ArrowKind::Step => "",
+            ArrowKind::Order => ", style=dotted",
             ArrowKind::Condition => ", style=dashed",
             ArrowKind::Child => ", arrowhead=odot",
         };

@@ -17,6 +17,8 @@ pub enum ArrowKind {
     Data,
     /// A right side names the step.
     Step,
+    /// It was done after the other, and no data join them.
+    Order,
     /// A condition leads there.
     Condition,
     /// The step stands below the other.
@@ -90,7 +92,11 @@ pub fn picture(workflow: &Workflow) -> Picture {
         }
         for to in graph.after(step) {
             let data = names.get(&(step, to));
-            let kind = if data.is_some() { ArrowKind::Data } else { ArrowKind::Step };
+            let kind = match data {
+                Some(_) => ArrowKind::Data,
+                None if graph.is_order(step, to) => ArrowKind::Order,
+                None => ArrowKind::Step,
+            };
             let label = data.map_or(String::new(), |names| one_line(&names.join(", ")));
             arrows.push(GraphArrow { from: step, to, kind, label });
         }

@@ -14,6 +14,7 @@ pub fn export(picture: &Picture) -> String {
     for arrow in &picture.arrows {
         let line = match arrow.kind {
             ArrowKind::Data | ArrowKind::Step => "-->",
+            ArrowKind::Order => "-..->",
             ArrowKind::Condition => "-.->",
             ArrowKind::Child => "--o",
         };

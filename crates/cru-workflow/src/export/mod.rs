@@ -7,6 +7,7 @@ pub mod dot;
 pub mod graph;
 pub mod mermaid;
 pub mod ocel;
+pub mod skill;
 #[cfg(test)]
 mod tests;
 pub mod xes;

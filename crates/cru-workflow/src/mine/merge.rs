@@ -317,7 +317,7 @@ pub(super) fn parallel(workflow: &mut Workflow, kept: &[&Column], titles: &[Stri
         let graph = Graph::of(workflow);
         for at in 1..kept.len() {
             let (before, after) = before_after(kept[at - 1], kept[at]);
-            let joined = graph.after(at - 1).any(|to| to == at);
+            let joined = graph.joined_after(at - 1).any(|to| to == at);
             if often(before.min(after), total) && !joined {
                 pairs.push((at - 1, at, after.min(before), before + after));
             }

@@ -5,6 +5,7 @@
 //! they are compared with the result and told as warnings.
 
 mod column;
+mod group;
 mod merge;
 mod page;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use super::{Options, codify};
 use column::{Column, columns};
 use cru_base::{Diagnostic, Span};
 use cru_session::{Session, Status};
+pub use group::{Group, groups};
 
 /// Share of sessions from which a step is on the common path.
 pub const COMMON: f64 = 0.7;

@@ -58,6 +58,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let (workflow, remarks, mining) = match notes.as_slice() {
         [(_, _, session)] => {
             let (workflow, remarks) = workflow::codify(session, &options);
+            check_repeatable(&remarks)?;
             (workflow, remarks, None)
         }
         several => {
@@ -84,6 +85,35 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     }
     let texts = notes.into_iter().map(|(_, text, _)| text).collect();
     Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
+}
+
+/// A workflow of each job of the session.
+pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<Diagnostic>)>> {
+    let (places, vault) = find(&args.session, cx)?;
+    let [place] = places.as_slice() else {
+        return Err(
+            Error::usage("--split takes one session").with_hint("name one: `cru session codify --split SESSION`")
+        );
+    };
+    let bytes = match (place, &vault) {
+        (Place::Note(path), Some(vault)) => vault.read(path)?.to_vec(),
+        (Place::File(path), _) => files::read(path)?,
+        (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
+    };
+    let session = read::content_of(bytes);
+    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions });
+    for (_, remarks) in &jobs {
+        check_repeatable(remarks)?;
+    }
+    Ok(jobs)
+}
+
+/// Error where there is nothing to repeat.
+fn check_repeatable(remarks: &[Diagnostic]) -> Result<()> {
+    match remarks.iter().find(|remark| remark.code == workflow::NOTHING_TO_REPEAT) {
+        Some(remark) => Err(Error::no(remark.message.clone())),
+        None => Ok(()),
+    }
 }
 
 /// No step is in enough of the sessions. Says which of them are of one kind, as far as one step tells.

@@ -4,6 +4,7 @@ mod extract;
 mod interactive;
 mod made;
 mod refine;
+mod split;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +23,11 @@ use made::Made;
 ///
 /// Several sessions are laid side by side: what most of them did is the common path, what some did is optional, what was
 /// done in both orders may run side by side. Sessions that failed only tell how not to do it.
+///
+/// A session in which nothing was changed, checked or decided gives no workflow; the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Formats: text (markdown), json, toon, mermaid, dot (Graphviz).")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Args {
     /// Which sessions
     session: Vec<String>,
@@ -43,10 +47,17 @@ pub struct Args {
     /// written and shown
     #[arg(short, long, requires = "output")]
     interactive: bool,
+    /// Write one workflow for each job: turns that share a file or a value stay together. With `--output` the files go
+    /// into that folder
+    #[arg(long, conflicts_with_all = ["refine", "interactive"])]
+    split: bool,
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let output = args.output.as_ref().map(|output| cx.absolute(output));
+    if args.split {
+        return split::run(args, output.as_deref(), cx);
+    }
     if let (Some(shown), Some(file)) = (&args.output, &output)
         && file.symlink_metadata().is_ok()
     {

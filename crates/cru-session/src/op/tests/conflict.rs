@@ -128,11 +128,11 @@ fn nothing_in_a_conflict_counts_twice() {
 
 #[test]
 fn keys() {
-    assert_snapshot!(changed(NOTE, &[set("status", json!("active"), json!("paused")), set("ended", json!(null), json!("2026-11-20T11:02:40Z"))]), @"
+    assert_snapshot!(changed(NOTE, &[set("status", json!("active"), json!("paused")), set("ended", json!(null), json!("2026-11-20T11:02:40Z"))]), @r"
     [Done, Done]
     -status: active
-    +ended: 2026-11-20T11:02:40Z
     +status: paused
+    +ended: 2026-11-20T11:02:40Z
     ");
     assert_snapshot!(changed(NOTE, &[set("title", json!("Tokens"), json!("New"))]), @"
     [Conflict]

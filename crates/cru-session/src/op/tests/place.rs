@@ -261,8 +261,8 @@ fn a_new_key_stands_where_a_new_note_has_it() {
         set("other", json!(null), json!("x")),
     ];
     let (new, _) = applied(note, &ops);
-    let wanted = "---\ntype: session\nended: 2026-11-20T11:00:00Z\nstatus: active # now\nparticipants:\n  - coder\n\
-                  tokens_used: 12\nresume_point: p-01\nmine: 1\n# of cru\ncru_cursor: r1\nother: x\n---\n# T\n";
+    let wanted = "---\ntype: session\nstatus: active # now\nparticipants:\n  - coder\n\
+                  ended: 2026-11-20T11:00:00Z\ntokens_used: 12\nresume_point: p-01\nmine: 1\n# of cru\ncru_cursor: r1\nother: x\n---\n# T\n";
     assert_eq!(new, wanted);
     let windows = note.replace('\n', "\r\n");
     assert_eq!(applied(&windows, &ops).0, wanted.replace('\n', "\r\n"));
@@ -279,4 +279,17 @@ fn the_last_block_goes_with_the_blank_line_above_it() {
     assert_eq!(gone("## A\n\n*x* ^p-01\n\n> [!usage]\n> x\n\nText.\n"), "## A\n\n*x* ^p-01\n\nText.\n");
     assert_eq!(gone("## A\n\n*x* ^p-01\n> [!usage]\n> x\n"), "## A\n\n*x* ^p-01\n", "there is none above it");
     assert_eq!(gone("> [!usage]\n> x\n"), "");
+}
+
+#[test]
+fn a_block_whose_blanks_an_editor_took_off_is_the_same() {
+    let note = "# T\n\n## A\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!error] E\n> Text.\n> Step: [[#^n-001]]\n";
+    let op = Op::Replace {
+        phase: Some("p-01".to_owned()),
+        old: "> [!error] E\n> Text.  \n> Step: [[#^n-001]]".to_owned(),
+        new: "> [!error] E\n> Text.  \n> Step: [[#^n-001]]  \n> Resolution: done".to_owned(),
+    };
+    let (new, outcomes) = applied(note, &[op]);
+    assert_eq!(outcomes, [Outcome::Done]);
+    assert!(new.ends_with("> Text.  \n> Step: [[#^n-001]]  \n> Resolution: done\n"), "{new}");
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What the agent said last, of the last phase that did something; what led to more is not it.
+/// What the agent said last in each turn.
 #[test]
 fn a_step_tells_what_it_came_to() {
     let prose = |text: &str| Item::Prose(cru_session::Prose { text: text.into(), ..Default::default() });
@@ -32,8 +32,11 @@ fn a_step_tells_what_it_came_to() {
         };
         step.parts.iter().filter_map(of).collect()
     };
-    assert_eq!(results(&workflow.steps[0]), ["`Valve` opens first; the log ⇒ says so"]);
-    assert!(workflow.steps[1..].iter().all(|step| results(step).is_empty()));
+    assert_eq!(
+        results(&workflow.steps[0]),
+        ["Done. Here is what changed: - `Valve` opens first - the log ⇒ says so Want me to commit?", "It is old."]
+    );
+    assert_eq!(results(&workflow.steps[1]), ["Now the door:"]);
 }
 
 /// A sub-agent's own session has no person in it: its task is the request.
@@ -124,8 +127,9 @@ fn after_is_a_dependency() {
             .flat_map(|from| graph.after(from).map(move |to| (from, to)).collect::<Vec<_>>())
             .collect()
     };
-    assert_eq!(arrows(phases(&[])), [(0, 2)]);
+    // The second follows the first only in time.
+    assert_eq!(arrows(phases(&[])), [(0, 1), (0, 2)]);
     assert_eq!(arrows(phases(&["p-01"])), [(0, 1), (0, 2)]);
     // What comes later, is in no step, or is in another note joins nothing.
-    assert_eq!(arrows(phases(&["p-03", "p-09", "p-02"])), [(0, 2)]);
+    assert_eq!(arrows(phases(&["p-03", "p-09", "p-02"])), [(0, 1), (0, 2)]);
 }

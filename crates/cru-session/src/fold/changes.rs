@@ -1,0 +1,172 @@
+//! What calls do to files, by their arguments: lines that come and go, tasks that are ticked, documents that are begun.
+//!
+//! An argument holds more than what changes: of a text and the one that takes its place, the lines that both begin and
+//! end with are none.
+
+use std::collections::HashSet;
+
+use cru_action::patch::{self, FilePatch, PatchLine};
+use cru_action::{Action, ToolKind};
+use serde_json::Value;
+
+use crate::event::Call;
+use crate::words::DoneWords;
+use crate::words::title;
+
+/// Lines of a text that are compared.
+const LINES: usize = 20_000;
+
+/// Titles that one call gives.
+const TITLES: usize = 16;
+
+/// What a call does to files if it succeeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallChanges {
+    /// Lines by file, as the call names it.
+    pub(super) files: Vec<LineCount>,
+    /// Lines of lists that are ticked.
+    pub(super) ticked: Vec<String>,
+    /// The first heading of a document that is written whole.
+    pub(super) document: Option<String>,
+}
+
+/// Lines of a file that come and go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LineCount {
+    pub(super) path: String,
+    pub(super) added: u64,
+    /// `None` where a whole file is written, of which nothing is known.
+    pub(super) removed: Option<u64>,
+}
+
+impl CallChanges {
+    /// Reads a call; its words go to `done`. `None` for one that names no change of a file.
+    pub(super) fn of(call: &Call<'_>, done: &mut DoneWords) -> Option<Self> {
+        let mut changes = Self::default();
+        if ToolKind::of(&call.tool) == ToolKind::Shell {
+            if patch::find(&call.args).is_some() {
+                let action = Action::of(&call.tool, &call.args);
+                let text = action.patch_text().unwrap_or_default();
+                changes.all(&patch::read(text), done);
+            }
+        } else if ToolKind::of_call(&call.tool, &call.input).writes_files() {
+            match &call.input {
+                Value::Object(input) => changes.all(&patch::of_call(&call.tool, input), done),
+                Value::String(text) => changes.all(&patch::read(text), done),
+                _ => {}
+            }
+            if changes.files.is_empty() {
+                changes.all(&patch::read(&call.args), done);
+            }
+        }
+        (!changes.files.is_empty()).then_some(changes)
+    }
+
+    fn all(&mut self, files: &[FilePatch<'_>], done: &mut DoneWords) {
+        for file in files {
+            self.file(file, done);
+        }
+    }
+
+    fn file(&mut self, file: &FilePatch<'_>, done: &mut DoneWords) {
+        done.add(file.path());
+        let mut count = LineCount { path: file.path().to_owned(), added: 0, removed: Some(0) };
+        for hunk in &file.hunks {
+            let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
+            while !rest.is_empty() {
+                let (gone, come, behind) = block(rest);
+                rest = behind;
+                let (gone, come) = differing(&gone, &come);
+                count.added += come.len() as u64;
+                count.removed = count.removed.map(|removed| removed + gone.len() as u64);
+                for line in come {
+                    done.add(line);
+                }
+                self.tick(gone, come);
+            }
+        }
+        let whole = file.removed().next().is_none() && file.before().next().is_none();
+        if whole && !file.path().is_empty() && is_document(file.path()) && self.document.is_none() {
+            let start: Vec<&str> = file.added().take(60).collect();
+            self.document = title::of_document(&start.join("\n"));
+        }
+        match self.files.iter_mut().find(|known| known.path == count.path) {
+            Some(known) => {
+                known.added += count.added;
+                known.removed = known.removed.zip(count.removed).map(|(a, b)| a + b);
+            }
+            None => self.files.push(count),
+        }
+    }
+
+    /// A line whose box is ticked, and nothing else, is a task that was worked on.
+    fn tick(&mut self, gone: &[&str], come: &[&str]) {
+        let was: HashSet<(&str, &str)> = gone.iter().filter_map(|old| old.split_once("[ ] ")).collect();
+        for line in come {
+            let Some((lead, text)) = line.split_once("[x] ").or_else(|| line.split_once("[X] ")) else { continue };
+            if self.ticked.len() < TITLES && lead.trim().len() <= 4 && was.contains(&(lead, text)) {
+                self.ticked.extend(title::of(text).filter(|title| title.tells).map(title::Title::into_text));
+            }
+        }
+    }
+}
+
+/// The first run of lines that change, those that go and those that come, and what follows it.
+fn block<'l, 'a>(lines: &'l [PatchLine<'a>]) -> (Vec<&'a str>, Vec<&'a str>, &'l [PatchLine<'a>]) {
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    for (at, line) in lines.iter().enumerate() {
+        match line {
+            PatchLine::Removed(text) => gone.push(*text),
+            PatchLine::Added(text) => come.push(*text),
+            PatchLine::Kept(_) => return (gone, come, &lines[at + 1..]),
+        }
+    }
+    (gone, come, &[])
+}
+
+/// Both without the lines that they begin and end with alike.
+fn differing<'s, 'a>(gone: &'s [&'a str], come: &'s [&'a str]) -> (&'s [&'a str], &'s [&'a str]) {
+    let first = gone.iter().zip(come).take_while(|(a, b)| a == b).count();
+    let (gone, come) = (&gone[first..], &come[first..]);
+    let last = gone.iter().rev().zip(come.iter().rev()).take_while(|(a, b)| a == b).count();
+    (&gone[..gone.len() - last], &come[..come.len() - last])
+}
+
+fn is_document(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["md", "mdx", "markdown", "rst", "adoc"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn changes(tool: &str, args: &str, input: Value) -> Option<CallChanges> {
+        let call = Call { id: "c".into(), tool: tool.into(), args: args.into(), input };
+        CallChanges::of(&call, &mut DoneWords::default())
+    }
+
+    #[test]
+    fn an_edit_counts_the_lines_that_differ() {
+        let input = json!({"file_path": "src/a.rs", "old_string": "fn a() {\n    one();\n}", "new_string": "fn a() {\n    one();\n    two();\n}"});
+        let told = changes("Edit", "src/a.rs", input).unwrap();
+        assert_eq!(told.files, [LineCount { path: "src/a.rs".to_owned(), added: 1, removed: Some(0) }]);
+    }
+
+    #[test]
+    fn a_ticked_line_is_a_task() {
+        let input = json!({"file_path": "tasks.md", "old_string": "- [ ] T003 Rotate the signing keys", "new_string": "- [x] T003 Rotate the signing keys"});
+        let told = changes("Edit", "tasks.md", input).unwrap();
+        assert_eq!(told.ticked, ["T003 Rotate the signing keys"]);
+    }
+
+    #[test]
+    fn a_document_has_a_heading() {
+        let input = json!({"file_path": "docs/plan.md", "content": "# Tasks: pump of the cellar\n\ntext\n"});
+        let told = changes("Write", "docs/plan.md", input).unwrap();
+        assert_eq!(told.document.as_deref(), Some("Pump of the cellar"));
+        assert_eq!(changes("Read", "docs/plan.md", json!({"file_path": "docs/plan.md"})), None);
+    }
+}

@@ -1,0 +1,315 @@
+//! The work of a chapter cut into the steps that it took: by the sections of a plan, by the tasks that the agent began,
+//! else round by round and in each by what was done: looked around, changed, checked, handed over.
+
+use std::collections::{HashMap, HashSet};
+
+use super::call::{Call, CallKind};
+use super::unit::Entry;
+use cru_graph::plan::{Section, is_begun};
+use cru_session::Item;
+
+/// Calls from which a round is cut up.
+const LONG: usize = 8;
+/// Calls that short neighbours have together at most.
+const SHORT: usize = 12;
+/// Looks from which looking around is a step of its own.
+const FEW: usize = 3;
+/// Rounds of a chapter that stay apart.
+const MAX_ROUNDS: usize = 8;
+
+/// Files and sections of a plan that are compared.
+const MAX_FILES: usize = 200;
+const MAX_SECTIONS: usize = 60;
+
+/// What the calls of a step are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Activity {
+    /// Looking around.
+    Explore,
+    /// Changing files, running what changes something.
+    Change,
+    /// Tests, builds, linters.
+    Verify,
+    /// Commits, pushes, and whatever others see.
+    Publish,
+    /// Several of these, in a few calls.
+    Mixed,
+}
+
+/// What belongs together in a chapter.
+#[derive(Clone, Debug)]
+pub(super) struct Group<'a> {
+    /// What it is about.
+    pub activity: Activity,
+    /// What it is called, where a plan or a task says so.
+    pub title: Option<String>,
+    /// What was said and done.
+    pub entries: Vec<Entry<'a>>,
+}
+
+/// By what calls belong to one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    round: usize,
+    activity: Activity,
+    /// The section of the plan, or the task.
+    part: Option<usize>,
+}
+
+/// The groups of a chapter, in the order in which they were begun. `plan` has the sections of a plan for this work.
+pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<Group<'a>> {
+    let keys = match by_task(&entries) {
+        Some(keys) => keys,
+        None => by_activity(&entries, plan),
+    };
+    let titles = titles(&entries, plan, &keys);
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let keys = spread(&entries, keys);
+    for (entry, key) in entries.into_iter().zip(keys) {
+        let at = *places.entry(key).or_insert_with(|| {
+            let title = titles.get(&key).cloned();
+            groups.push(Group { activity: key.activity, title, entries: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].entries.push(entry);
+    }
+    groups
+}
+
+/// The key of each entry: what is no call goes with the next call where it opens something, else with the one before.
+fn spread(entries: &[Entry<'_>], keys: Vec<Option<Key>>) -> Vec<Key> {
+    let none = Key { round: 0, activity: Activity::Mixed, part: None };
+    let mut next: Vec<Option<Key>> = keys.clone();
+    for at in (0..next.len()).rev() {
+        if next[at].is_none() {
+            next[at] = next.get(at + 1).copied().flatten();
+        }
+    }
+    let mut before: Option<Key> = None;
+    let mut spread = Vec::with_capacity(keys.len());
+    for (at, key) in keys.into_iter().enumerate() {
+        let closes = matches!(entries[at], Entry::Conclusion(..) | Entry::Item(Item::Error(_) | Item::Prose(_), _));
+        let key = key.or(if closes { before.or(next[at]) } else { next[at].or(before) }).unwrap_or(none);
+        before = Some(key);
+        spread.push(key);
+    }
+    spread
+}
+
+/// What the groups are called, where a plan or a task says so.
+fn titles(entries: &[Entry<'_>], plan: &[Section], keys: &[Option<Key>]) -> HashMap<Key, String> {
+    let tasks = tasks(entries);
+    let mut titles = HashMap::new();
+    for key in keys.iter().flatten() {
+        let Some(part) = key.part else { continue };
+        let title = match tasks.get(part) {
+            Some(task) if key.activity == Activity::Mixed => Some(task.clone()),
+            _ => plan.get(part).map(|section| section.title.clone()),
+        };
+        titles.extend(title.map(|title| (*key, title)));
+    }
+    titles
+}
+
+/// The tasks that are begun among the entries, in order.
+fn tasks(entries: &[Entry<'_>]) -> Vec<String> {
+    let mut begun: Vec<String> = Vec::new();
+    for entry in entries {
+        let Entry::Item(Item::Tasks(fence), _) = entry else { continue };
+        for task in fence.tasks.iter().filter(|task| is_begun(task)) {
+            if !begun.contains(&task.content) && begun.len() < 40 {
+                begun.push(task.content.clone());
+            }
+        }
+    }
+    begun
+}
+
+/// By the task that was begun last; `None` where fewer than two were.
+fn by_task(entries: &[Entry<'_>]) -> Option<Vec<Option<Key>>> {
+    let tasks = tasks(entries);
+    let mut begun: Option<usize> = None;
+    let mut used: Vec<usize> = Vec::new();
+    let mut keys: Vec<Option<Key>> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match entry {
+            Entry::Item(Item::Tasks(fence), _) => {
+                let now = fence
+                    .tasks
+                    .iter()
+                    .filter(|task| is_begun(task))
+                    .filter_map(|task| tasks.iter().position(|known| *known == task.content));
+                begun = now.max().or(begun);
+                keys.push(None);
+            }
+            Entry::Call(_) => {
+                if let Some(task) = begun.filter(|task| !used.contains(task)) {
+                    used.push(task);
+                }
+                let activity = if begun.is_some() { Activity::Mixed } else { Activity::Explore };
+                keys.push(Some(Key { round: 0, activity, part: begun }));
+            }
+            _ => keys.push(None),
+        }
+    }
+    (used.len() > 1).then_some(keys)
+}
+
+/// What a call does by itself; `None` where it goes with what is being done.
+fn own(call: &Call<'_>) -> Option<Activity> {
+    if call.commits || call.pushes || call.publishes {
+        return Some(Activity::Publish);
+    }
+    match call.kind {
+        CallKind::Look | CallKind::Run => None,
+        CallKind::Edit | CallKind::Change => Some(Activity::Change),
+        CallKind::Check => Some(Activity::Verify),
+    }
+}
+
+/// By rounds, and in each by what was done. A round ends with a turn, and where work goes on after a commit.
+fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
+    let mut keys: Vec<Option<Key>> = vec![None; entries.len()];
+    let mut round = 0;
+    let mut now: Option<Activity> = None;
+    // Looks of which only the next call says what they belong to.
+    let mut pending: Vec<usize> = Vec::new();
+    let mut any = false;
+    for (at, entry) in entries.iter().enumerate() {
+        let call = match entry {
+            Entry::Call(call) => call,
+            Entry::Request { .. } if any => {
+                place(&mut keys, &mut pending, round, now.unwrap_or(Activity::Explore));
+                (now, any) = (None, false);
+                round += 1;
+                continue;
+            }
+            _ => continue,
+        };
+        any = true;
+        let look = call.kind == CallKind::Look && own(call).is_none();
+        match own(call) {
+            None if now.is_none() || now == Some(Activity::Explore) => {
+                let activity = if look { Activity::Explore } else { Activity::Change };
+                now = Some(activity);
+                keys[at] = Some(Key { round, activity, part: None });
+            }
+            None => pending.push(at),
+            Some(activity) => {
+                if now == Some(Activity::Publish) && activity != Activity::Publish {
+                    round += 1;
+                    let looked = if pending.len() > 2 { Activity::Explore } else { activity };
+                    place(&mut keys, &mut pending, round, looked);
+                } else {
+                    place(&mut keys, &mut pending, round, now.unwrap_or(activity));
+                }
+                now = Some(activity);
+                keys[at] = Some(Key { round, activity, part: None });
+            }
+        }
+    }
+    place(&mut keys, &mut pending, round, now.unwrap_or(Activity::Explore));
+    parts(entries, &mut keys, plan);
+    join(&mut keys);
+    glance(&mut keys);
+    keys
+}
+
+fn place(keys: &mut [Option<Key>], pending: &mut Vec<usize>, round: usize, activity: Activity) {
+    for at in pending.drain(..) {
+        keys[at] = Some(Key { round, activity, part: None });
+    }
+}
+
+/// The section of the plan that names the files that a call changes.
+fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
+    if plan.len() < 2 {
+        return;
+    }
+    let written: HashSet<&str> = entries
+        .iter()
+        .filter_map(Entry::call)
+        .flat_map(|call| &call.writes)
+        .map(AsRef::as_ref)
+        .take(MAX_FILES)
+        .collect();
+    // A section that names few files says most of them: another may only list all.
+    let of = |section: &Section| written.iter().copied().filter(|path| names(section, path)).collect::<HashSet<&str>>();
+    let naming: Vec<HashSet<&str>> = plan.iter().take(MAX_SECTIONS).map(of).collect();
+    let mut part: Option<usize> = None;
+    for (entry, key) in entries.iter().zip(keys) {
+        let (Some(call), Some(key)) = (entry.call(), key) else { continue };
+        if key.activity != Activity::Change {
+            continue;
+        }
+        let named = call.writes.iter().find_map(|path| {
+            let sections = naming.iter().enumerate().filter(|(_, named)| named.contains(path.as_ref()));
+            sections.min_by_key(|(_, named)| named.len()).map(|(at, _)| at)
+        });
+        part = named.or(part);
+        key.part = part;
+    }
+}
+
+/// Whether a section names a file, by its path or by its name alone.
+fn names(section: &Section, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let holds = |text: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+            edge(text[..at].chars().next_back()) && edge(text[at + name.len()..].chars().next())
+        })
+    };
+    name.len() > 2 && (holds(&section.title) || holds(&section.text))
+}
+
+/// A look or two before the work belong to the work.
+fn glance(keys: &mut [Option<Key>]) {
+    let mut counts: HashMap<Key, usize> = HashMap::new();
+    for key in keys.iter().flatten() {
+        *counts.entry(*key).or_insert(0) += 1;
+    }
+    let mut next: Option<Key> = None;
+    for key in keys.iter_mut().rev().flatten() {
+        let few = key.activity == Activity::Explore && counts.get(key).is_some_and(|count| *count < FEW);
+        match next.filter(|next| few && next.round == key.round) {
+            Some(next) => *key = next,
+            None => next = Some(*key),
+        }
+    }
+}
+
+/// Puts short rounds together, and rounds of which there are too many.
+fn join(keys: &mut [Option<Key>]) {
+    let mut sizes: Vec<usize> = Vec::new();
+    for key in keys.iter().flatten() {
+        if sizes.len() <= key.round {
+            sizes.resize(key.round + 1, 0);
+        }
+        sizes[key.round] += 1;
+    }
+    // Each round gets the number of the one that it is a part of, and whether that one is too short to be cut up.
+    let mut joined: Vec<(usize, bool)> = Vec::with_capacity(sizes.len());
+    let (mut number, mut sum) = (0, 0);
+    for (round, &size) in sizes.iter().enumerate() {
+        let short = size < LONG;
+        let before = joined.last().is_some_and(|(_, short)| *short);
+        if round > 0 && !(short && before && sum + size <= SHORT) {
+            number += 1;
+            sum = 0;
+        }
+        sum += size;
+        joined.push((number, short));
+    }
+    let planned: HashSet<usize> = keys.iter().flatten().filter(|key| key.part.is_some()).map(|key| key.round).collect();
+    let per = (number + 1).div_ceil(MAX_ROUNDS).max(1);
+    for key in keys.iter_mut().flatten() {
+        let Some(&(number, short)) = joined.get(key.round) else { continue };
+        let short = short && !planned.contains(&key.round);
+        key.round = number / per;
+        if short && per == 1 {
+            key.activity = Activity::Mixed;
+        }
+    }
+}

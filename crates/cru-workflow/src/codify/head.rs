@@ -1,0 +1,202 @@
+//! The head of a workflow: what kind of work it is for, what goes in, when it is done, what was left open.
+
+use std::collections::BTreeSet;
+
+use super::call::{Call, CallKind, Ended};
+use super::draft::Draft;
+use super::input::Inputs;
+use super::standing::{Checks, Standing};
+use super::{clean, file_type, inline};
+use crate::model::{Part, Prose, Workflow};
+use crate::text::code_span;
+use cru_base::Span;
+use cru_base::text::{plural, truncate};
+use cru_graph::plan;
+use cru_session::words::quote::quote;
+use cru_session::{Session, Status, User};
+
+/// Names in a line.
+const MAX_NAMES: usize = 6;
+/// Characters of a value, a task, a check.
+const MAX_VALUE: usize = 160;
+/// What stands where the session does not say.
+const NOTHING: &str = "not recorded";
+
+/// The head; `workflow` has its steps and checks already.
+pub(super) fn head(
+    session: &Session,
+    drafts: &[Draft<'_>],
+    checks: &Checks<'_>,
+    inputs: &Inputs,
+    idle: &[&User],
+    workflow: &Workflow,
+) -> Part {
+    let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
+    calls.sort_by_key(|call| call.place);
+    let or_nothing = |parts: Vec<String>| if parts.is_empty() { NOTHING.to_owned() } else { parts.join("; ") };
+    let lines = [
+        format!("For: {}", kind(&calls)),
+        format!("Inputs: {}", or_nothing(values(inputs, workflow))),
+        format!("Done when: {}", or_nothing(done(workflow))),
+        format!("Open at the end: {}", or_nothing(open(session, &calls, checks, idle))),
+    ];
+    Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
+}
+
+/// The kind of work: what it changes, how it is checked, how it is handed over.
+fn kind(calls: &[&Call<'_>]) -> String {
+    let mut types: Vec<(&str, usize)> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for path in calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.writes) {
+        if !seen.insert(path) {
+            continue;
+        }
+        let Some(ty) = file_type::common(&[path.as_ref()]) else { continue };
+        match types.iter_mut().find(|(known, _)| *known == ty) {
+            Some((_, count)) => *count += 1,
+            None => types.push((ty, 1)),
+        }
+    }
+    types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let types: Vec<&str> = types.iter().filter(|(ty, _)| *ty != "Path").map(|(ty, _)| *ty).take(3).collect();
+    let ran = |kind: CallKind| -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for call in calls.iter().filter(|call| call.kind == kind && call.shell && call.ended != Ended::Denied) {
+            for name in &call.programs {
+                if !names.contains(name) && names.len() < MAX_NAMES {
+                    names.push(name.clone());
+                }
+            }
+        }
+        names
+    };
+    let mut parts: Vec<String> = Vec::new();
+    if !seen.is_empty() {
+        let of = if types.is_empty() { String::new() } else { format!("{} ", types.join(", ")) };
+        parts.push(format!("change of {of}files"));
+    }
+    let (changes, checks) = (ran(CallKind::Change), ran(CallKind::Check));
+    if parts.is_empty() && !changes.is_empty() {
+        parts.push(format!("commands that change something ({})", changes.join(", ")));
+    }
+    if !checks.is_empty() {
+        parts.push(format!("checked with {}", checks.join(", ")));
+    }
+    let made = |of: fn(&Call<'_>) -> bool| calls.iter().any(|call| call.succeeded() && of(call));
+    for (word, made) in [
+        ("committed", made(|call| call.commits)),
+        ("pushed", made(|call| call.pushes)),
+        ("published", made(|call| call.publishes && !call.pushes)),
+    ] {
+        if made {
+            parts.push(word.to_owned());
+        }
+    }
+    if parts.is_empty() {
+        let runs = ran(CallKind::Run);
+        let looks = ran(CallKind::Look);
+        parts.push(match (runs.is_empty(), looks.is_empty()) {
+            (false, _) => format!("runs of {}", runs.join(", ")),
+            (true, false) => format!("looking, with {}; nothing is changed", looks.join(", ")),
+            (true, true) => "looking; nothing is changed".to_owned(),
+        });
+    }
+    inline(&parts.join(", "))
+}
+
+/// The inputs that the workflow names, with the values of the session.
+fn values(inputs: &Inputs, workflow: &Workflow) -> Vec<String> {
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut add = |text: &str| {
+        for (at, _) in text.match_indices('<') {
+            if let Some((name, _)) = text[at + 1..].split_once('>').filter(|(name, _)| name.len() < 40) {
+                used.insert(name.to_owned());
+            }
+        }
+    };
+    for part in workflow.steps.iter().flat_map(|step| &step.parts) {
+        match part {
+            Part::Command(it) => add(&it.command),
+            Part::Script(it) => add(&it.text),
+            _ => {}
+        }
+    }
+    for check in &workflow.checks {
+        add(check.command.as_deref().unwrap_or(""));
+    }
+    for flow in workflow.steps.iter().flat_map(crate::model::Step::flows) {
+        used.extend(flow.inputs().iter().map(|operand| operand.name.clone()));
+    }
+    let one = |name: &str, value: &str| {
+        format!("{} ({})", code_span(&format!("<{name}>")), inline(&truncate(&clean(value), MAX_VALUE)))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let own = inputs.all.iter().map(|input| (input.name.as_str(), input.value.as_str()));
+    let places = [("project", inputs.project.as_deref()), ("home", inputs.home.as_deref())];
+    let places = places.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let mut all: Vec<(&str, &str)> = own.chain(places).filter(|(name, _)| used.contains(*name)).collect();
+    all.sort_unstable();
+    lines.extend(all.into_iter().map(|(name, value)| one(name, value)));
+    lines
+}
+
+/// When the work is done: the checks that pass at the end, else the goals.
+fn done(workflow: &Workflow) -> Vec<String> {
+    let passes = workflow.checks.iter().filter(|check| check.text == "passes");
+    let commands: Vec<&String> = passes.filter_map(|check| check.command.as_ref()).collect();
+    let mut parts: Vec<String> =
+        commands.iter().take(MAX_NAMES).map(|command| format!("{} passes", code_span(command))).collect();
+    if commands.len() > MAX_NAMES {
+        parts.push(format!("{} under Validation", plural((commands.len() - MAX_NAMES) as u64, "more check")));
+    }
+    if parts.is_empty() && !workflow.goals.is_empty() {
+        parts.push("all goals are reached".to_owned());
+    }
+    parts
+}
+
+/// What the session left open: tasks, checks that failed, changes that were not checked or committed, how it ended.
+fn open(session: &Session, calls: &[&Call<'_>], checks: &Checks<'_>, idle: &[&User]) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let tasks: Vec<_> = session.tasks().into_iter().filter(|task| plan::is_open(task)).collect();
+    for task in tasks.iter().take(MAX_NAMES) {
+        parts.push(format!("task “{}”", inline(&quote(&task.content, MAX_VALUE))));
+    }
+    if tasks.len() > MAX_NAMES {
+        parts.push(plural((tasks.len() - MAX_NAMES) as u64, "more task"));
+    }
+    for row in checks.rows.iter().filter(|row| row.standing == Standing::Failed).take(MAX_NAMES) {
+        parts.push(format!("{} fails", code_span(&truncate(&row.check.text, MAX_VALUE))));
+    }
+    let unchecked = checks.rows.iter().rev().find_map(|row| match row.standing {
+        Standing::Before(path) => Some((row, path)),
+        _ => None,
+    });
+    let passes = checks.rows.iter().any(|row| row.standing == Standing::Passes);
+    if let Some((row, path)) = unchecked.filter(|_| !passes) {
+        let check = code_span(&truncate(&row.check.text, MAX_VALUE));
+        parts.push(format!("{check} was not run again after {} was changed", inline(path)));
+    }
+    let committed = calls.iter().rposition(|call| call.commits && call.succeeded());
+    if let Some(last) = committed {
+        let later: BTreeSet<&str> = calls[last + 1..]
+            .iter()
+            .filter(|call| call.succeeded() && call.kind == CallKind::Edit)
+            .flat_map(|call| call.writes.iter().map(AsRef::as_ref))
+            .filter(|path| !cru_action::is_scratch(path))
+            .collect();
+        if let Some(first) = later.first() {
+            let more = later.len() - 1;
+            let others = if more == 0 { String::new() } else { format!(" and {}", plural(more as u64, "other file")) };
+            parts.push(format!("{}{others} changed after the last commit", inline(first)));
+        }
+    }
+    for user in idle.iter().take(MAX_NAMES) {
+        parts.push(format!("asked and not done: “{}”", inline(&quote(&user.words, MAX_VALUE))));
+    }
+    if let Some(status @ (Status::Failed | Status::Abandoned | Status::Paused | Status::Active)) = &session.meta.status
+    {
+        parts.push(format!("the session is {}", status.as_str()));
+    }
+    parts
+}

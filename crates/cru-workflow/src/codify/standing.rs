@@ -1,0 +1,150 @@
+//! How the checks of a session stand at its end.
+//!
+//! "Passes" is said of a check only where it passed after the last change of what it covers. What a check covers nobody
+//! wrote down, so it is taken widely: all that it may depend on.
+
+use std::collections::BTreeMap;
+
+use cru_action::CheckKind;
+use cru_graph::Place;
+use foldhash::HashMap;
+
+use super::call::{Call, CallKind, CheckCommand, Ended};
+use super::draft::Draft;
+use super::file_type;
+
+/// How a check stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing<'a> {
+    /// It passed, and nothing that it covers was changed since.
+    Passes,
+    /// It passed, and this file was changed since.
+    Before(&'a str),
+    /// It failed when it was last run, and nothing like it passed since.
+    Failed,
+    /// It failed, and another run of its like passed since.
+    Superseded,
+    /// The record does not say how it ended.
+    Unknown,
+}
+
+/// A check of the session.
+#[derive(Clone, Debug)]
+pub(super) struct CheckRow<'a> {
+    /// The check as it was run.
+    pub check: &'a CheckCommand,
+    /// The last call that ran it and told how it ended, else the last one.
+    pub call: &'a Call<'a>,
+    /// How it stands.
+    pub standing: Standing<'a>,
+    /// Whether something had been changed when it was run.
+    pub after_change: bool,
+}
+
+/// The checks of a session, each once, in the order of their last runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Checks<'a> {
+    /// The rows.
+    pub rows: Vec<CheckRow<'a>>,
+    by_text: HashMap<&'a str, usize>,
+}
+
+impl<'a> Checks<'a> {
+    /// Of all drafts.
+    pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
+        let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
+        calls.sort_by_key(|call| call.place);
+        let changes = |call: &Call<'_>| {
+            matches!(call.kind, CallKind::Run | CallKind::Change | CallKind::Edit) && call.succeeded()
+        };
+        let changed_at = calls.iter().find(|call| changes(call)).map(|call| call.place);
+        // Last write of each path, last ones first.
+        let mut writes: HashMap<&str, Place> = HashMap::default();
+        let edits = calls.iter().filter(|call| call.succeeded() || call.ended == Ended::Open);
+        for call in edits.clone() {
+            writes.extend(call.writes.iter().map(|path| (path.as_ref(), call.place)));
+        }
+        let mut writes: Vec<(Place, &str)> = writes.into_iter().map(|(path, place)| (place, path)).collect();
+        writes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut last: BTreeMap<&str, (&CheckCommand, &Call<'_>)> = BTreeMap::new();
+        let mut passed: HashMap<&str, Place> = HashMap::default();
+        for call in calls.iter().filter(|call| call.shell && call.ended != Ended::Denied) {
+            for check in call.checks.iter().filter(|check| !check.text.is_empty()) {
+                if call.succeeded() {
+                    passed.insert(&check.key, call.place);
+                }
+                let row = last.entry(&check.text).or_insert((check, call));
+                if call.ended != Ended::Open || row.1.ended == Ended::Open {
+                    *row = (check, call);
+                }
+            }
+        }
+        let standing = |check: &CheckCommand, call: &Call<'_>| match call.ended {
+            Ended::Well => {
+                let mut later = writes.iter().take_while(|(place, _)| *place > call.place);
+                later.find(|(_, path)| covers(check, path)).map_or(Standing::Passes, |(_, path)| Standing::Before(path))
+            }
+            Ended::Badly if passed.get(check.key.as_str()).is_some_and(|place| *place > call.place) => {
+                Standing::Superseded
+            }
+            Ended::Badly => Standing::Failed,
+            Ended::Denied | Ended::Open => Standing::Unknown,
+        };
+        let mut rows: Vec<CheckRow<'a>> = last
+            .into_values()
+            .map(|(check, call)| CheckRow {
+                check,
+                call,
+                standing: standing(check, call),
+                after_change: changed_at.is_none_or(|place| place < call.place),
+            })
+            .collect();
+        rows.sort_by(|a, b| (a.call.place, &a.check.text).cmp(&(b.call.place, &b.check.text)));
+        let by_text = rows.iter().enumerate().map(|(at, row)| (row.check.text.as_str(), at)).collect();
+        Self { rows, by_text }
+    }
+
+    /// How the check with that text stands.
+    pub(super) fn standing(&self, text: &str) -> Option<Standing<'a>> {
+        self.by_text.get(text).map(|at| self.rows[*at].standing)
+    }
+
+    /// What is known of the checks of a call, in words; `None` where it runs none.
+    pub(super) fn note(&self, call: &Call<'_>) -> Option<String> {
+        if call.checks.is_empty() || !call.shell {
+            return None;
+        }
+        match call.ended {
+            Ended::Badly => return Some("fails".to_owned()),
+            Ended::Open | Ended::Denied => return Some("the record does not say how it ended".to_owned()),
+            Ended::Well => {}
+        }
+        let standings = || call.checks.iter().filter_map(|check| self.standing(&check.text));
+        if standings().any(|it| it == Standing::Failed) {
+            return Some("passed here, failed later".to_owned());
+        }
+        let before = standings().find_map(|it| match it {
+            Standing::Before(path) => Some(format!("passed before {path} was changed")),
+            _ => None,
+        });
+        Some(before.unwrap_or_else(|| {
+            let result = super::clean(call.step.result.as_deref().unwrap_or(""));
+            let told = (3..=60).contains(&result.chars().count()) && !result.contains(['`', '→', '…', '<']);
+            // A count says more than that it passed.
+            let told = told && result.contains(|c: char| c.is_ascii_digit());
+            if told { format!("passes ({result})") } else { "passes".to_owned() }
+        }))
+    }
+}
+
+/// Whether a change of a file may change how a check ends. One that is given files to judge each by itself covers these;
+/// tests and builds do not depend on prose; anything else depends on all.
+fn covers(check: &CheckCommand, path: &str) -> bool {
+    let judges_each = matches!(check.kind, CheckKind::Lint | CheckKind::Format);
+    if judges_each && !check.paths.is_empty() && check.paths.iter().all(|own| file_type::is_known(own)) {
+        return check.paths.iter().any(|own| own == path || path.ends_with(&format!("/{own}")));
+    }
+    // A script of the project that lints may judge anything; a tool that is named judges code.
+    let script = check.kind == CheckKind::General || (judges_each && check.key.split(' ').any(|word| word == "run"));
+    script || !file_type::is_prose(path)
+}

@@ -1,0 +1,217 @@
+//! The turns of a session with what was done in each, as the pieces that steps are made of.
+//!
+//! Turns, conclusions, corrections and how the next words took the work are those of [`cru_graph::turn`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
+use rayon::prelude::*;
+
+use super::call::{Call, CallKind};
+use super::request;
+use cru_graph::turn::{PlacedItem, Turn};
+use cru_graph::{FinalPath, Place, Taken};
+use cru_session::{Item, Phase, Prose, Session, Step, User};
+
+/// Something that was said or done, in the order of the page.
+#[derive(Clone, Debug)]
+pub(super) enum Entry<'a> {
+    /// A tool call.
+    Call(Box<Call<'a>>),
+    /// Words of a person.
+    Request {
+        /// The words.
+        user: &'a User,
+        /// Whether they correct the work before them.
+        corrects: bool,
+    },
+    /// The agent's closing words of a turn, and how the person took them.
+    Conclusion(&'a Prose, Taken),
+    /// Anything else.
+    Item(&'a Item, Place),
+}
+
+impl<'a> Entry<'a> {
+    /// The call that it is.
+    pub(super) fn call(&self) -> Option<&Call<'a>> {
+        match self {
+            Self::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+}
+
+/// A turn; all turns of a phase whose heading is somebody's own are one unit.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub(super) struct Unit<'a> {
+    /// The level-2 phase that it stands in.
+    pub phase: Option<(usize, &'a Phase)>,
+    /// Whether the heading of the phase is somebody's own, not made from a prompt.
+    pub declared: bool,
+    /// Whether it is the first one of its phase, after whose words the phase is called.
+    pub first: bool,
+    /// Whether the request says nothing by itself: "continue".
+    pub talk: bool,
+    /// Whether it answers or lets go on what the turn before it ended with.
+    pub answers: bool,
+    /// Whether it corrects the turn before it.
+    pub corrects: bool,
+    /// How much was done.
+    pub weight: usize,
+    /// Whether anything was looked at.
+    pub looked: bool,
+    /// Files it wrote.
+    pub written: Vec<Cow<'a, str>>,
+    /// Programs and verbs that it ran.
+    pub ran: Vec<String>,
+    /// What the parent agent asked for, where the session is a sub-agent's.
+    pub task: Option<&'a str>,
+    /// What was said and done in the phase itself.
+    pub entries: Vec<Entry<'a>>,
+    /// What was done in phases below it, by their index.
+    pub parts: BTreeMap<usize, Vec<Entry<'a>>>,
+}
+
+/// The turns of the final path.
+pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>> {
+    let turns = cru_graph::turns(session);
+    let mut calls = calls(session, path);
+    let mut units: Vec<Unit<'a>> = Vec::with_capacity(turns.len());
+    let mut declared: Option<(usize, bool)> = None;
+    let mut now = Taken::Unknown;
+    for turn in &turns {
+        let taken = std::mem::replace(&mut now, turn.taken);
+        let phase = turn.phase.and_then(|index| Some((index, session.phases.get(index)?)));
+        let own = match (phase, declared) {
+            (None, _) => false,
+            (Some((index, _)), Some((known, own))) if known == index => own,
+            (Some((index, phase)), _) => {
+                let own = !super::chapter::is_from_prompt(phase);
+                declared = Some((index, own));
+                own
+            }
+        };
+        let index = phase.map(|(index, _)| index);
+        // A section of prose (`## Goals`) is no step: what stands in it belongs to the work before it.
+        if let Some((_, phase)) = phase
+            && is_prose(phase, turn)
+            && let Some(last) = units.last_mut()
+        {
+            last.entries.extend(turn.work.iter().map(|it| Entry::Item(it.item, it.place)));
+            continue;
+        }
+        let joins = own && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
+        if !joins {
+            units.push(Unit {
+                phase,
+                declared: own,
+                first: units.last().is_none_or(|last| last.phase.map(|(last, _)| last) != index),
+                talk: !turn.requests.is_empty() && turn.words().all(request::is_talk),
+                answers: matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts),
+                corrects: turn.correction.is_some(),
+                weight: 0,
+                looked: false,
+                written: Vec::new(),
+                ran: Vec::new(),
+                task: None,
+                entries: Vec::new(),
+                parts: BTreeMap::new(),
+            });
+        }
+        if let Some(unit) = units.last_mut() {
+            unit.take(turn, &mut calls);
+        }
+    }
+    units
+}
+
+/// Whether a turn stands in a section that is no phase: it has neither agent nor channel, and nothing was done or asked.
+fn is_prose(phase: &Phase, turn: &Turn<'_>) -> bool {
+    phase.agent.is_none() && phase.channel.is_none() && turn.requests.is_empty() && turn.steps().next().is_none()
+}
+
+/// Every call of the final path, by its place.
+fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>> {
+    let project = session.meta.project.as_deref();
+    let preface = session.preface.iter().enumerate().map(|(at, item)| (Place { phase: None, item: Some(at) }, item));
+    let phases = (0..session.phases.len()).filter(|&index| path.has(index)).flat_map(|index| {
+        let items = path.items(session, index).iter().enumerate();
+        items.map(move |(at, item)| (Place { phase: Some(index), item: Some(at) }, item))
+    });
+    let steps: Vec<(Place, &Step)> = preface
+        .chain(phases)
+        .filter_map(|(place, item)| match item {
+            Item::Step(step) => Some((place, step)),
+            _ => None,
+        })
+        .collect();
+    let read = |(place, step): (Place, &'a Step)| (place, Call::of(step, place, project));
+    let read: Vec<(Place, Call<'a>)> = steps.into_par_iter().map(read).collect();
+    read.into_iter().collect()
+}
+
+impl<'a> Unit<'a> {
+    fn take(&mut self, turn: &Turn<'a>, calls: &mut HashMap<Place, Call<'a>>) {
+        for user in &turn.requests {
+            let corrected = turn.correction.as_ref().is_some_and(|it| std::ptr::eq(it.user, *user));
+            self.entries.push(Entry::Request { user, corrects: corrected || user.correction });
+        }
+        let conclusion = turn.conclusion();
+        for placed in turn.own.iter().chain(&turn.work) {
+            let entry = match placed.item {
+                Item::Step(_) => match calls.remove(&placed.place) {
+                    Some(call) => Entry::Call(Box::new(call)),
+                    None => continue,
+                },
+                Item::Prose(prose) if conclusion.is_some_and(|it| std::ptr::eq(it, prose)) => {
+                    Entry::Conclusion(prose, turn.taken)
+                }
+                item => Entry::Item(item, placed.place),
+            };
+            self.weigh(&entry, placed);
+            let own = self.phase.map(|(index, _)| index) == placed.place.phase;
+            let below = placed.place.phase.filter(|_| !own);
+            match below {
+                Some(part) => self.parts.entry(part).or_default().push(entry),
+                None => self.entries.push(entry),
+            }
+        }
+        self.task = self.task.or(turn.task.map(|task| task.body.as_str()));
+    }
+
+    fn weigh(&mut self, entry: &Entry<'a>, placed: &PlacedItem<'a>) {
+        match (entry, placed.item) {
+            (Entry::Call(call), _) => {
+                self.looked = true;
+                self.weight += match call.kind {
+                    CallKind::Look => 0,
+                    CallKind::Run => 1,
+                    CallKind::Change | CallKind::Check => 2,
+                    CallKind::Edit => 3,
+                };
+                // Nothing goes on with a phase of somebody's own.
+                if self.declared {
+                    return;
+                }
+                if call.shell && call.acts() {
+                    self.ran.extend(
+                        call.programs.iter().filter(|key| !self.ran.contains(*key)).cloned().collect::<Vec<_>>(),
+                    );
+                }
+                if call.succeeded() {
+                    self.written.extend(call.writes.iter().cloned());
+                }
+            }
+            (_, Item::Decision(_) | Item::Subagent(_)) => self.weight += 3,
+            (_, Item::Callout(callout)) if callout.kind == "gate" => self.weight += 3,
+            _ => {}
+        }
+    }
+
+    /// Everything in it, phases below it included.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Entry<'a>> {
+        self.entries.iter().chain(self.parts.values().flatten())
+    }
+}
