@@ -38,6 +38,9 @@ const CONFIG: &str = include_str!("../../../templates/config.toml");
 /// The property types of Obsidian: one key for each property of a session note.
 const TYPES: &str = ".obsidian/types.json";
 
+/// The settings of Obsidian's graph view.
+const GRAPH: &str = ".obsidian/graph.json";
+
 /// The template of a session: in the folder that Obsidian takes templates from, where its settings name another.
 const TEMPLATE: &str = "templates/New session.md";
 
@@ -59,11 +62,7 @@ const ASSETS: &[Asset] = &[
         content: "{\n  \"folder\": \"templates\"\n}\n",
         merge: ScaffoldMerge::Json,
     },
-    Asset {
-        path: ".obsidian/graph.json",
-        content: include_str!("../../../templates/obsidian/graph.json"),
-        merge: ScaffoldMerge::Keep,
-    },
+    Asset { path: GRAPH, content: include_str!("../../../templates/obsidian/graph.json"), merge: ScaffoldMerge::Keep },
     Asset {
         path: TEMPLATE,
         content: include_str!("../../../templates/obsidian/New session.md"),
@@ -130,6 +129,7 @@ pub fn scaffold(root: &Path, id: &str, zone: &str) -> Result<(Vec<Change>, Vec<E
         let content = match (&templates, asset.path) {
             (_, TYPES) => without_types(asset.content, &foreign),
             (Some(folder), path) if path.ends_with(".base") => in_base(asset.content, &folder.to_string()),
+            (Some(folder), GRAPH) => in_graph(asset.content, &folder.to_string()),
             _ => asset.content.to_owned(),
         };
         match put(root, path.as_deref().unwrap_or(asset.path), &content, asset.merge) {
@@ -147,6 +147,12 @@ fn in_base(content: &str, folder: &str) -> String {
     // In single quotes YAML knows one escape.
     let folder = Value::from(folder).to_string().replace('\'', "''");
     content.replace("inFolder(\"templates\")", &format!("inFolder({folder})"))
+}
+
+/// The settings of the graph view with another folder of templates in its search.
+fn in_graph(content: &str, folder: &str) -> String {
+    let search = Value::from(format!("-path:{}", Value::from(folder)));
+    content.replace("\"-path:templates\"", &search.to_string())
 }
 
 /// Most notes that are looked into for the properties of other notes.

@@ -270,6 +270,11 @@ fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
 }
 
 impl Settings {
+    /// Whether it calls a program that is not started for a test.
+    fn is_foreign(&self) -> bool {
+        self.level != Level::User && self.programs.iter().any(|it| it.state == Is::Other)
+    }
+
     fn works(&self) -> bool {
         self.missing.is_empty() && self.error.is_none() && self.programs.iter().all(|it| it.state != Is::Gone)
     }
@@ -394,6 +399,9 @@ impl Output for HooksReport {
         text.push('\n');
         for test in &self.tests {
             test_text(test, &mut text);
+        }
+        if self.settings.iter().any(Settings::is_foreign) {
+            text.push_str("Not tested: commands of project settings that call another program.\n");
         }
         self.unfiled_text(&mut text);
         match (&self.vault, self.last_event) {

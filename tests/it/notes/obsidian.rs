@@ -182,6 +182,8 @@ fn bases_are_yaml_with_known_keys_and_leave_out_templates() {
         }
         let graph = std::fs::read(root.join(".obsidian/graph.json")).unwrap();
         let graph: Value = serde_json::from_slice(&graph).unwrap();
+        let search = graph["search"].as_str().unwrap();
+        assert!(search.starts_with("-path:") && search.contains("emplates"), "{search}");
         assert!(graph["colorGroups"].as_array().unwrap().iter().all(|group| group["query"].is_string()));
     }
 }
