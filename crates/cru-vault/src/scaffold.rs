@@ -3,12 +3,11 @@
 //! A vault is somebody's own: what is there stays as it is. A missing file is written, a JSON settings file gets the
 //! keys it lacks, a list file the lines it lacks; nothing is replaced.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Vault, Walk};
+use super::properties::{foreign_properties, without_types};
 use cru_base::{Error, Result, files};
 
 /// One thing to put into a vault.
@@ -37,6 +36,9 @@ const CONFIG: &str = include_str!("../../../templates/config.toml");
 
 /// The property types of Obsidian: one key for each property of a session note.
 const TYPES: &str = ".obsidian/types.json";
+
+/// Views of the notes.
+const BASES: &[&str] = &["Sessions.base", "Workflows.base", "Cases.base", "Lessons.base"];
 
 /// The settings of Obsidian's graph view.
 const GRAPH: &str = ".obsidian/graph.json";
@@ -69,22 +71,22 @@ const ASSETS: &[Asset] = &[
         merge: ScaffoldMerge::Keep,
     },
     Asset {
-        path: "Sessions.base",
+        path: BASES[0],
         content: include_str!("../../../templates/obsidian/Sessions.base"),
         merge: ScaffoldMerge::Keep,
     },
     Asset {
-        path: "Workflows.base",
+        path: BASES[1],
         content: include_str!("../../../templates/obsidian/Workflows.base"),
         merge: ScaffoldMerge::Keep,
     },
     Asset {
-        path: "Cases.base",
+        path: BASES[2],
         content: include_str!("../../../templates/obsidian/Cases.base"),
         merge: ScaffoldMerge::Keep,
     },
     Asset {
-        path: "Lessons.base",
+        path: BASES[3],
         content: include_str!("../../../templates/obsidian/Lessons.base"),
         merge: ScaffoldMerge::Keep,
     },
@@ -128,7 +130,7 @@ pub fn scaffold(root: &Path, id: &str, zone: &str) -> Result<(Vec<Change>, Vec<E
         let path = own.map(|folder| format!("{folder}/New session.md"));
         let content = match (&templates, asset.path) {
             (_, TYPES) => without_types(asset.content, &foreign),
-            (Some(folder), path) if path.ends_with(".base") => in_base(asset.content, &folder.to_string()),
+            (Some(folder), path) if BASES.contains(&path) => in_base(asset.content, &folder.to_string()),
             (Some(folder), GRAPH) => in_graph(asset.content, &folder.to_string()),
             _ => asset.content.to_owned(),
         };
@@ -153,52 +155,6 @@ fn in_base(content: &str, folder: &str) -> String {
 fn in_graph(content: &str, folder: &str) -> String {
     let search = Value::from(format!("-path:{}", Value::from(folder)));
     content.replace("\"-path:templates\"", &search.to_string())
-}
-
-/// Most notes that are looked into for the properties of other notes.
-const MOST_NOTES: usize = 20_000;
-
-/// Bytes of a note that are read for them.
-const HEAD: u64 = 16 << 10;
-
-/// The names of properties that notes of the vault have which are not of this program: those without a `type` that is.
-fn foreign_properties(root: &Path) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let notes = Vault::open(root).map(|vault| Walk::of(&vault).notes).unwrap_or_default();
-    for note in notes.iter().take(MOST_NOTES) {
-        let Ok(mut file) = std::fs::File::open(root.join(note.as_path())) else { continue };
-        let Ok(head) = files::read_at(&mut file, 0, HEAD) else { continue };
-        let head = String::from_utf8_lossy(&head);
-        let keys = top_level_keys(&head);
-        if !keys.iter().any(|(key, value)| *key == "type" && OWN_TYPES.contains(value)) {
-            names.extend(keys.into_iter().map(|(key, _)| key.to_owned()));
-        }
-    }
-    names
-}
-
-/// What the property `type` of a note of this program says.
-const OWN_TYPES: &[&str] = &["session", "workflow", "case", "lesson", "project"];
-
-/// The keys of a note's frontmatter with the rest of their lines.
-fn top_level_keys(text: &str) -> Vec<(&str, &str)> {
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    if lines.next().map(str::trim_end) != Some("---") {
-        return Vec::new();
-    }
-    let lines = lines.take_while(|line| line.trim_end() != "---");
-    let keys = lines.filter(|line| !line.starts_with([' ', '\t', '-', '#'])).filter_map(|line| line.split_once(':'));
-    let plain = |text| str::trim(text).trim_matches(['"', '\'']);
-    keys.map(|(key, value)| (plain(key), plain(value))).collect()
-}
-
-/// The property types without those of some names.
-fn without_types(content: &str, foreign: &BTreeSet<String>) -> String {
-    let Ok(mut types) = serde_json::from_str::<Value>(content) else { return content.to_owned() };
-    if let Some(types) = types.get_mut("types").and_then(Value::as_object_mut) {
-        types.retain(|name, _| !foreign.contains(name));
-    }
-    format!("{types:#}\n")
 }
 
 fn put(root: &Path, path: &str, content: &str, merge: ScaffoldMerge) -> Result<Change> {
@@ -354,13 +310,11 @@ mod tests {
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(config, crate::Config { id: Some("x".to_owned()), ..crate::Config::default() });
         // The keys that are commented out exist, and their values can be read.
-        let shown: String = text
-            .lines()
-            .map(|line| {
-                line.strip_prefix("# ").filter(|key| key.contains(" = ") || key.starts_with('[')).unwrap_or(line)
-            })
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let uncommented = |line: &str| {
+            let key = line.strip_prefix("# ").filter(|key| key.contains(" = ") || key.starts_with('['));
+            key.unwrap_or(line).to_owned()
+        };
+        let shown = text.lines().map(uncommented).collect::<Vec<_>>().join("\n");
         let (_, warnings) = crate::Config::parse(&shown, path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         assert!(shown.matches("\n[").count() > 4);

@@ -137,10 +137,10 @@ impl ClaudeStream {
                 ClaudeSaid::Words(Cow::Borrowed(same)) if same.len() == text.len() => gathered.say(Cow::Owned(text)),
                 ClaudeSaid::Words(words) => gathered.say(Cow::Owned(words.into_owned())),
                 ClaudeSaid::Shell(line) => {
-                    self.said(ClaudeSaid::Shell(Cow::Owned(line.into_owned())), gathered, out, agents)
+                    self.said(ClaudeSaid::Shell(Cow::Owned(line.into_owned())), gathered, out, agents);
                 }
                 ClaudeSaid::Summary(text) => {
-                    self.said(ClaudeSaid::Summary(Cow::Owned(text.into_owned())), gathered, out, agents)
+                    self.said(ClaudeSaid::Summary(Cow::Owned(text.into_owned())), gathered, out, agents);
                 }
                 ClaudeSaid::Notice(notice) => {
                     let fate = self.notice(&notice, out, agents);
@@ -150,7 +150,7 @@ impl ClaudeStream {
                 ClaudeSaid::ShellOutput(output) => self.said(ClaudeSaid::ShellOutput(output), gathered, out, agents),
                 ClaudeSaid::Interrupt { tool } => self.said(ClaudeSaid::Interrupt { tool }, gathered, out, agents),
                 ClaudeSaid::Plan(text) => {
-                    self.said(ClaudeSaid::Plan(Cow::Owned(text.into_owned())), gathered, out, agents)
+                    self.said(ClaudeSaid::Plan(Cow::Owned(text.into_owned())), gathered, out, agents);
                 }
                 ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
             },

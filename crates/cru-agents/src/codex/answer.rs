@@ -11,6 +11,7 @@ use crate::file::lenient::{Maybe, Number, Text};
 use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
+#[expect(clippy::struct_excessive_bools, reason = "the wrapping says each by itself")]
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct CodexAnswer<'a> {
     pub(super) text: Cow<'a, str>,

@@ -37,7 +37,7 @@ mod tests {
     fn only_what_makes_commits_is_looked_at() {
         let dir = tempfile::tempdir().unwrap();
         let commit = "4f1c2ab".repeat(6);
-        files::create(&dir.path().join(".git/HEAD"), commit[..40].as_bytes()).unwrap();
+        files::create(&dir.path().join(".git/HEAD"), &commit.as_bytes()[..40]).unwrap();
         let head = |tool: &str, command: &str, event| {
             let input = json!({"tool_name": tool, "tool_input": {"command": command}, "cwd": dir.path()});
             of(HOSTS[0], event, &Input::read(input.to_string().as_bytes()).unwrap())

@@ -8,7 +8,7 @@ use crate::operations::WrittenOperation;
 use cru_note::Note;
 use cru_session::op::{self, Done, Mode, Op, Outcome};
 
-/// A text with written_ops done.
+/// A text with operations applied.
 #[derive(Debug)]
 pub(super) struct Text {
     /// The text.
@@ -21,7 +21,7 @@ pub(super) struct Text {
     note: Option<Rc<Note>>,
 }
 
-/// Why a written_op could not be done.
+/// Why an operation could not be applied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// An operation has no place.

@@ -571,7 +571,7 @@ fn is_at(record: &Record, place: &Cursor) -> bool {
     record.cursor.as_deref().and_then(Cursor::parse).is_some_and(|cursor| cursor.same_records(place))
 }
 
-/// New written_ops of revision `next`, to be done for the first time.
+/// New operations of revision `next`, to be applied for the first time.
 fn first(new: &[New], next: u64) -> Vec<Todo> {
     let written_op = |(index, new): (usize, &New)| {
         let mut written_op =

@@ -105,7 +105,7 @@ pub(super) fn guess(records: &[Record], bytes: &[u8]) -> u64 {
     if told.is_empty() { newest } else { revision }
 }
 
-/// All written_ops in the order of their first writing, each as it was last applied.
+/// All operations in the order of their first writing, each as it was last applied.
 pub(super) fn written_ops(records: &[Record]) -> Vec<WrittenOperation> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut written_ops: Vec<WrittenOperation> = Vec::new();

@@ -146,7 +146,7 @@ fn past(records: &[Record]) -> Vec<Past> {
     records.iter().filter_map(of).collect()
 }
 
-/// What a written_op did, for people: the first words of what it wrote.
+/// What an operation did, for people: the first words of what it wrote.
 fn what(written_op: &WrittenOperation) -> String {
     let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
     match (&written_op.op, &written_op.undo) {
