@@ -256,7 +256,7 @@ mod tests {
             ("sessions/b.md", "session_id: b\ntitle: Rotate the login keys\n"),
         ]);
         let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, world.temp.path(), &[]);
-        let found = |name: &str| world.catalog.session(name, &world.vault, &env).map(|head| head.id().to_string());
+        let found = |name: &str| world.catalog.session(name, &world.vault, &env).map(Head::id);
         assert_eq!(found("success message").unwrap(), "a");
         assert_eq!(found("keys rotate").unwrap(), "b");
         assert_eq!(found("fix-the-success-message").unwrap(), "a");
