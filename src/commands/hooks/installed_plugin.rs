@@ -31,8 +31,8 @@ pub(super) fn enabled(text: &str) -> Option<String> {
 
 /// The plugin that the settings of some places enable.
 pub(super) fn find(places: &[SettingsPlace], env: &Env) -> Option<InstalledPlugin> {
-    let texts = places.iter().filter_map(|place| place.read().ok().flatten());
-    let name = texts.filter_map(|text| enabled(&text)).next()?;
+    let mut texts = places.iter().filter_map(|place| place.read().ok().flatten());
+    let name = texts.find_map(|text| enabled(&text))?;
     let user = SettingsPlace::user(env);
     let folder = user.as_ref().and_then(|place| place.path.parent()).map(|folder| folder.join("plugins"));
     let roots = folder.map(|folder| roots(&folder, &name)).unwrap_or_default();
