@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, SystemTime};
 
 use cru::base::files;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// An empty home with the transcripts of two sessions of Claude Code.
@@ -13,7 +13,7 @@ struct World {
     temp: tempfile::TempDir,
 }
 
-const DAY: u64 = 24 * 60 * 60;
+const DAY: i64 = 24 * 60 * 60;
 
 impl World {
     fn new() -> Self {
@@ -34,7 +34,7 @@ impl World {
     }
 
     /// A session in which a test failed and was repaired, whose last line was written some days ago.
-    fn transcript(&self, id: &str, title: &str, days: u64) {
+    fn transcript(&self, id: &str, title: &str, days: i64) {
         let common = |number: u32, kind: &str, message: &Value| {
             json!({
                 "uuid": format!("{id}-{number}"), "parentUuid": (number > 1).then(|| format!("{id}-{}", number - 1)),
@@ -68,12 +68,13 @@ impl World {
             says(8, json!([{"type": "text", "text": format!("{title}: the import reads empty lines now.")}])),
             json!({"type": "custom-title", "customTitle": title, "sessionId": id}),
         ];
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines.map(|line| line.to_string()).join("\n") + "\n";
         let path = self.home().join(format!(".claude/projects/-home-mara-code-tidepool/{id}.jsonl"));
         files::create(&path, text.as_bytes()).unwrap();
         let file = std::fs::File::options().write(true).open(&path).unwrap();
         // Some minutes more, so that no whole day is cut off by the time that the test takes.
-        file.set_modified(SystemTime::now() - Duration::from_secs(days * DAY - 600)).unwrap();
+        let written = cru::base::Env::real().now() - SignedDuration::from_secs(days * DAY - 600);
+        file.set_modified(written.into()).unwrap();
     }
 
     fn command(&self, program: &str, dir: &Path) -> Command {
