@@ -297,11 +297,11 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix clock.rs instead so that the build and the tests pass…”
+    - Trouble: cargo build: error[E0308]: mismatched types — passes in “Fix clock.rs instead so that the build and the tests pass again”
 
     From [[x#^p-01]].
 
-    ## Fix clock.rs instead so that the build and the tests pass… @claude-code #dev !
+    ## Fix clock.rs instead so that the build and the tests pass again @claude-code #dev !
 
     fix src/clock.rs instead so that the build and the tests pass again
 
@@ -331,7 +331,7 @@ fn a_debugging_session() {
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
       "The build is broken since yesterday, find out why",claude-code,dev,src/clock.rs,result,"",failed,x#^p-01
-      Fix clock.rs instead so that the build and the tests pass…,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
+      Fix clock.rs instead so that the build and the tests pass again,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
       publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
     "#);
