@@ -78,7 +78,8 @@ fn usage(model: &str, input: u64, output: u64, write: u64, read: u64) -> String 
 
 #[test]
 fn a_sub_agent_is_never_the_newest_session() {
-    let parent = note("parent", "2026-11-20T09:00:00Z", "status: completed\nsubagents:\n  - session: child\n", "");
+    let steps = "- `Edit a.rs` → +1 −0 ^n-001\n    - writes: a.rs\n";
+    let parent = note("parent", "2026-11-20T09:00:00Z", "status: completed\nsubagents:\n  - session: child\n", steps);
     let child = note("child", "2026-11-20T10:00:00Z", "status: completed\nparent: \"[[parent]]\"\n", "");
     let world = World::new(&[("parent", &parent), ("child", &child)]);
     assert!(world.ok(&["session", "show"]).starts_with("parent\n"));

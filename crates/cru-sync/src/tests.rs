@@ -356,7 +356,7 @@ fn a_note_gets_what_its_transcript_gained_and_keeps_what_a_person_did() {
     world.transcript("a.jsonl", &format!("session aaa\nP one\nR two\nC ls\nO x\n{more}C pwd\nO here\n"));
     assert_eq!(world.grow().count(Outcome::Updated), 1);
     let text = world.text(name);
-    assert!(text.contains("`Bash pwd` → here") && text.contains("\nmine\n") && !text.contains("\ntwo\n"), "{text}");
+    assert!(text.contains("`Bash pwd` → `here`") && text.contains("\nmine\n") && !text.contains("\ntwo\n"), "{text}");
     assert!(!text.contains("conflict"), "{text}");
 }
 

@@ -159,8 +159,10 @@ fn change(
     if found == Found::Edited && old.id.is_none() && ours(unit) {
         return Ok(Outcome::Gone);
     }
+    // Found as it was written, it may differ by blanks at the ends of its lines.
+    let base = if found == Found::Old { unit.text(note).into_owned() } else { old.text.clone() };
     let patch = (is_whole(note, unit))
-        .then(|| merge::edits(note, unit.span, &old.text, &new.text))
+        .then(|| merge::edits(note, unit.span, &base, &new.text))
         .flatten()
         .and_then(|edits| Patch::new(edits).ok());
     match patch {

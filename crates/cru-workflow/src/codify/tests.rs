@@ -310,12 +310,12 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — works after a change of src/clock.rs in “Fix clock.rs instead so that the build and the tests pass…”
+    - Trouble: cargo build: error[E0308]: mismatched types — works after a change of src/clock.rs in “Fix clock.rs instead so that the build and the tests pass again”
     - `git log --oneline -5`
 
     From [[x#^p-01]].
 
-    ## Fix clock.rs instead so that the build and the tests pass… @claude-code #dev !
+    ## Fix clock.rs instead so that the build and the tests pass again @claude-code #dev !
 
     fix src/clock.rs instead so that the build and the tests pass again
 
@@ -332,7 +332,7 @@ fn a_debugging_session() {
 
     now publish the crate to the registry
 
-    - After: Fix clock.rs instead so that the build and the tests pass…
+    - After: Fix clock.rs instead so that the build and the tests pass again
     - Dead end: cargo publish: 401 Unauthorized
 
     From [[x#^p-04]].
@@ -347,7 +347,7 @@ fn a_debugging_session() {
     ```session-toon
     execution[3]{phase,agent,channel,input,output,duration_ms,status,source}:
       "The build is broken since yesterday, find out why",claude-code,dev,src/clock.rs,result,"",failed,x#^p-01
-      Fix clock.rs instead so that the build and the tests pass…,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
+      Fix clock.rs instead so that the build and the tests pass again,claude-code,dev,src/clock.rs,src/clock.rs@2,"",success,x#^p-03
       publish it,claude-code,dev,"","","",failed,x#^p-04
     ```
     "#);

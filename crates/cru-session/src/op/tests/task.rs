@@ -121,15 +121,12 @@ fn a_fence_is_made() {
     +
     ");
     let open = "## A\n\n```tasks\n[oh\n";
-    assert_snapshot!(changed(open, &[tasks(row, false)]), @r#"
+    assert_snapshot!(changed(open, &[tasks(row, false)]), @r"
     [Done]
-    +[
-    +  {"id":"T-3","content":"Three","status":"pending"}
-    +]
-    +```
+    +**Tasks:**
+    +- [ ] Three ^task-T-3
     +
-    +```tasks
-    "#);
+    ");
 }
 
 #[test]
