@@ -143,6 +143,11 @@ impl ChangeReport {
         self
     }
 
+    /// Whether it only shows what would be written.
+    pub(super) fn is_preview(&self) -> bool {
+        self.result == "shown"
+    }
+
     pub(super) fn is_written(&self) -> bool {
         self.result == "written"
     }

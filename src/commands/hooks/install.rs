@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::change::{Change, Consent};
 use super::handler::Program;
 use super::installed_plugin;
+
 use super::place::{Level, SettingsPlace, Which};
 use super::record::Record;
 use super::settings;
@@ -13,6 +14,7 @@ use crate::base::text::plural;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
 use crate::live::hook::{HOSTS, Host, unfiled};
+use crate::vault::folder::MARK;
 use crate::vault::{State, Vault};
 
 /// Install hooks that call `cru` into an agent's settings
@@ -68,10 +70,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut adopted = None;
     if report.is_written() {
         Record::write(&place, before.as_deref(), &new, cx.env);
-        adopted = known.as_deref().and_then(|root| adopt(root, cx.env));
+    }
+    if !report.is_preview() {
+        adopted = known.as_deref().filter(|root| is_vault(root)).and_then(|root| adopt(root, cx.env));
     }
     let vault_note = match (&known, &program.vault) {
         (_, Some(vault)) => Some(format!("all events go to the vault {vault}")),
+        (Some(root), None) if !is_vault(root) => {
+            Some(format!("`vault` in the user configuration names {}, which is no vault: correct it", root.display()))
+        }
         (Some(root), None) => Some(format!(
             "events from folders outside of a vault go to {} (`vault` in the user configuration)",
             root.display()
@@ -85,6 +92,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 /// Hooks are installed and have nowhere to put their events.
 const NO_VAULT: &str = "no vault is known: events from folders outside of a vault are kept until one is; run this \
                         command in the vault, or with --vault";
+
+fn is_vault(root: &Path) -> bool {
+    root.join(MARK).is_dir()
+}
 
 /// Gives a vault the events that found none before; what is told of that.
 fn adopt(root: &Path, env: &Env) -> Option<String> {

@@ -232,6 +232,27 @@ fn an_event_without_a_vault_waits_for_one() {
 }
 
 #[test]
+fn events_move_to_a_vault_also_where_the_hooks_are_installed_already() {
+    let world = World::new();
+    let (home, project) = (world.home(), world.project());
+    let config = home.join(".config/cru/config.toml");
+    let gone = format!("vault = {:?}\n", home.join("gone").to_str().unwrap());
+    files::put(&config, gone.as_bytes()).unwrap();
+    let said = world.line("cru hooks install --yes", &project);
+    assert!(said.contains("gone, which is no vault: correct it"), "{said}");
+    world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
+    assert!(world.line("cru hooks status", &project).contains("1 event of 1 session found no vault"));
+    assert!(!home.join("gone").exists());
+
+    world.line("cru init gone", &home);
+    let said = world.line("cru hooks install --dry-run", &project);
+    assert!(!said.contains("had found no vault moved"), "{said}");
+    let said = world.line("cru hooks install", &project);
+    assert!(said.contains("already installed") && said.contains("1 event that had found no vault moved"), "{said}");
+    assert!(!world.line("cru hooks status", &project).contains("found no vault"));
+}
+
+#[test]
 fn hooks_of_a_plugin_are_known_and_tested() {
     let world = World::new();
     let notes = world.home().join("notes");
