@@ -23,6 +23,13 @@ pub(super) struct Consent {
     yes: bool,
 }
 
+impl Consent {
+    /// Whether nothing is to be written at all.
+    pub(super) const fn is_dry_run(self) -> bool {
+        self.dry_run
+    }
+}
+
 /// A text and what it becomes; `None` for no file.
 #[derive(Debug)]
 pub(super) struct Change {
@@ -141,11 +148,6 @@ impl ChangeReport {
     pub(super) fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self
-    }
-
-    /// Whether it only shows what would be written.
-    pub(super) fn is_preview(&self) -> bool {
-        self.result == "shown"
     }
 
     pub(super) fn is_written(&self) -> bool {

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if report.is_written() {
         Record::write(&place, before.as_deref(), &new, cx.env);
     }
-    if !report.is_preview() {
+    if !args.consent.is_dry_run() {
         adopted = known.as_deref().filter(|root| is_vault(root)).and_then(|root| adopt(root, cx.env));
     }
     let vault_note = match (&known, &program.vault) {
