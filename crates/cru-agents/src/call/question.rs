@@ -36,6 +36,8 @@ impl Answered<'_> {
         let options = offered(self.question);
         let (chosen, rejected): (Vec<_>, Vec<_>) =
             options.into_iter().partition(|(label, _)| taken.contains(&plain(label)));
+        // Who answers in other words may mean one of what was offered: nothing is known to be refused.
+        let rejected = if chosen.is_empty() { Vec::new() } else { rejected };
         let line = text::fold_whitespace(&said);
         let mut body = asked.to_owned();
         if chosen.is_empty() || line.chars().count() > TITLE {

@@ -26,8 +26,21 @@ impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
         self.end();
-        let Self { header, host, masks, entries, steps, tasks, mut facts, last, steps_at_reply, options, talk, .. } =
-            self;
+        let Self {
+            header,
+            host,
+            masks,
+            entries,
+            steps,
+            tasks,
+            mut facts,
+            last,
+            steps_at_reply,
+            concluded,
+            options,
+            talk,
+            ..
+        } = self;
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -75,6 +88,7 @@ impl Fold {
                     asked: asked.or_else(|| header.task.clone()),
                     more,
                     conclusion: Some(reply).filter(|_| ended),
+                    concluded: concluded.as_deref(),
                     end: match last {
                         Last::ApiError => Some("ended by an error of the model service".to_owned()),
                         Last::Interrupt => Some("interrupted by the user".to_owned()),

@@ -79,6 +79,8 @@ pub struct Fold {
     pub(super) last: Last,
     /// Steps there were at the agent's last words.
     pub(super) steps_at_reply: usize,
+    /// The agent's last words of the newest turn that it ended with words.
+    pub(super) concluded: Option<String>,
 }
 
 /// What stands in the note, in order; small, for there may be a million of them.
@@ -165,6 +167,7 @@ impl Fold {
             pulls: HashSet::new(),
             last: Last::default(),
             steps_at_reply: 0,
+            concluded: None,
         }
     }
 
@@ -269,6 +272,10 @@ impl Fold {
             return;
         }
         let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
+        let reply = self.facts.naming.last_reply();
+        if verdict != Verdict::Aside && self.steps_at_reply == self.steps.len() && !reply.is_empty() {
+            self.concluded = Some(reply.to_owned());
+        }
         // An automatic prompt comes again and again, word for word.
         let again = self.is_repeated(words) && verdict == Verdict::Starts && self.talk.worked;
         let verdict = if again { Verdict::Continues } else { verdict };

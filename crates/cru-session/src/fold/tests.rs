@@ -164,7 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test 2>&1` passed   / Time: 2 min active
+    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.
@@ -597,7 +597,7 @@ fn service_errors_are_counted_and_end_a_session() {
     let draft = script.finish();
     assert_eq!(draft.session.meta.status, Some(Status::Failed));
     insta::assert_snapshot!(outline(&draft), @r#"
-    [!summary] Go | Asked: Go   / Result: ended by an error of the model service
+    [!summary] Go | Asked: Go   / Open: ended by an error of the model service
     ## Go @claude-code ^p-01
     [!user]  | "go"
     [!error] API Error: 529 overloaded | 3 times in a row.

@@ -36,6 +36,8 @@ pub(super) struct Told<'a> {
     pub(super) more: usize,
     /// The last words of the agent, where nothing was done after them.
     pub(super) conclusion: Option<&'a str>,
+    /// The agent's last words of an earlier turn, where the last one has none.
+    pub(super) concluded: Option<&'a str>,
     /// How it ended otherwise.
     pub(super) end: Option<String>,
     /// Whether the agent's last words are a question that nobody answered.
@@ -56,11 +58,12 @@ pub(super) fn body(told: &Told<'_>, steps: &[Draft]) -> Option<String> {
         0 => asked.clone(),
         more => format!("{asked} (and {})", plural(more as u64, "more request")),
     });
-    let conclusion = told.conclusion.map(|text| summary(text, SAID)).filter(|text| !text.is_empty());
+    let conclusion = told.conclusion.or(told.concluded);
+    let conclusion = conclusion.map(|text| summary(text, SAID)).filter(|text| !text.is_empty());
     let made = Made::of(steps);
     let lines = [
         ("Asked", asked),
-        ("Result", told.end.clone().or(conclusion)),
+        ("Result", conclusion),
         ("Decided", listed(told.decisions.iter().cloned(), "; ", DECISIONS)),
         ("Files", listed(made.files.iter().map(|count| file(count, told.project)), ", ", FILES)),
         ("Commits", listed(made.commits.iter().map(|commit| commit.field()), "; ", COMMITS)),
@@ -118,7 +121,9 @@ impl<'a> Made<'a> {
             if let Some(verdict) = draft.step.check {
                 let key: Vec<String> = action.checks().map(|check| check.key()).collect();
                 let text: Vec<&str> = action.checks().map(|check| action.text(check.command())).collect();
-                let run = (fold_whitespace(&text.join(" && ")), verdict, made.writes);
+                // Where the messages went says nothing of what is checked.
+                let text = text.join(" && ").replace(" 2>&1", "");
+                let run = (fold_whitespace(&text), verdict, made.writes);
                 let at = *checks.entry(key).or_insert(made.checks.len());
                 match made.checks.get_mut(at) {
                     Some(known) => *known = run,
@@ -179,7 +184,7 @@ fn file(count: &LineCount, project: Option<&str>) -> String {
 
 /// Tasks that are open, a question that nobody answered, commits that were not pushed.
 fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = told.end.iter().cloned().collect();
     let open: Vec<&Task> = told.tasks.iter().filter(|task| task.is_open()).collect();
     if !open.is_empty() {
         let names = open.iter().map(|task| shorten::at_word(&fold_whitespace(&task.content), SHORT));

@@ -7,6 +7,7 @@
 
 mod choice;
 pub mod done;
+pub mod emphasis;
 pub mod list;
 pub mod pasted;
 pub mod quote;

@@ -6,6 +6,7 @@
 
 use cru_base::text::{fold_whitespace, sanitise};
 
+use super::emphasis::without_emphasis;
 use super::list::{LEAD, List, OFFER};
 use super::sentence::clauses;
 
@@ -164,8 +165,7 @@ fn plain(text: &str) -> String {
         rest = &rest[at + end + 1..];
     }
     out.push_str(rest);
-    let marked = ["**", "__"].into_iter().any(|mark| memchr::memmem::find(out.as_bytes(), mark.as_bytes()).is_some());
-    let bare = fold_whitespace(&if marked { out.replace("**", "").replace("__", "") } else { out });
+    let bare = fold_whitespace(&without_emphasis(&out));
     let emphasis = bare.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')).filter(|rest| !rest.contains('*'));
     match emphasis {
         Some(words) => words.to_owned(),

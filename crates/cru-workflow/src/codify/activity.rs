@@ -168,7 +168,8 @@ fn own(call: &Call<'_>) -> Option<Activity> {
     }
 }
 
-/// By rounds, and in each by what was done. A round ends with a turn, and where work goes on after a commit.
+/// By rounds, and in each by what was done. A round ends with a turn, and where work goes on after a commit or a check:
+/// what was changed before a check and after it are two steps, in that order.
 fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
     let mut keys: Vec<Option<Key>> = vec![None; entries.len()];
     let mut round = 0;
@@ -197,7 +198,12 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
             }
             None => pending.push(at),
             Some(activity) => {
-                if now == Some(Activity::Publish) && activity != Activity::Publish {
+                let over = match now {
+                    Some(Activity::Publish) => activity != Activity::Publish,
+                    Some(Activity::Verify) => activity == Activity::Change,
+                    _ => false,
+                };
+                if over {
                     round += 1;
                     let looked = if pending.len() > 2 { Activity::Explore } else { activity };
                     place(&mut keys, &mut pending, round, looked);
@@ -237,9 +243,13 @@ fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
     // A section that names few files says most of them: another may only list all.
     let of = |section: &Section| written.iter().copied().filter(|path| names(section, path)).collect::<HashSet<&str>>();
     let naming: Vec<HashSet<&str>> = plan.iter().take(MAX_SECTIONS).map(of).collect();
-    let mut part: Option<usize> = None;
+    let (mut part, mut round): (Option<usize>, usize) = (None, 0);
     for (entry, key) in entries.iter().zip(keys) {
         let (Some(call), Some(key)) = (entry.call(), key) else { continue };
+        // What is changed after a check is of that section alone that names the file.
+        if std::mem::replace(&mut round, key.round) != key.round {
+            part = None;
+        }
         if key.activity != Activity::Change {
             continue;
         }

@@ -19,13 +19,13 @@ use cru_graph::turn::is_mark;
 use cru_graph::{Taken, plan};
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
-use cru_session::words::{quote, shorten};
+use cru_session::words::{emphasis, quote, shorten};
 use cru_session::{Decision, Error, Item, User};
 
 /// Characters of what a step is to do.
-const MAX_WORDS: usize = 2_000;
+const MAX_WORDS: usize = 6_000;
 /// Characters of a further request, a correction, a line of a gate.
-const MAX_FURTHER: usize = 600;
+const MAX_FURTHER: usize = 1_200;
 /// Characters of what a turn came to.
 const MAX_RESULT: usize = 600;
 /// Characters of the last paragraph that stays where the rest is cut.
@@ -217,7 +217,7 @@ impl Page {
 /// An agent's closing words on one line: whole where they fit, else whole lines and sentences from their beginning, and
 /// the last paragraph, in which many say what came of it. `…` stands for what is left out.
 fn concluded(text: &str) -> String {
-    let plain = linked(text).replace("**", "").replace("__", "");
+    let plain = emphasis::without_emphasis(&linked(text));
     // `None` for code and tables.
     let mut lines: Vec<Option<String>> = Vec::new();
     let mut fenced = false;

@@ -168,7 +168,11 @@ fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Se
     }
     // The words that ask for it stand at its beginning, whatever else was said.
     if let Some(top) = drafts.get_mut(first) {
-        let opening = top.requests().find(|user| !request::is_talk(&user.words));
+        let opens = |user: &&User| !request::is_talk(&user.words);
+        let lead = lead.and_then(|lead| lead.request).filter(opens);
+        // Those of the turn in which most was done, after which the step is called.
+        let of_lead = top.requests().find(|user| lead.is_some_and(|lead| std::ptr::eq(lead, *user)));
+        let opening = of_lead.or_else(|| top.requests().find(opens));
         top.opening = opening;
         top.task = task;
     }
@@ -394,10 +398,13 @@ fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> Str
         return title::given(own);
     }
     // Words of the turn in which most was done come first, then those of the others.
-    let pasted = lead.request.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
-    let named = Some(own).filter(|own| lead.first && !pasted && words_title::tells(own)).map(str::to_owned);
+    // A step is called after the words that it opens with.
+    let request = draft.opening.or(lead.request);
+    let opens = lead.request.zip(request).is_none_or(|(lead, request)| std::ptr::eq(lead, request));
+    let pasted = request.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
+    let named = Some(own).filter(|own| lead.first && opens && !pasted && words_title::tells(own)).map(str::to_owned);
     let asked = || {
-        let people = lead.request.into_iter().chain(draft.requests()).map(|user| user.words.as_str());
+        let people = request.into_iter().chain(lead.request).chain(draft.requests()).map(|user| user.words.as_str());
         let titles = people.chain(draft.task).filter_map(words_title::of);
         titles.filter(|title| title.tells && !pasted).map(Title::into_text).next()
     };

@@ -149,7 +149,7 @@ pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], ou
             draft.channel.unwrap_or("").to_owned(),
             name(&data.inputs),
             name(&data.outputs),
-            duration(session, draft),
+            duration(draft),
             outcome.status.to_owned(),
             source.or_else(|| session.meta.session_id.clone()).unwrap_or_default(),
         ]
@@ -162,22 +162,8 @@ pub(super) fn record(session: &Session, drafts: &[Draft<'_>], flows: &[Data], ou
     Some(Step { level: 2, title, parts: vec![Part::Record(record)], ..Step::default() })
 }
 
-/// Time of all commands in ms; where none is recorded, from the first to the last thing that has a time.
-fn duration(session: &Session, draft: &Draft<'_>) -> String {
+/// Time of all commands in ms; nothing where none is recorded.
+fn duration(draft: &Draft<'_>) -> String {
     let measured: u64 = draft.calls().filter_map(|call| call.step.duration_ms).fold(0, u64::saturating_add);
-    if measured > 0 {
-        return measured.to_string();
-    }
-    let mut elapsed = 0_i64;
-    for phase in &draft.phases {
-        let Some(phase) = session.phases.get(*phase) else { continue };
-        let times = draft
-            .calls()
-            .filter_map(|call| call.step.time)
-            .filter(|time| phase.started.is_some_and(|start| *time >= start));
-        if let (Some(start), Some(end), true) = (phase.started, times.max(), draft.phases.len() == 1) {
-            elapsed = end.as_millisecond().saturating_sub(start.as_millisecond());
-        }
-    }
-    if elapsed > 0 { elapsed.to_string() } else { String::new() }
+    if measured > 0 { measured.to_string() } else { String::new() }
 }

@@ -145,7 +145,7 @@ fn a_feature_with_an_approved_plan() {
                 ],
             ),
             phase(
-                "thanks! what does the rotation cost?",
+                "Now open a pull request",
                 "coder@2.0",
                 vec![said("thanks! what does the rotation cost?"), looked("src/token.rs")],
             ),
@@ -179,7 +179,7 @@ fn a_feature_with_an_approved_plan() {
     For: change of Rust files, checked with cargo test, committed, published
     Inputs: not recorded
     Done when: `cargo test -p auth` passes
-    Open at the end: task “Write the guide”
+    Open at the end: task “Write the guide”; not pushed
 
     ## Goals
 
@@ -220,7 +220,7 @@ fn a_feature_with_an_approved_plan() {
     src/token.rs::Rust, commit::Commit → result@2
 
     - Uses: commit, printed by “Build the rotation of tokens in token.rs, with tests” (4f1c2ab in the session)
-    - Then: Now open a pull request
+    - Then: thanks! what does the rotation cost?
     - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens" --body "x"`
 
     From [[2026-11-20-refresh-tokens#^p-03]], [[2026-11-20-refresh-tokens#^p-04]].

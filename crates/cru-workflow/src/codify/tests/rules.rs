@@ -301,7 +301,9 @@ fn what_was_not_done_is_open() {
     );
     let text = text(&body);
     assert!(
-        text.contains("Open at the end: b.c changed after the last commit; asked and not done: “Now paint the house.”"),
+        text.contains(
+            "Open at the end: b.c changed after the last commit; not pushed; asked and not done: “Now paint the house.”"
+        ),
         "{text}"
     );
 }
