@@ -145,7 +145,7 @@ fn a_feature_with_an_approved_plan() {
                 ],
             ),
             phase(
-                "Now open a pull request",
+                "thanks! what does the rotation cost?",
                 "coder@2.0",
                 vec![said("thanks! what does the rotation cost?"), looked("src/token.rs")],
             ),
@@ -215,7 +215,7 @@ fn a_feature_with_an_approved_plan() {
 
     ## Open a pull request @coder #dev
 
-    thanks! what does the rotation cost?
+    Now open a pull request
 
     src/token.rs::Rust, commit::Commit → result@2
 
