@@ -52,7 +52,7 @@ fn without_gaps(text: &str) -> String {
 
 /// What stands in a callout's body.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct FieldParts {
     /// Text outside fields, escapes undone.
     pub(super) text: String,
     /// Names as written, values with escapes undone, in order.
@@ -62,11 +62,11 @@ pub(super) struct Parts {
 }
 
 /// Takes a body (the callout's quote marks taken off, escapes still in) apart.
-pub(super) fn split(body: &str, names: Option<&[&str]>) -> Parts {
+pub(super) fn split(body: &str, names: Option<&[&str]>) -> FieldParts {
     let undo = |text: &str| escape::unbody(text, place(names, &[]));
     if memchr::memchr(b':', body.as_bytes()).is_none() {
         let owner = vec![None; memchr::memchr_iter(b'\n', body.as_bytes()).count() + 1];
-        return Parts { text: undo(body), fields: Vec::new(), owner };
+        return FieldParts { text: undo(body), fields: Vec::new(), owner };
     }
     let lines: Vec<&str> = body.split('\n').collect();
     let mut outline = Outline::new(&lines, true);
@@ -95,7 +95,7 @@ pub(super) fn split(body: &str, names: Option<&[&str]>) -> Parts {
         }
     }
     let fields = fields.into_iter().map(|(name, value)| (name, undo(&value.join("\n")))).collect();
-    Parts { text: undo(&plain.join("\n")), fields, owner }
+    FieldParts { text: undo(&plain.join("\n")), fields, owner }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn session_id(note: &Note, stem: &str) -> Vec<Fix> {
 /// The later of two blocks with one id gets a new one; links go on meaning the first.
 fn repeated_ids(note: &Note, _: &str) -> Vec<Fix> {
     let ids = ids(note);
-    let mut names = Names::of(note, &ids);
+    let mut names = FreeNumbers::of(note, &ids);
     let mut seen = HashSet::new();
     let mut fixes = Vec::new();
     for span in ids {
@@ -102,7 +102,7 @@ fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
     if !session.meta.is_session() {
         return Vec::new();
     }
-    let mut names = Names::of(note, &ids(note));
+    let mut names = FreeNumbers::of(note, &ids(note));
     let mut fixes = phase_ids(note, &session, &mut names);
     for (_, item) in session.items() {
         match item {
@@ -126,7 +126,7 @@ fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
     fixes
 }
 
-fn phase_ids(note: &Note, session: &Session, names: &mut Names) -> Vec<Fix> {
+fn phase_ids(note: &Note, session: &Session, names: &mut FreeNumbers) -> Vec<Fix> {
     let mut fixes = Vec::new();
     for phase in &session.phases {
         let is_work = phase.agent.is_some() || phase.items.iter().any(|item| matches!(item, Item::Step(_)));
@@ -181,12 +181,12 @@ fn prefix(id: &str) -> &str {
 }
 
 /// Numbers that are free, by prefix.
-struct Names {
+struct FreeNumbers {
     taken: HashSet<String>,
     last: BTreeMap<String, u64>,
 }
 
-impl Names {
+impl FreeNumbers {
     fn of(note: &Note, ids: &[Span]) -> Self {
         let taken: HashSet<String> = ids.iter().map(|id| id.of(note.text()).to_lowercase()).collect();
         let mut last = BTreeMap::new();

@@ -21,7 +21,7 @@ pub const LONGEST_ARGS: usize = 120;
 
 /// What stands in the last parenthesis.
 #[derive(Debug, Default)]
-struct Facts {
+struct StepFacts {
     time: Option<Timestamp>,
     exit: Option<i32>,
     duration_ms: Option<u64>,
@@ -170,14 +170,14 @@ fn arrow(rest: &str) -> Option<&str> {
 }
 
 /// Cuts the last parenthesis off when it holds nothing but facts.
-fn split_facts(text: &str, day: Option<Date>) -> (&str, Facts) {
-    let none = (text, Facts::default());
+fn split_facts(text: &str, day: Option<Date>) -> (&str, StepFacts) {
+    let none = (text, StepFacts::default());
     let Some(inner) = text.strip_suffix(')') else { return none };
     let Some(open) = inner.rfind('(') else { return none };
     if open > 0 && !text[..open].ends_with(' ') {
         return none;
     }
-    let mut facts = Facts::default();
+    let mut facts = StepFacts::default();
     let inner = &inner[open + 1..];
     if !inner.is_empty() && !inner.split(',').all(|part| fact(part.trim(), day, &mut facts)) {
         return none;
@@ -185,7 +185,7 @@ fn split_facts(text: &str, day: Option<Date>) -> (&str, Facts) {
     (text[..open].trim_end(), facts)
 }
 
-fn fact(part: &str, day: Option<Date>, facts: &mut Facts) -> bool {
+fn fact(part: &str, day: Option<Date>, facts: &mut StepFacts) -> bool {
     if let Some(code) = part.strip_prefix("exit ") {
         facts.exit = code.parse().ok();
         return facts.exit.is_some();

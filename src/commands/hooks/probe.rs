@@ -54,21 +54,21 @@ pub(super) fn probe(program: &Program, host: &Host, cx: &Context<'_>) -> Probe {
     };
     match send(program, host, cx) {
         Ok((found, told)) => match found {
-            Some(Found::Vault(vault)) => report(Arrival::Arrived, vault, None),
-            Some(Found::Unfiled) => report(Arrival::Kept, None, told),
+            Some(ProbeResult::Vault(vault)) => report(Arrival::Arrived, vault, None),
+            Some(ProbeResult::Unfiled) => report(Arrival::Kept, None, told),
             None => report(Arrival::Lost, None, told),
         },
         Err(error) => report(Arrival::Lost, None, Some(error.to_string())),
     }
 }
 
-enum Found {
+enum ProbeResult {
     Vault(Option<PathBuf>),
     Unfiled,
 }
 
 /// Where the event was found, and what the program told of it.
-fn send(program: &Program, host: &Host, cx: &Context<'_>) -> std::io::Result<(Option<Found>, Option<String>)> {
+fn send(program: &Program, host: &Host, cx: &Context<'_>) -> std::io::Result<(Option<ProbeResult>, Option<String>)> {
     let scratch = tempfile::tempdir()?;
     let elsewhere = scratch.path().join("project");
     files::create_dir(&elsewhere).map_err(std::io::Error::other)?;
@@ -100,11 +100,11 @@ fn send(program: &Program, host: &Host, cx: &Context<'_>) -> std::io::Result<(Op
     let folders = std::fs::read_dir(&state).into_iter().flatten().flatten().map(|entry| entry.path());
     for folder in folders.filter(|path| path.is_dir()) {
         if holds(&folder, &session) {
-            return Ok((Some(Found::Unfiled), told()));
+            return Ok((Some(ProbeResult::Unfiled), told()));
         }
         if holds(&folder.join("journal"), &session) {
             let place = std::fs::read_to_string(folder.join("vault")).ok().map(PathBuf::from);
-            return Ok((Some(Found::Vault(place)), told()));
+            return Ok((Some(ProbeResult::Vault(place)), told()));
         }
     }
     Ok((None, told()))

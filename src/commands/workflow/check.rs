@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::find::{self, Found};
+use super::find::{self, FoundWorkflow};
 use crate::base::text::{fold_whitespace, one_line, plural, sanitise};
 use crate::base::{Error, Lines, Result, files};
 use crate::commands::output::style::{self, paint};
@@ -47,12 +47,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let text = source.note.text();
     let lines = Lines::of(text);
     let place = |span: crate::base::Span| lines.line(crate::base::lines::floor_char_boundary(text, span.start));
-    let rows = conformance.deviations.iter().map(|it| Row {
+    let rows = conformance.deviations.iter().map(|it| ConformanceRow {
         workflow_line: it.expected.map(|span| found.line(span)),
         session_line: it.found.map(&place),
         deviation: it.clone(),
     });
-    Ok(Box::new(Report {
+    Ok(Box::new(ConformanceReport {
         schema: 1,
         session: source.path.clone(),
         workflow: found.path.clone(),
@@ -95,13 +95,13 @@ fn source(name: &str, cx: &Context<'_>) -> Result<Source> {
 }
 
 /// The workflow that was made of the session; else the one of which most steps were done, if that is half of them.
-fn likest(source: &Source, cx: &Context<'_>) -> Result<Found> {
+fn likest(source: &Source, cx: &Context<'_>) -> Result<FoundWorkflow> {
     let vault = reading::vault(cx)?;
     let mut all = find::all(&vault, &Catalog::read(&vault), cx);
     if all.is_empty() {
         return Err(find::none());
     }
-    let own = |found: &Found| found.workflow.sources.iter().any(|link| link.target == source.id);
+    let own = |found: &FoundWorkflow| found.workflow.sources.iter().any(|link| link.target == source.id);
     let made = codify(&source.session, &Options::default()).0;
     let mut best: Option<(bool, f64, usize)> = None;
     for (index, found) in all.iter().enumerate() {
@@ -126,7 +126,7 @@ fn likest(source: &Source, cx: &Context<'_>) -> Result<Found> {
 }
 
 /// Writes the callouts that are not there yet; how many.
-fn write(source: &Source, found: &Found, conformance: &Conformance, cx: &Context<'_>) -> Result<usize> {
+fn write(source: &Source, found: &FoundWorkflow, conformance: &Conformance, cx: &Context<'_>) -> Result<usize> {
     let Some((vault, path)) = &source.inside else {
         return Err(Error::usage(format!("{} is in no vault", source.path))
             .with_hint("`--write` writes only to notes of a vault, so that `cru undo` can take it back"));
@@ -181,7 +181,7 @@ fn op(deviation: &Deviation, stem: &str) -> Op {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct ConformanceRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     workflow_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,20 +191,20 @@ struct Row {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ConformanceReport {
     schema: u32,
     session: String,
     workflow: String,
     steps: usize,
     done: usize,
     holds: bool,
-    deviations: Vec<Row>,
+    deviations: Vec<ConformanceRow>,
     /// Callouts that were written; `None` where nobody asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<usize>,
 }
 
-impl Output for Report {
+impl Output for ConformanceReport {
     fn text(&self, _: &View) -> String {
         let mut out = String::new();
         let width = self.deviations.iter().map(|row| row.deviation.kind.word().len()).max().unwrap_or(0);

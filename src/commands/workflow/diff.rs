@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::find::{self, Found};
+use super::find::{self, FoundWorkflow};
 use crate::base::Result;
 use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum DiffKind {
     Same,
     Changed,
     Moved,
@@ -39,8 +39,8 @@ enum Kind {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
-    kind: Kind,
+struct DiffRow {
+    kind: DiffKind,
     title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     before_line: Option<usize>,
@@ -51,39 +51,39 @@ struct Row {
     changes: Vec<(&'static str, String, String)>,
 }
 
-fn diff(before: &Found, after: &Found) -> Diff {
+fn diff(before: &FoundWorkflow, after: &FoundWorkflow) -> Diff {
     let ((left, features), (right, others)) = (Features::all(&before.workflow), Features::all(&after.workflow));
     let alignment = align(&features, &others);
-    let mut rows: Vec<(usize, usize, Row)> = Vec::new();
+    let mut rows: Vec<(usize, usize, DiffRow)> = Vec::new();
     let joined =
         alignment.pairs.iter().map(|pair| (pair, false)).chain(alignment.moved.iter().map(|pair| (pair, true)));
     for (&(l, r), moved) in joined {
         let (old, new) = (&before.workflow.steps[left[l]], &after.workflow.steps[right[r]]);
         let changes = changes(old, new);
         let kind = match (moved, changes.is_empty()) {
-            (true, _) => Kind::Moved,
-            (false, true) => Kind::Same,
-            (false, false) => Kind::Changed,
+            (true, _) => DiffKind::Moved,
+            (false, true) => DiffKind::Same,
+            (false, false) => DiffKind::Changed,
         };
         let (before_line, after_line) = (Some(before.line(old.heading_span)), Some(after.line(new.heading_span)));
-        rows.push((r, 1, Row { kind, title: new.title.clone(), before_line, after_line, changes }));
+        rows.push((r, 1, DiffRow { kind, title: new.title.clone(), before_line, after_line, changes }));
     }
     for &l in &alignment.left {
         let step = &before.workflow.steps[left[l]];
         // Where it would stand: behind the pair before it.
         let at = alignment.pairs.iter().rev().find(|pair| pair.0 < l).map_or(0, |pair| pair.1);
         let before_line = Some(before.line(step.heading_span));
-        let (kind, title) = (Kind::Removed, step.title.clone());
-        rows.push((at, 2, Row { kind, title, before_line, after_line: None, changes: Vec::new() }));
+        let (kind, title) = (DiffKind::Removed, step.title.clone());
+        rows.push((at, 2, DiffRow { kind, title, before_line, after_line: None, changes: Vec::new() }));
     }
     for r in alignment.right.iter().copied().chain(alignment.repeated.iter().map(|pair| pair.1)) {
         let step = &after.workflow.steps[right[r]];
         let after_line = Some(after.line(step.heading_span));
-        let (kind, title) = (Kind::Added, step.title.clone());
-        rows.push((r, 1, Row { kind, title, before_line: None, after_line, changes: Vec::new() }));
+        let (kind, title) = (DiffKind::Added, step.title.clone());
+        rows.push((r, 1, DiffRow { kind, title, before_line: None, after_line, changes: Vec::new() }));
     }
     rows.sort_by_key(|(at, order, _)| (*at, *order));
-    let list = |found: &Found| -> Vec<String> {
+    let list = |found: &FoundWorkflow| -> Vec<String> {
         found.workflow.checks.iter().map(|it| it.command.clone().unwrap_or_else(|| it.text.clone())).collect()
     };
     let (old, new) = (list(before), list(after));
@@ -118,14 +118,14 @@ struct Diff {
     schema: u32,
     before: String,
     after: String,
-    steps: Vec<Row>,
+    steps: Vec<DiffRow>,
     checks_removed: Vec<String>,
     checks_added: Vec<String>,
 }
 
 impl Diff {
     fn is_same(&self) -> bool {
-        self.steps.iter().all(|row| row.kind == Kind::Same)
+        self.steps.iter().all(|row| row.kind == DiffKind::Same)
             && self.checks_removed.is_empty()
             && self.checks_added.is_empty()
     }
@@ -136,11 +136,11 @@ impl Output for Diff {
         let mut out = String::new();
         for row in &self.steps {
             let (mark, look) = match row.kind {
-                Kind::Same => (' ', style::DIM),
-                Kind::Changed => ('~', style::WARN),
-                Kind::Moved => ('↕', style::WARN),
-                Kind::Removed => ('-', style::BAD),
-                Kind::Added => ('+', style::GOOD),
+                DiffKind::Same => (' ', style::DIM),
+                DiffKind::Changed => ('~', style::WARN),
+                DiffKind::Moved => ('↕', style::WARN),
+                DiffKind::Removed => ('-', style::BAD),
+                DiffKind::Added => ('+', style::GOOD),
             };
             let _ = writeln!(out, "{}", paint(look, format!("{mark} {}", one_line(&row.title))));
             for (name, before, after) in &row.changes {

@@ -12,7 +12,7 @@ use crate::workflow::{self, Workflow};
 
 /// A workflow note, read.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundWorkflow {
     /// Its path as shown: in the vault, else as it was given.
     pub(super) path: String,
     /// Name of the file without `.md`.
@@ -26,7 +26,7 @@ pub(super) struct Found {
     lines: Lines,
 }
 
-impl Found {
+impl FoundWorkflow {
     fn read(path: String, file: &Path) -> Result<Self> {
         let note = Note::parse(files::read(file)?);
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -55,10 +55,10 @@ fn is_workflow(head: &Head) -> bool {
 }
 
 /// All workflows of the vault, sorted by path.
-pub(super) fn all(vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Vec<Found> {
+pub(super) fn all(vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Vec<FoundWorkflow> {
     let heads: Vec<&Head> = catalog.heads.iter().filter(|head| is_workflow(head)).collect();
-    let read: Vec<Result<Found>> =
-        heads.par_iter().map(|head| Found::read(head.path.to_string(), &vault.file(&head.path))).collect();
+    let read: Vec<Result<FoundWorkflow>> =
+        heads.par_iter().map(|head| FoundWorkflow::read(head.path.to_string(), &vault.file(&head.path))).collect();
     let mut found = Vec::with_capacity(read.len());
     for result in read {
         match result {
@@ -70,10 +70,10 @@ pub(super) fn all(vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Vec<Fou
 }
 
 /// The workflows that arguments name; all where there are none.
-pub(super) fn some(names: &[String], cx: &Context<'_>) -> Result<Vec<Found>> {
+pub(super) fn some(names: &[String], cx: &Context<'_>) -> Result<Vec<FoundWorkflow>> {
     // Files may be read anywhere; only names need a vault.
     if !names.is_empty() && names.iter().all(|name| cx.absolute(Path::new(name)).is_file()) {
-        return names.iter().map(|name| Found::read(name.clone(), &cx.absolute(Path::new(name)))).collect();
+        return names.iter().map(|name| FoundWorkflow::read(name.clone(), &cx.absolute(Path::new(name)))).collect();
     }
     let vault = crate::commands::reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
@@ -85,15 +85,15 @@ pub(super) fn some(names: &[String], cx: &Context<'_>) -> Result<Vec<Found>> {
 }
 
 /// The workflow that an argument names.
-pub(super) fn one(name: &str, cx: &Context<'_>) -> Result<Found> {
+pub(super) fn one(name: &str, cx: &Context<'_>) -> Result<FoundWorkflow> {
     let found = some(&[name.to_owned()], cx)?;
     found.into_iter().next().ok_or_else(none)
 }
 
-fn one_of(name: &str, vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Result<Found> {
+fn one_of(name: &str, vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Result<FoundWorkflow> {
     let file = cx.absolute(Path::new(name));
     if file.is_file() {
-        return Found::read(name.to_owned(), &file);
+        return FoundWorkflow::read(name.to_owned(), &file);
     }
     let wanted = name.trim().trim_start_matches("[[").trim_end_matches("]]").to_lowercase();
     let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
@@ -111,7 +111,7 @@ fn one_of(name: &str, vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Res
         let found: Vec<&&Head> = heads.iter().filter(|head| reading(head)).collect();
         match found.as_slice() {
             [] => {}
-            [head] => return Found::read(head.path.to_string(), &vault.file(&head.path)),
+            [head] => return FoundWorkflow::read(head.path.to_string(), &vault.file(&head.path)),
             many => {
                 let list: Vec<String> = many.iter().take(8).map(|head| head.path.to_string()).collect();
                 return Err(Error::usage(format!("'{name}' could be several workflows"))

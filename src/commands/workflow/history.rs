@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::find::{self, Found};
+use super::find::{self, FoundWorkflow};
 use super::listing::{self, Listing};
 use crate::base::{Error, Result};
 use crate::commands::output::{Align, Cell, Table, duration, minute, most, rows, style};
@@ -77,7 +77,7 @@ pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Res
     let until = filter.until.as_deref().map(|text| time("--until", text, true, cx.env)).transpose()?;
     let starts = Starts::of(&found, cx);
     let mut rows = Vec::new();
-    for Found { stem, path, workflow, .. } in &found {
+    for FoundWorkflow { stem, path, workflow, .. } in &found {
         for mut run in runs(workflow) {
             run.started = run.started.or_else(|| starts.of_run(&run));
             let any = |wanted: &[String], own: Option<&str>, mark: char| {
@@ -113,7 +113,7 @@ struct Starts(BTreeMap<String, (Option<Timestamp>, BTreeMap<String, Timestamp>)>
 
 impl Starts {
     /// Of the sessions that these workflows name, where a run has no time of its own.
-    fn of(found: &[Found], cx: &Context<'_>) -> Self {
+    fn of(found: &[FoundWorkflow], cx: &Context<'_>) -> Self {
         let runs = found.iter().flat_map(|found| runs(&found.workflow)).filter(|run| run.started.is_none());
         let names: BTreeSet<String> = runs.filter_map(|run| run.session().map(str::to_owned)).collect();
         let Some(vault) = Vault::find(cx.vault_arg(), cx.env).ok().filter(|_| !names.is_empty()) else {

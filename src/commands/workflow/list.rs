@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::find::{self, Found};
+use super::find::{self, FoundWorkflow};
 use crate::base::text::plural;
 use crate::base::{Result, Severity};
 use crate::commands::output::{Align, Cell, Table, style};
@@ -28,11 +28,11 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 #[derive(Debug, Serialize)]
 struct List {
     schema: u32,
-    workflows: Vec<Row>,
+    workflows: Vec<WorkflowRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct WorkflowRow {
     workflow: String,
     path: String,
     title: String,
@@ -49,7 +49,7 @@ struct Row {
     warnings: usize,
 }
 
-fn row(found: &Found) -> Row {
+fn row(found: &FoundWorkflow) -> WorkflowRow {
     let workflow = &found.workflow;
     let runs = runs(workflow);
     let odd: Vec<Severity> =
@@ -59,7 +59,7 @@ fn row(found: &Found) -> Row {
         workflow.steps.iter().filter_map(|step| Some(step.agent.as_ref()?.name.clone())).collect();
     agents.sort();
     agents.dedup();
-    Row {
+    WorkflowRow {
         workflow: found.stem.clone(),
         path: found.path.clone(),
         title: found.title().to_owned(),

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let read: Vec<(String, Profile)> = rows.par_iter().filter_map(read).collect();
     let (names, profiles): (Vec<String>, Vec<Profile>) = read.into_iter().unzip();
-    let found = groups(&profiles).into_iter().map(|group| Kind {
+    let found = groups(&profiles).into_iter().map(|group| MinedKind {
         size: group.members.len(),
         same_request: group.same_request,
         shared: group.shared,
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 /// A group of sessions.
 #[derive(Clone, Debug, Serialize)]
-struct Kind {
+struct MinedKind {
     size: usize,
     same_request: bool,
     shared: Vec<String>,
@@ -56,7 +56,7 @@ struct Kind {
 /// Characters of a cell.
 const WIDTH: usize = 60;
 
-impl listing::Row for Kind {
+impl listing::Row for MinedKind {
     const NAME: &'static str = "groups";
     const HEADS: &'static [(&'static str, Align)] =
         &[("sessions", Align::Right), ("request", Align::Left), ("all of them", Align::Left), ("first", Align::Left)];

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::find::{self, Found};
+use super::find::{self, FoundWorkflow};
 use super::show::DialectArg;
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Lines, Result, Severity};
@@ -33,22 +33,22 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         diagnostics.sort_by_key(|it| (it.span.start, it.code));
         (found, diagnostics)
     });
-    Ok(Box::new(Report { workflows: checked.collect(), verbose: cx.global.verbose > 0 }))
+    Ok(Box::new(ValidationReport { workflows: checked.collect(), verbose: cx.global.verbose > 0 }))
 }
 
-struct Report {
-    workflows: Vec<(Found, Vec<Diagnostic>)>,
+struct ValidationReport {
+    workflows: Vec<(FoundWorkflow, Vec<Diagnostic>)>,
     verbose: bool,
 }
 
-impl Report {
+impl ValidationReport {
     fn count(&self, severity: Severity) -> u64 {
         self.workflows.iter().flat_map(|(_, found)| found).filter(|it| it.severity == severity).count() as u64
     }
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct ValidationRow<'a> {
     path: &'a str,
     line: usize,
     column: usize,
@@ -56,7 +56,7 @@ struct Row<'a> {
     diagnostic: &'a Diagnostic,
 }
 
-impl Output for Report {
+impl Output for ValidationReport {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         for (found, diagnostics) in &self.workflows {
@@ -77,7 +77,7 @@ impl Output for Report {
             let lines = Lines::of(found.note.text());
             for diagnostic in diagnostics {
                 let (line, column) = lines.place(found.note.text(), diagnostic.span.start);
-                rows.push(serde_json::to_value(Row { path: &found.path, line, column, diagnostic })?);
+                rows.push(serde_json::to_value(ValidationRow { path: &found.path, line, column, diagnostic })?);
             }
         }
         Ok(serde_json::json!({

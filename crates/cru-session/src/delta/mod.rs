@@ -18,7 +18,7 @@ use super::model::{Item, Session, Task};
 use super::op::{Op, task_list};
 use super::{read, render};
 use cru_note::{Block, BlockKind, Note};
-use part::Kind;
+use part::PieceKind;
 
 /// What the summary on top of a note begins with.
 const SUMMARY: &str = "> [!summary]";
@@ -87,7 +87,7 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
 }
 
 /// The phase that was begun by other means behind the last one of `before`: what comes now belongs to it.
-fn declared(before: &part::Parts<'_>, there: &Session) -> Option<String> {
+fn declared(before: &part::NoteParts<'_>, there: &Session) -> Option<String> {
     let own: HashSet<&str> = before.phases.iter().filter_map(|part| part.id.as_deref()).collect();
     let last = before.phases.last()?.id.as_deref()?;
     let behind = there.phases.iter().skip_while(|phase| phase.id != last).skip(1);
@@ -104,28 +104,32 @@ struct Moved<'t> {
 }
 
 impl<'t> Moved<'t> {
-    fn of(before: &part::Parts<'t>, after: &part::Parts<'_>, note: Option<(&Note, &part::Parts<'_>)>) -> Self {
+    fn of(
+        before: &part::NoteParts<'t>,
+        after: &part::NoteParts<'_>,
+        note: Option<(&Note, &part::NoteParts<'_>)>,
+    ) -> Self {
         let mut moved = Self { lost: HashSet::new(), usage_lost: false };
         let Some((note, there)) = note else { return moved };
         let (known, there) = (after.texts(), there.texts());
         for unit in before.all().flat_map(|part| &part.units) {
-            let moves = unit.kind == Kind::Usage || known.contains(unit.text);
+            let moves = unit.kind == PieceKind::Usage || known.contains(unit.text);
             // A block that a person has put into another one is no piece of the note any more, but still in it.
             if moves && !there.contains(unit.text) && !note.text().contains(unit.text) {
-                moved.usage_lost |= unit.kind == Kind::Usage;
+                moved.usage_lost |= unit.kind == PieceKind::Usage;
                 moved.lost.insert(unit.text);
             }
         }
         moved
     }
 
-    fn has_lost(&self, unit: &part::Unit<'_>) -> bool {
-        self.lost.contains(unit.text) || (self.usage_lost && unit.kind == Kind::Usage)
+    fn has_lost(&self, unit: &part::DeltaUnit<'_>) -> bool {
+        self.lost.contains(unit.text) || (self.usage_lost && unit.kind == PieceKind::Usage)
     }
 }
 
 /// The heading of the whole note, where a person did not change it.
-fn heading(before: &part::Parts<'_>, after: &part::Parts<'_>, note: Option<&Note>) -> Option<Op> {
+fn heading(before: &part::NoteParts<'_>, after: &part::NoteParts<'_>, note: Option<&Note>) -> Option<Op> {
     let (old, new) = (before.title?, after.title?);
     let untouched = note.is_none_or(|note| note.text().lines().any(|line| line == old));
     (old != new && untouched).then(|| Op::Replace { phase: None, old: old.to_owned(), new: new.to_owned() })

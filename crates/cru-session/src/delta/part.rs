@@ -13,7 +13,7 @@ use cru_note::{Block, BlockKind, Note};
 
 /// What a piece is, as far as pieces are paired by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'t> {
+pub(super) enum PieceKind<'t> {
     /// The heading of a phase.
     Heading,
     /// A step with its id.
@@ -32,8 +32,8 @@ pub(super) enum Kind<'t> {
 
 /// A piece.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unit<'t> {
-    pub(super) kind: Kind<'t>,
+pub(super) struct DeltaUnit<'t> {
+    pub(super) kind: PieceKind<'t>,
     pub(super) text: &'t str,
     pub(super) span: Span,
     /// The id it can be named by.
@@ -45,12 +45,12 @@ pub(super) struct Unit<'t> {
 pub(super) struct Part<'t> {
     /// The phase's id; `None` for the preface.
     pub(super) id: Option<String>,
-    pub(super) units: Vec<Unit<'t>>,
+    pub(super) units: Vec<DeltaUnit<'t>>,
 }
 
 /// A whole note but for its frontmatter, its title and its tasks.
 #[derive(Debug, Default)]
-pub(super) struct Parts<'t> {
+pub(super) struct NoteParts<'t> {
     /// The line of the title.
     pub(super) title: Option<&'t str>,
     pub(super) preface: Part<'t>,
@@ -65,7 +65,7 @@ impl Part<'_> {
     }
 }
 
-impl<'t> Parts<'t> {
+impl<'t> NoteParts<'t> {
     /// The preface and every phase.
     pub(super) fn all(&self) -> impl Iterator<Item = &Part<'t>> {
         std::iter::once(&self.preface).chain(&self.phases)
@@ -78,8 +78,8 @@ impl<'t> Parts<'t> {
 }
 
 /// Cuts a note.
-pub(super) fn split(note: &Note) -> Parts<'_> {
-    let mut parts = Parts::default();
+pub(super) fn split(note: &Note) -> NoteParts<'_> {
+    let mut parts = NoteParts::default();
     for (top, block) in note.blocks().iter().enumerate() {
         match block.kind {
             BlockKind::Blank => continue,
@@ -113,28 +113,28 @@ pub(super) fn split(note: &Note) -> Parts<'_> {
     parts
 }
 
-fn push<'t>(note: &'t Note, block: &'t Block, units: &mut Vec<Unit<'t>>) {
+fn push<'t>(note: &'t Note, block: &'t Block, units: &mut Vec<DeltaUnit<'t>>) {
     let is_steps = |block: &Block| block.children.iter().any(|item| note.id(item).is_some());
     let kind = match &block.kind {
         BlockKind::List { .. } if is_steps(block) => {
             units.extend(block.children.iter().map(|item| {
-                let kind = note.id(item).map_or(Kind::Text, Kind::Step);
+                let kind = note.id(item).map_or(PieceKind::Text, PieceKind::Step);
                 unit(note, item, kind)
             }));
             return;
         }
-        BlockKind::List { .. } => Kind::List,
-        BlockKind::Heading { level: 2 | 3, .. } => Kind::Heading,
-        BlockKind::Callout { kind, .. } if kind.of(note.text()) == usage::KIND => Kind::Usage,
-        BlockKind::Callout { kind, .. } => Kind::Callout(kind.of(note.text())),
-        _ if block.content.of(note.text()) == STEPS_HEADER => Kind::Header,
-        _ => Kind::Text,
+        BlockKind::List { .. } => PieceKind::List,
+        BlockKind::Heading { level: 2 | 3, .. } => PieceKind::Heading,
+        BlockKind::Callout { kind, .. } if kind.of(note.text()) == usage::KIND => PieceKind::Usage,
+        BlockKind::Callout { kind, .. } => PieceKind::Callout(kind.of(note.text())),
+        _ if block.content.of(note.text()) == STEPS_HEADER => PieceKind::Header,
+        _ => PieceKind::Text,
     };
     units.push(unit(note, block, kind));
 }
 
-fn unit<'t>(note: &'t Note, block: &Block, kind: Kind<'t>) -> Unit<'t> {
+fn unit<'t>(note: &'t Note, block: &Block, kind: PieceKind<'t>) -> DeltaUnit<'t> {
     let end = block.id.map_or(0, |id| id.end).max(block.content.end);
     let span = Span::new(block.content.start, end);
-    Unit { kind, text: span.of(note.text()).trim_end(), span, id: note.id(block) }
+    DeltaUnit { kind, text: span.of(note.text()).trim_end(), span, id: note.id(block) }
 }

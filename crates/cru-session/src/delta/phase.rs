@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::Moved;
 use super::align;
-use super::part::{Kind, Part, Unit};
+use super::part::{DeltaUnit, Part, PieceKind};
 use crate::op::Op;
 use cru_base::Span;
 use cru_note::Note;
@@ -59,7 +59,7 @@ pub(super) fn changes(
         }
     }
     // The line above steps goes with the last of them.
-    let is_named = |at: &usize| before.units[*at].kind != Kind::Header;
+    let is_named = |at: &usize| before.units[*at].kind != PieceKind::Header;
     for at in gone.into_iter().filter(is_named).filter(|&at| !moved.has_lost(&before.units[at])) {
         found.push(Op::Replace { phase: phase.clone(), old: before.units[at].text.to_owned(), new: String::new() });
     }
@@ -71,7 +71,7 @@ pub(super) fn changes(
         }
         let end = at + fates[at..].iter().take_while(|fate| **fate == Fate::Fresh).count();
         let is_last = fates[end..].iter().all(|fate| *fate == Fate::Lost);
-        let place = Place { phase: phase.as_deref(), end: shape.end.or(phase.as_deref()), is_last };
+        let place = InsertPlace { phase: phase.as_deref(), end: shape.end.or(phase.as_deref()), is_last };
         exact &= insert(place, &after.units, at..end, new, &mut found);
         at = end;
     }
@@ -99,11 +99,13 @@ fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -
     for (old, new) in before.units.iter().zip(&after.units).take(HEAD).filter(|(old, new)| old.text != new.text) {
         ops.push(Op::Replace { phase: phase.clone(), old: old.text.to_owned(), new: new.text.to_owned() });
     }
-    ops.extend(before.units[HEAD..].iter().rev().filter(|unit| unit.kind != Kind::Header).map(|unit| Op::Replace {
-        phase: phase.clone(),
-        old: unit.text.to_owned(),
-        new: String::new(),
-    }));
+    ops.extend(
+        before.units[HEAD..].iter().rev().filter(|unit| unit.kind != PieceKind::Header).map(|unit| Op::Replace {
+            phase: phase.clone(),
+            old: unit.text.to_owned(),
+            new: String::new(),
+        }),
+    );
     let text = Span::new(first.span.start, last.span.end).of(new.text()).trim_end().to_owned();
     ops.push(Op::Append { phase: phase.clone(), text });
     true
@@ -113,7 +115,8 @@ fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -
 fn fates(before: &Part<'_>, after: &Part<'_>, moved: &Moved<'_>) -> (Vec<Fate>, Vec<usize>) {
     let texts = |part: &Part<'_>| -> Vec<String> {
         // The table of tokens has its place at the end: it is never what other blocks are placed by.
-        let text = |unit: &Unit<'_>| if unit.kind == Kind::Usage { String::new() } else { unit.text.to_owned() };
+        let text =
+            |unit: &DeltaUnit<'_>| if unit.kind == PieceKind::Usage { String::new() } else { unit.text.to_owned() };
         part.units.iter().map(text).collect()
     };
     let (old, new) = (texts(before), texts(after));
@@ -134,12 +137,12 @@ fn fates(before: &Part<'_>, after: &Part<'_>, moved: &Moved<'_>) -> (Vec<Fate>, 
         .iter()
         .enumerate()
         .filter_map(|(at, unit)| match unit.kind {
-            Kind::Step(id) if !taken[at] => Some((id, at)),
+            PieceKind::Step(id) if !taken[at] => Some((id, at)),
             _ => None,
         })
         .collect();
     for (at, unit) in after.units.iter().enumerate() {
-        if let (Kind::Step(id), Fate::Fresh) = (unit.kind, fates[at])
+        if let (PieceKind::Step(id), Fate::Fresh) = (unit.kind, fates[at])
             && let Some(&old) = by_id.get(id).filter(|old| !taken[**old])
         {
             fates[at] = Fate::Changed(old);
@@ -164,9 +167,9 @@ fn pair_by_kind(before: &Part<'_>, after: &Part<'_>, pairs: &[(usize, usize)], f
         for at in from.1..to.1 {
             let kind = after.units[at].kind;
             // Words of a person are never made into other words.
-            let fixed = matches!(kind, Kind::Step(_) | Kind::Callout("user"));
+            let fixed = matches!(kind, PieceKind::Step(_) | PieceKind::Callout("user"));
             // Where something new stands before the table of tokens, the table goes behind it.
-            let alone = kind != Kind::Usage || fates[from.1..at].iter().all(|fate| *fate != Fate::Fresh);
+            let alone = kind != PieceKind::Usage || fates[from.1..at].iter().all(|fate| *fate != Fate::Fresh);
             if fates[at] != Fate::Fresh || fixed || !alone {
                 continue;
             }
@@ -183,7 +186,7 @@ fn pair_by_kind(before: &Part<'_>, after: &Part<'_>, pairs: &[(usize, usize)], f
 
 /// Where new blocks go.
 #[derive(Clone, Copy, Debug)]
-struct Place<'a> {
+struct InsertPlace<'a> {
     phase: Option<&'a str>,
     /// The phase that ends with them, where nothing follows.
     end: Option<&'a str>,
@@ -194,8 +197,8 @@ struct Place<'a> {
 /// an agent has put there meanwhile; else steps go into the list before them and the rest behind it. Whether all of them
 /// come to stand where they should.
 fn insert(
-    place: Place<'_>,
-    units: &[Unit<'_>],
+    place: InsertPlace<'_>,
+    units: &[DeltaUnit<'_>],
     mut range: std::ops::Range<usize>,
     new: &Note,
     ops: &mut Vec<Op>,
@@ -207,10 +210,10 @@ fn insert(
         span.of(new.text()).trim_end().to_owned()
     };
     let mut from = range.start;
-    if let Some(Kind::Step(block)) = from.checked_sub(1).map(|at| units[at].kind)
+    if let Some(PieceKind::Step(block)) = from.checked_sub(1).map(|at| units[at].kind)
         && !place.is_last
     {
-        let steps = units[range.clone()].iter().take_while(|unit| matches!(unit.kind, Kind::Step(_))).count();
+        let steps = units[range.clone()].iter().take_while(|unit| matches!(unit.kind, PieceKind::Step(_))).count();
         if steps > 0 {
             let text = text(from, from + steps);
             ops.push(Op::InsertAfter { block: block.to_owned(), phase: phase.clone(), text });
@@ -218,7 +221,7 @@ fn insert(
         }
     }
     // A line above steps that are in a list already has nothing to stand above.
-    let splits = matches!(next, Some(Kind::Step(_))) && units[range.end - 1].kind == Kind::Header;
+    let splits = matches!(next, Some(PieceKind::Step(_))) && units[range.end - 1].kind == PieceKind::Header;
     if splits {
         range.end = range.end.saturating_sub(1).max(from);
     }
@@ -228,7 +231,8 @@ fn insert(
     let text = text(from, range.end);
     let above = from.checked_sub(1).map(|at| units[at]);
     // In the middle of a list there is no place for anything but a step.
-    let in_list = matches!(above.map(|unit| unit.kind), Some(Kind::Step(_))) && matches!(next, Some(Kind::Step(_)));
+    let in_list =
+        matches!(above.map(|unit| unit.kind), Some(PieceKind::Step(_))) && matches!(next, Some(PieceKind::Step(_)));
     ops.push(match (&phase, above) {
         (None, _) => Op::Preface { text },
         (Some(_), Some(above)) if !place.is_last => match above.id {
@@ -237,7 +241,7 @@ fn insert(
         },
         _ => Op::Append { phase: place.end.map(str::to_owned), text },
     });
-    !in_list && !splits && above.is_none_or(|above| above.kind != Kind::Header)
+    !in_list && !splits && above.is_none_or(|above| above.kind != PieceKind::Header)
 }
 
 /// A phase that is no longer there: its blocks go, from the last to the heading.

@@ -38,7 +38,7 @@ pub(crate) enum Line {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+struct OpenFence {
     mark: u8,
     len: usize,
     /// Column of the list item's content it stands in; 0 at top level.
@@ -52,7 +52,7 @@ pub(crate) struct Outline<'a> {
     lines: &'a [&'a str],
     /// Content columns of the open list items, outermost first.
     items: Vec<usize>,
-    fence: Option<Fence>,
+    fence: Option<OpenFence>,
     /// A paragraph may go on with the next line.
     paragraph: bool,
     /// That paragraph stands in a quote, so a list on a line without its mark starts anew.
@@ -123,7 +123,7 @@ impl<'a> Outline<'a> {
         self.opened(index, line, lead)
     }
 
-    fn in_fence(&mut self, line: &str, fence: Fence) -> Line {
+    fn in_fence(&mut self, line: &str, fence: OpenFence) -> Line {
         let lead = line.len() - line.trim_start_matches(' ').len();
         let indent = lead.saturating_sub(fence.base);
         let rest = &line.as_bytes()[lead..];
@@ -191,7 +191,7 @@ impl<'a> Outline<'a> {
                 if live && !quoted && self.is_code(index, indent, base, markers, mark, len) {
                     self.close(matched, markers, quoted);
                     self.paragraph = false;
-                    self.fence = Some(Fence { mark, len, base });
+                    self.fence = Some(OpenFence { mark, len, base });
                     return Line::Open { info: at + len };
                 }
                 force = (mark == b'~').then_some(here);

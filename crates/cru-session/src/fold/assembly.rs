@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::draft::{Child, Draft};
-use super::facts::Facts;
+use super::facts::StreamFacts;
 use super::step::{self, Run};
-use super::stream::{Begun, Entry, Fold, Last};
+use super::stream::{Begun, Fold, Last, NoteEntry};
 use super::{brief, part, place, top, trouble};
 use crate::cursor::Cursor;
 use crate::detail::Level;
@@ -67,7 +67,7 @@ impl Fold {
         }
         let mut errors = trouble::errors(&steps);
         let decisions = entries.iter().filter_map(|entry| match entry {
-            Entry::Item(item) => top::decision(item),
+            NoteEntry::Item(item) => top::decision(item),
             _ => None,
         });
         let decisions: Vec<String> = decisions.collect();
@@ -112,7 +112,7 @@ impl Fold {
         }
         for entry in entries {
             match entry {
-                Entry::Phase(begun) => {
+                NoteEntry::Phase(begun) => {
                     let Begun { title, time, from, version } = *begun;
                     page.flush();
                     page.phases.push(Phase {
@@ -127,7 +127,7 @@ impl Fold {
                         ..Phase::default()
                     });
                 }
-                Entry::Step(index) => {
+                NoteEntry::Step(index) => {
                     // Every index stands in the entries once.
                     let Some(mut draft) = steps.get_mut(index).and_then(Option::take) else { continue };
                     if options.level == Level::Brief {
@@ -137,11 +137,11 @@ impl Fold {
                     page.later.extend(draft.run.map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));
                 }
-                Entry::Reply(text) => {
+                NoteEntry::Reply(text) => {
                     page.flush();
                     page.put(part::prose(text));
                 }
-                Entry::Item(item) => {
+                NoteEntry::Item(item) => {
                     page.flush();
                     page.put(*item);
                 }
@@ -279,7 +279,7 @@ fn agent_version(version: &str) -> String {
 }
 
 /// Tokens by model, the one with the most output first.
-fn by_model(facts: &Facts) -> Vec<(String, Usage)> {
+fn by_model(facts: &StreamFacts) -> Vec<(String, Usage)> {
     let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
     for (model, usage) in facts.usage.values() {
         // Hosts write `<synthetic>` for words of their own.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::part;
 use super::step::Draft;
-use super::stream::Entry;
+use super::stream::NoteEntry;
 use crate::attempt::{Attempt, is_shell};
 use crate::words::summary;
 use crate::{Item, Link, Step, StepStatus};
@@ -22,13 +22,13 @@ use cru_base::text::plural;
 const REPLY: usize = 600;
 
 /// Takes out of a stream's entries what is not shown. `errors` are the callouts that steps get.
-pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<usize, Item>) -> Vec<Entry> {
+pub(super) fn shorten(entries: Vec<NoteEntry>, steps: &[Draft], errors: &BTreeMap<usize, Item>) -> Vec<NoteEntry> {
     let mut named = HashSet::new();
     for item in errors.values() {
         name(item, &mut named);
     }
     for entry in &entries {
-        if let Entry::Item(item) = entry {
+        if let NoteEntry::Item(item) = entry {
             name(item, &mut named);
         }
     }
@@ -38,33 +38,33 @@ pub(super) fn shorten(entries: Vec<Entry>, steps: &[Draft], errors: &BTreeMap<us
     let mut reply: Option<(usize, Box<str>)> = None;
     for entry in entries {
         match entry {
-            Entry::Step(index) if steps.get(index).is_some_and(|draft| is_left(draft, &named)) => {
+            NoteEntry::Step(index) if steps.get(index).is_some_and(|draft| is_left(draft, &named)) => {
                 left.step(index, &steps[index]);
             }
-            Entry::Reply(text) => {
+            NoteEntry::Reply(text) => {
                 if reply.replace((kept.len(), text)).is_some() {
                     left.replies += 1;
                 }
             }
-            Entry::Phase(_) => {
+            NoteEntry::Phase(_) => {
                 settle(&mut kept, &mut reply);
                 kept.extend(left.take());
                 kept.push(entry);
             }
-            Entry::Item(ref item) if matches!(**item, Item::User(_)) => {
+            NoteEntry::Item(ref item) if matches!(**item, Item::User(_)) => {
                 settle(&mut kept, &mut reply);
                 kept.push(entry);
             }
-            Entry::Step(_) | Entry::Item(_) => kept.push(entry),
+            NoteEntry::Step(_) | NoteEntry::Item(_) => kept.push(entry),
         }
     }
     settle(&mut kept, &mut reply);
     kept.extend(left.take());
     for entry in &mut kept {
         match entry {
-            Entry::Reply(text) => shorten_reply(text),
-            Entry::Item(item) => without_body(item),
-            Entry::Phase(_) | Entry::Step(_) => {}
+            NoteEntry::Reply(text) => shorten_reply(text),
+            NoteEntry::Item(item) => without_body(item),
+            NoteEntry::Phase(_) | NoteEntry::Step(_) => {}
         }
     }
     kept
@@ -96,9 +96,9 @@ fn without_body(item: &mut Item) {
 }
 
 /// Puts the last words where they were said.
-fn settle(kept: &mut Vec<Entry>, reply: &mut Option<(usize, Box<str>)>) {
+fn settle(kept: &mut Vec<NoteEntry>, reply: &mut Option<(usize, Box<str>)>) {
     if let Some((at, text)) = reply.take() {
-        kept.insert(at.min(kept.len()), Entry::Reply(text));
+        kept.insert(at.min(kept.len()), NoteEntry::Reply(text));
     }
 }
 
@@ -155,7 +155,7 @@ impl Left {
     }
 
     /// The callout that tells of it; nothing where all is shown.
-    fn take(&mut self) -> Option<Entry> {
+    fn take(&mut self) -> Option<NoteEntry> {
         let Self { tools, runs, replies, last } = std::mem::take(self);
         if tools.is_empty() && replies == 0 {
             return None;
@@ -180,7 +180,7 @@ impl Left {
                 _ => write!(ids, ", {} … {}", id(first), id(last)),
             };
         }
-        Some(Entry::item(part::left_out(&title.join(", "), ids.trim_start_matches(", "), last)))
+        Some(NoteEntry::item(part::left_out(&title.join(", "), ids.trim_start_matches(", "), last)))
     }
 }
 

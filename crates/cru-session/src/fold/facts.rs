@@ -17,7 +17,7 @@ use cru_base::text::{fold_whitespace, sanitise};
 
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct StreamFacts {
     /// The first time of all, whatever it is of.
     seen: Option<Timestamp>,
     /// The first time of work or of a request.
@@ -55,7 +55,7 @@ pub(super) struct Tasks {
     by_id: BTreeMap<String, usize>,
 }
 
-impl Facts {
+impl StreamFacts {
     /// Takes in the time of an event.
     pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
         self.seen.get_or_insert(time);

@@ -74,11 +74,11 @@ const ENOUGH: usize = 16 * 1024;
 
 /// Names that were said or used so far.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct SaidNames {
     seen: HashSet<String>,
 }
 
-impl Names {
+impl SaidNames {
     /// Takes in the names of `text`.
     pub(super) fn learn(&mut self, text: &str) {
         for name in names(text) {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_was_said_is_not_new() {
-        let mut names = Names::default();
+        let mut names = SaidNames::default();
         names.learn("Edit /srv/api/src/auth.rs");
         assert!(!names.is_new("now fix auth.rs"));
         assert!(names.is_new("now fix token.rs"));

@@ -3,7 +3,7 @@
 //! The first row that fits decides. Everything that no row holds back starts a phase, so a language or a form that the
 //! table does not know gives a phase too many rather than one too few.
 
-use super::name::Names;
+use super::name::SaidNames;
 use super::talk::Talk;
 use crate::agent_table;
 use crate::correction;
@@ -27,7 +27,7 @@ pub(super) enum Verdict {
 }
 
 /// The verdict on `text`.
-pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &Names) -> Verdict {
+pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &SaidNames) -> Verdict {
     match origin {
         PromptOrigin::Shell => return Verdict::Aside,
         PromptOrigin::Command if is_housekeeping(text) => return Verdict::Aside,
@@ -80,7 +80,7 @@ mod tests {
     const WORKED: Talk = Talk { interrupted: false, denied: false, asked: false, worked: true, unanswered: false };
 
     fn verdict(text: &str, talk: Talk) -> Verdict {
-        let mut names = Names::default();
+        let mut names = SaidNames::default();
         names.learn("Edit src/auth.rs");
         judge(text, &PromptOrigin::Typed, talk, &names)
     }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn table_of_origins() {
-        let names = Names::default();
+        let names = SaidNames::default();
         let rows = [
             (PromptOrigin::Command, "/clear", Verdict::Aside),
             (PromptOrigin::Command, "/review src", Verdict::Starts),

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::changes::CallChanges;
-use super::facts::{Facts, Tasks};
-use super::name::Names;
+use super::facts::{StreamFacts, Tasks};
+use super::name::SaidNames;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
 use super::talk::Talk;
@@ -56,23 +56,23 @@ pub struct Fold {
     pub(super) host: String,
     pub(super) options: Options,
     pub(super) masks: Masks,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<NoteEntry>,
     pub(super) steps: Steps,
     /// Record that each phase begins with, and its title.
     phases: Vec<(u64, String)>,
     /// Commands of a person and approved plans that no phase holds yet: they stand in the next one.
-    waiting: Vec<Entry>,
+    waiting: Vec<NoteEntry>,
     /// Inputs of a person so far: each has its number as its block id.
     inputs: usize,
     /// A boundary was passed and the phase behind it not yet begun.
-    boundary: Option<Boundary>,
+    boundary: Option<PendingBoundary>,
     pub(super) talk: Talk,
     /// The beginning of the last prompt.
     last_prompt: Option<Box<str>>,
-    names: Names,
+    names: SaidNames,
     /// Latest time of work or of a request.
     active: Option<Timestamp>,
-    pub(super) facts: Facts,
+    pub(super) facts: StreamFacts,
     pub(super) tasks: Tasks,
     api_error: Option<(usize, String, u32)>,
     pulls: HashSet<String>,
@@ -85,7 +85,7 @@ pub struct Fold {
 
 /// What stands in the note, in order; small, for there may be a million of them.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum NoteEntry {
     /// A phase begins.
     Phase(Box<Begun>),
     /// The step with this index.
@@ -105,7 +105,7 @@ pub(super) struct Begun {
     pub(super) version: Option<String>,
 }
 
-impl Entry {
+impl NoteEntry {
     pub(super) fn item(item: Item) -> Self {
         Self::Item(Box::new(item))
     }
@@ -122,7 +122,7 @@ impl Entry {
 
 /// What will stand at the start of the phase to come.
 #[derive(Debug, Default)]
-struct Boundary {
+struct PendingBoundary {
     items: Vec<Item>,
     from: Option<Link>,
 }
@@ -159,9 +159,9 @@ impl Fold {
             boundary: None,
             talk: Talk::default(),
             last_prompt: None,
-            names: Names::default(),
+            names: SaidNames::default(),
             active: None,
-            facts: Facts::default(),
+            facts: StreamFacts::default(),
             tasks: Tasks::default(),
             api_error: None,
             pulls: HashSet::new(),
@@ -233,7 +233,7 @@ impl Fold {
             }
             EventKind::Bookmark { to, label } => {
                 let place = self.phase_of(to);
-                self.set_down(Entry::item(part::bookmark(&label, place)));
+                self.set_down(NoteEntry::item(part::bookmark(&label, place)));
             }
             EventKind::Interrupt { call } => self.interrupt(call.as_deref()),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
@@ -242,7 +242,7 @@ impl Fold {
                     self.facts.naming.plan(&decision.text);
                 }
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
-                self.set_down(Entry::item(part::decision(&decision, step)));
+                self.set_down(NoteEntry::item(part::decision(&decision, step)));
             }
             EventKind::Tasks(rows) => self.tasks.replace(rows),
             EventKind::Task(row) => self.tasks.change(row),
@@ -254,7 +254,7 @@ impl Fold {
             EventKind::Remark(remark) => {
                 let step = remark.about.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
                 self.facts.kept = true;
-                self.set_down(Entry::item(part::remark(&remark, step)));
+                self.set_down(NoteEntry::item(part::remark(&remark, step)));
             }
             EventKind::Meta(Meta::Memory { key, value }) => {
                 self.facts.kept = true;
@@ -295,9 +295,9 @@ impl Fold {
         };
         let pictures = part::attachments(&prompt.attachments);
         if verdict == Verdict::Aside {
-            self.set_down(Entry::item(item));
+            self.set_down(NoteEntry::item(item));
             if let Some(pictures) = pictures {
-                self.set_down(Entry::item(pictures));
+                self.set_down(NoteEntry::item(pictures));
             }
             return;
         }
@@ -309,7 +309,7 @@ impl Fold {
             let says = verdict == Verdict::Starts || title::tells(words) || self.phases.is_empty();
             let title = if says { self.heading(words, &prompt.origin) } else { self.continued() };
             for entry in &mut self.waiting {
-                if let Entry::Item(item) = entry {
+                if let NoteEntry::Item(item) = entry {
                     part::without_repetition(item, words);
                 }
             }
@@ -317,7 +317,7 @@ impl Fold {
             self.open_phase(title, opening.into_iter().flatten(), time, record);
         } else {
             self.push(item);
-            self.entries.extend(pictures.map(Entry::item));
+            self.entries.extend(pictures.map(NoteEntry::item));
         }
         self.active = self.active.max(time);
         self.talk.prompt();
@@ -390,7 +390,7 @@ impl Fold {
         self.names.learn(&call.args);
         if Steps::is_by_person(call) {
             if let Some(index) = self.steps.call(call, time) {
-                self.set_down(Entry::Step(index));
+                self.set_down(NoteEntry::Step(index));
             }
             return;
         }
@@ -398,7 +398,7 @@ impl Fold {
         self.talk.call();
         self.last = Last::Work;
         if let Some(index) = self.steps.call(call, time) {
-            self.entries.push(Entry::Step(index));
+            self.entries.push(NoteEntry::Step(index));
         }
     }
 
@@ -431,7 +431,7 @@ impl Fold {
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();
-        self.entries.push(Entry::Reply(text.trim_matches('\n').into()));
+        self.entries.push(NoteEntry::Reply(text.trim_matches('\n').into()));
     }
 
     fn thinking(&mut self, text: &str, time: Option<Timestamp>, record: u64) {
@@ -448,7 +448,7 @@ impl Fold {
         }
         self.talk.interrupted = true;
         self.last = Last::Interrupt;
-        let said = matches!(self.entries.last(), Some(Entry::Item(it)) if matches!(&**it, Item::Prose(it) if it.text == correction::INTERRUPTED));
+        let said = matches!(self.entries.last(), Some(NoteEntry::Item(it)) if matches!(&**it, Item::Prose(it) if it.text == correction::INTERRUPTED));
         if !said && !self.phases.is_empty() {
             self.push(part::prose(correction::INTERRUPTED));
         }
@@ -516,17 +516,17 @@ impl Fold {
         let boundary = self.boundary.take().unwrap_or_default();
         self.phases.push((record, title.clone()));
         let version = self.facts.version.clone();
-        self.entries.push(Entry::Phase(Box::new(Begun { title, time, from: boundary.from, version })));
+        self.entries.push(NoteEntry::Phase(Box::new(Begun { title, time, from: boundary.from, version })));
         // What a person typed before stands before; what was decided stands below the request that it is about.
         let (before, below): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.waiting).into_iter().partition(Entry::is_typed);
+            std::mem::take(&mut self.waiting).into_iter().partition(NoteEntry::is_typed);
         self.entries.extend(before);
-        self.entries.extend(opening.chain(boundary.items).map(Entry::item));
+        self.entries.extend(opening.chain(boundary.items).map(NoteEntry::item));
         self.entries.extend(below);
     }
 
     /// Puts down what opens no phase by itself.
-    fn set_down(&mut self, entry: Entry) {
+    fn set_down(&mut self, entry: NoteEntry) {
         if self.phases.is_empty() || self.boundary.is_some() {
             self.waiting.push(entry);
         } else {
@@ -543,7 +543,7 @@ impl Fold {
     }
 
     fn push(&mut self, item: Item) {
-        self.entries.push(Entry::item(item));
+        self.entries.push(NoteEntry::item(item));
     }
 }
 

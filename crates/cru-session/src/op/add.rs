@@ -1,7 +1,7 @@
 //! Operations that add: to a phase, behind a block, to the preface, a phase of its own.
 
 use super::apply::Outcome;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::list;
 use super::place::{self, Spot};
 use super::unit::Unit;
@@ -9,21 +9,21 @@ use cru_note::edit::{self, EditError};
 use cru_note::{Block, Note};
 
 /// At the end of a phase.
-pub(super) fn append(draft: &mut Draft, phase: Option<&str>, text: &str) -> Result<Outcome, EditError> {
+pub(super) fn append(draft: &mut TextDraft, phase: Option<&str>, text: &str) -> Result<Outcome, EditError> {
     let spot = Spot::of(draft.note(), phase);
     place::put(draft, spot, text)?;
     Ok(if spot.moved { Outcome::Moved } else { Outcome::Done })
 }
 
 /// Below the title.
-pub(super) fn preface(draft: &mut Draft, text: &str) -> Result<Outcome, EditError> {
+pub(super) fn preface(draft: &mut TextDraft, text: &str) -> Result<Outcome, EditError> {
     let spot = Spot::preface(draft.note());
     place::put(draft, spot, text)?;
     Ok(Outcome::Done)
 }
 
 /// At the end of the note.
-pub(super) fn phase(draft: &mut Draft, text: &str) -> Result<Outcome, EditError> {
+pub(super) fn phase(draft: &mut TextDraft, text: &str) -> Result<Outcome, EditError> {
     let patch = edit::append_phase(draft.note(), text)?;
     draft.apply(&patch);
     Ok(Outcome::Done)
@@ -31,7 +31,7 @@ pub(super) fn phase(draft: &mut Draft, text: &str) -> Result<Outcome, EditError>
 
 /// Behind the block with the id `block`.
 pub(super) fn insert_after(
-    draft: &mut Draft,
+    draft: &mut TextDraft,
     block: &str,
     phase: Option<&str>,
     text: &str,
@@ -46,13 +46,13 @@ pub(super) fn insert_after(
 }
 
 /// Behind a piece of the note.
-pub(super) fn insert_behind(draft: &mut Draft, unit: Unit, text: &str) -> Result<bool, EditError> {
+pub(super) fn insert_behind(draft: &mut TextDraft, unit: Unit, text: &str) -> Result<bool, EditError> {
     behind(draft, unit.top, unit.item, text)
 }
 
 /// Behind the top-level block `top`; steps, where it is a list of steps, behind its item `item`. `false` where nothing
 /// can stand there.
-fn behind(draft: &mut Draft, top: usize, item: Option<usize>, text: &str) -> Result<bool, EditError> {
+fn behind(draft: &mut TextDraft, top: usize, item: Option<usize>, text: &str) -> Result<bool, EditError> {
     if let Some(item) = item
         && let Some(opening) = list::opening(text)
         && place::join(draft, top, item, &opening)?

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::change::Change;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::presence::{self, Presence};
 use super::{Op, add, group, identify, key, replace, task};
 use cru_note::Note;
@@ -56,12 +56,12 @@ pub struct Applied {
 ///
 /// Neighbouring [`Op::Append`]s to one phase are put together and cost as much as one; the result is the same.
 pub fn apply(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
-    run(Run::new(Draft::new(bytes), ops, mode))
+    run(Run::new(TextDraft::new(bytes), ops, mode))
 }
 
 /// [`apply`] to a note that is read already.
 pub fn apply_to(note: &Rc<Note>, ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
-    run(Run::new(Draft::of(note), ops, mode))
+    run(Run::new(TextDraft::of(note), ops, mode))
 }
 
 fn run(mut run: Run<'_>) -> Result<Applied, (usize, EditError)> {
@@ -81,7 +81,7 @@ fn run(mut run: Run<'_>) -> Result<Applied, (usize, EditError)> {
 /// Applies operations with no two put together.
 #[cfg(test)]
 pub(super) fn apply_one_by_one(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
-    let mut run = Run::new(Draft::new(bytes), ops, mode);
+    let mut run = Run::new(TextDraft::new(bytes), ops, mode);
     for index in 0..ops.len() {
         run.one(index)?;
     }
@@ -94,7 +94,7 @@ fn is_append_to(op: &Op, first: &Op) -> bool {
 
 /// Operations on their way into a text.
 pub(super) struct Run<'a> {
-    pub(super) draft: Draft,
+    pub(super) draft: TextDraft,
     pub(super) ops: &'a [Op],
     pub(super) mode: Mode,
     /// What stood there, and what was added since; only for operations that are applied again.
@@ -103,7 +103,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(mut draft: Draft, ops: &'a [Op], mode: Mode) -> Self {
+    fn new(mut draft: TextDraft, ops: &'a [Op], mode: Mode) -> Self {
         let presence = (mode == Mode::Again).then(|| Presence::of(draft.note(), ops));
         Self { draft, ops, mode, presence, done: Vec::with_capacity(ops.len()) }
     }
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
         index: usize,
         text: &str,
         kept: usize,
-        put: impl FnOnce(&mut Draft, &str) -> Result<Outcome, EditError>,
+        put: impl FnOnce(&mut TextDraft, &str) -> Result<Outcome, EditError>,
     ) -> Result<Outcome, EditError> {
         match self.wanted(index, text, kept) {
             Some(text) => put(&mut self.draft, &text),

@@ -2,7 +2,7 @@
 //!
 //! Our text stands in a fence, so that its ids, links and steps are not there twice.
 
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::place::{self, Spot};
 use super::unit::{Unit, units};
 use crate::model::{Callout, Item};
@@ -34,7 +34,7 @@ pub(super) enum Where {
 
 impl Conflict {
     /// Puts the callout there, once.
-    pub(super) fn tell(&self, draft: &mut Draft, place: Where) -> Result<(), EditError> {
+    pub(super) fn tell(&self, draft: &mut TextDraft, place: Where) -> Result<(), EditError> {
         let note = draft.note();
         let all = units(note, false);
         let find = |text: &str| all.iter().find(|unit| unit.item.is_none() && unit.text(note) == text).copied();

@@ -11,13 +11,13 @@ use cru_note::{Note, Patch};
 
 /// A text in the making.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(super) struct TextDraft {
     bytes: Vec<u8>,
     note: Option<Rc<Note>>,
     changes: Vec<Change>,
 }
 
-impl Draft {
+impl TextDraft {
     pub(super) fn new(bytes: &[u8]) -> Self {
         Self { bytes: bytes.to_vec(), note: None, changes: Vec::new() }
     }

@@ -1,7 +1,7 @@
 //! Finding the piece of a note that an operation speaks of.
 
 use super::place::Spot;
-use super::replace::Piece;
+use super::replace::RenderedPiece;
 use super::unit::{Unit, units};
 use cru_note::Note;
 
@@ -22,12 +22,17 @@ pub(super) enum Found {
 }
 
 /// Where the piece `old` stands, which is to become `new`: in its phase, else where it stands alone in the note.
-pub(super) fn find(note: &Note, phase: Option<&str>, old: &Piece, new: &Piece) -> Option<(Unit, Found)> {
+pub(super) fn find(
+    note: &Note,
+    phase: Option<&str>,
+    old: &RenderedPiece,
+    new: &RenderedPiece,
+) -> Option<(Unit, Found)> {
     let all = units(note, false);
     let spot = Spot::of(note, phase);
     let from = spot.floor.saturating_sub(1);
     let own = |unit: &&Unit| (from..spot.before).contains(&unit.top);
-    let exact = |piece: &Piece| {
+    let exact = |piece: &RenderedPiece| {
         let mut here =
             all.iter().filter(|unit| unit.item.is_some() == piece.step && unit.text(note) == piece.text.as_str());
         let mut in_phase = here.clone().filter(own);
@@ -66,12 +71,12 @@ fn is_same_but_for_blanks(one: &str, other: &str) -> bool {
 }
 
 /// The one callout that a person has made of `old`.
-fn alike<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>, old: &Piece) -> Option<&'a Unit> {
+fn alike<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>, old: &RenderedPiece) -> Option<&'a Unit> {
     let (kind, title) = old.callout.as_ref()?;
     let mut best: Option<(f64, &Unit)> = None;
     let mut second = 0.0;
     for unit in units {
-        let piece = Piece::of(note, unit);
+        let piece = RenderedPiece::of(note, unit);
         let Some((own_kind, own_title)) = &piece.callout else { continue };
         // A callout with an id is another one, if `old` has none that a person could have changed.
         if own_kind != kind || kind == "conflict" {

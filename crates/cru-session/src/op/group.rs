@@ -5,7 +5,7 @@
 
 use super::apply::Outcome;
 use super::change::Change;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::place::{self, Spot};
 use super::unit::alone;
 use super::{add, list};
@@ -14,7 +14,7 @@ use cru_note::edit::divides;
 
 /// Puts `texts` at the end of a phase in one go, and says what each of them changed; `None`, with nothing changed,
 /// where they must go one by one.
-pub(super) fn put(draft: &mut Draft, phase: Option<&str>, texts: &[&str]) -> Option<(Outcome, Vec<Vec<Change>>)> {
+pub(super) fn put(draft: &mut TextDraft, phase: Option<&str>, texts: &[&str]) -> Option<(Outcome, Vec<Vec<Change>>)> {
     let group = Group::of(texts)?;
     let eol = draft.note().split().line_end;
     let mut trial = draft.clone();
@@ -50,7 +50,7 @@ impl Group {
             if !is_plain(next) || list::opening(next).is_some_and(|opening| !opening.sure) {
                 return None;
             }
-            let mut scratch = Draft::new(format!("## x\n\n{}\n", list::with_header(before).trim_end()).as_bytes());
+            let mut scratch = TextDraft::new(format!("## x\n\n{}\n", list::with_header(before).trim_end()).as_bytes());
             let end = scratch.bytes().len();
             let spot = Spot { before: scratch.note().blocks().len(), floor: 1, moved: false };
             place::put(&mut scratch, spot, next).ok()?;

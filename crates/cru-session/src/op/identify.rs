@@ -1,7 +1,7 @@
 //! Giving a phase the line that says its id.
 
 use super::apply::Outcome;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::place;
 use crate::{read, time};
 use cru_base::Span;
@@ -11,7 +11,7 @@ use cru_note::patch::Edit;
 use cru_note::{Block, BlockKind, Note, Patch};
 
 /// Writes the id of the phase that is known by `id` below its heading, and the time where it has none.
-pub(super) fn identify(draft: &mut Draft, id: &str, at: Option<&str>) -> Result<Outcome, EditError> {
+pub(super) fn identify(draft: &mut TextDraft, id: &str, at: Option<&str>) -> Result<Outcome, EditError> {
     if !is_id(id) {
         return Err(EditError::BadId(id.to_owned()));
     }

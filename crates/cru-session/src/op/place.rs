@@ -3,7 +3,7 @@
 //! A phase's own blocks end where its first sub-phase begins. A block without end (a fence that is not closed) stays
 //! last: behind it the text would become part of it.
 
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::list::{self, Opening};
 use crate::read;
 use cru_base::Span;
@@ -51,7 +51,7 @@ fn position(note: &Note, span: Span) -> Option<usize> {
 }
 
 /// Puts `text` at `spot`; steps that it begins with go on with the list of steps that ends there.
-pub(super) fn put(draft: &mut Draft, spot: Spot, text: &str) -> Result<(), EditError> {
+pub(super) fn put(draft: &mut TextDraft, spot: Spot, text: &str) -> Result<(), EditError> {
     let opening = list::opening(text);
     match put_before(draft, spot.before, text, opening.as_ref()) {
         Err(EditError::Merge) if spot.before > spot.floor => put_before(draft, spot.before - 1, text, opening.as_ref()),
@@ -59,7 +59,7 @@ pub(super) fn put(draft: &mut Draft, spot: Spot, text: &str) -> Result<(), EditE
     }
 }
 
-fn put_before(draft: &mut Draft, before: usize, text: &str, opening: Option<&Opening>) -> Result<(), EditError> {
+fn put_before(draft: &mut TextDraft, before: usize, text: &str, opening: Option<&Opening>) -> Result<(), EditError> {
     if let Some(opening) = opening
         && let Some(top) = before.checked_sub(1)
         && let Some(last) = draft.note().blocks().get(top).and_then(|block| block.children.len().checked_sub(1))
@@ -74,14 +74,14 @@ fn put_before(draft: &mut Draft, before: usize, text: &str, opening: Option<&Ope
 
 /// Puts the steps of `opening` behind an item of the list at `top`, and the rest of the text behind the list; `false`
 /// where it is no list of steps.
-pub(super) fn join(draft: &mut Draft, top: usize, item: usize, opening: &Opening) -> Result<bool, EditError> {
+pub(super) fn join(draft: &mut TextDraft, top: usize, item: usize, opening: &Opening) -> Result<bool, EditError> {
     let Some(patch) = list::insert(draft.note(), top, item, opening) else { return Ok(false) };
     if opening.rest.is_empty() {
         draft.apply(&patch);
         return Ok(true);
     }
     // The rest first fails or not on the text as it is, so that nothing is done by half.
-    let mut trial = Draft::new(&patch.apply(draft.bytes()));
+    let mut trial = TextDraft::new(&patch.apply(draft.bytes()));
     let rest = insert(trial.note(), top + 1, &opening.rest)?;
     draft.apply(&patch);
     draft.apply(&rest);

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::apply::{Mode, Outcome, Run};
 use super::conflict::{self, Conflict, Where};
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::find::{Found, find, is_whole};
 use super::unit::{Unit, alone, units};
 use super::{add, merge, remove};
@@ -19,7 +19,7 @@ use cru_note::{BlockKind, Note, Patch};
 
 /// A piece of a rendered text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct RenderedPiece {
     /// Without a line of its own for the id.
     pub(super) text: String,
     pub(super) id: Option<String>,
@@ -34,11 +34,11 @@ pub(super) struct Piece {
 /// What becomes of a piece; without `old` it is new, without `new` it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    pub(super) old: Option<Piece>,
-    pub(super) new: Option<Piece>,
+    pub(super) old: Option<RenderedPiece>,
+    pub(super) new: Option<RenderedPiece>,
 }
 
-impl Piece {
+impl RenderedPiece {
     pub(super) fn of(note: &Note, unit: &Unit) -> Self {
         let callout = unit.block(note).and_then(|block| match &block.kind {
             BlockKind::Callout { kind, title, .. } => {
@@ -83,9 +83,9 @@ impl Piece {
 pub(super) fn pairs(old: &str, new: &str) -> Vec<Pair> {
     let [old, new] = [old, new].map(|text| {
         let note = alone(text);
-        units(&note, false).iter().map(|unit| Piece::of(&note, unit)).collect::<Vec<_>>()
+        units(&note, false).iter().map(|unit| RenderedPiece::of(&note, unit)).collect::<Vec<_>>()
     });
-    let key = |piece: &Piece| piece.id.clone().unwrap_or_else(|| piece.text.clone());
+    let key = |piece: &RenderedPiece| piece.id.clone().unwrap_or_else(|| piece.text.clone());
     let [olds, news] = [&old, &new].map(|pieces| pieces.iter().map(key).collect::<Vec<_>>());
     let ops = if old.len() == 1 && new.len() == 1 || old.len().saturating_mul(new.len()) > 1_000_000 {
         vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
@@ -111,7 +111,7 @@ pub(super) fn replace(
     new: &str,
 ) -> Result<Outcome, EditError> {
     let mut result = None;
-    let mut above: Option<Piece> = None;
+    let mut above: Option<RenderedPiece> = None;
     for pair in pairs(old, new) {
         let outcome = match (&pair.old, &pair.new) {
             (Some(old), Some(new)) if old == new => None,
@@ -142,8 +142,8 @@ fn change(
     run: &mut Run<'_>,
     index: usize,
     phase: Option<&str>,
-    old: &Piece,
-    new: &Piece,
+    old: &RenderedPiece,
+    new: &RenderedPiece,
 ) -> Result<Outcome, EditError> {
     if let Some(presence) = &mut run.presence
         && presence.is_replaced(&new.text, index)
@@ -189,7 +189,7 @@ fn change(
 }
 
 /// Gives the block that says what `new` says its id, where that has a line of its own and the block has none.
-fn give_id(draft: &mut Draft, phase: Option<&str>, new: &Piece) -> Outcome {
+fn give_id(draft: &mut TextDraft, phase: Option<&str>, new: &RenderedPiece) -> Outcome {
     let Some(id) = &new.own_line else { return Outcome::Present };
     let note = draft.note();
     let Some((unit, Found::New)) = find(note, phase, new, new) else { return Outcome::Present };
@@ -205,7 +205,7 @@ fn give_id(draft: &mut Draft, phase: Option<&str>, new: &Piece) -> Outcome {
 
 /// Whether after the patch the piece is one still, of its kind, and everything else is as it was. `exact`: what it must
 /// say then; else it is a person's, and keeps kind and id.
-fn keeps_the_rest(note: &Note, unit: Unit, patch: &Patch, exact: Option<&Piece>) -> bool {
+fn keeps_the_rest(note: &Note, unit: Unit, patch: &Patch, exact: Option<&RenderedPiece>) -> bool {
     let after = Note::parse(patch.apply(note.bytes()));
     let (old, new) = (note.blocks(), after.blocks());
     let top = unit.top;
@@ -224,20 +224,20 @@ fn keeps_the_rest(note: &Note, unit: Unit, patch: &Patch, exact: Option<&Piece>)
         && is_right(note, unit, &after, exact)
 }
 
-fn is_right(note: &Note, unit: Unit, after: &Note, exact: Option<&Piece>) -> bool {
+fn is_right(note: &Note, unit: Unit, after: &Note, exact: Option<&RenderedPiece>) -> bool {
     let Some(new) = units(after, true).into_iter().find(|it| (it.top, it.item) == (unit.top, unit.item)) else {
         return false;
     };
     if let Some(piece) = exact {
         return new.text(after) == piece.text.as_str();
     }
-    let [was, is] = [(unit, note), (new, after)].map(|(unit, note)| Piece::of(note, &unit));
-    let kind = |piece: &Piece| piece.callout.as_ref().map(|(kind, _)| kind.clone());
+    let [was, is] = [(unit, note), (new, after)].map(|(unit, note)| RenderedPiece::of(note, &unit));
+    let kind = |piece: &RenderedPiece| piece.callout.as_ref().map(|(kind, _)| kind.clone());
     kind(&was) == kind(&is) && was.id == is.id
 }
 
 /// Takes a piece out where it stands as it was written.
-fn drop(draft: &mut Draft, phase: Option<&str>, old: &Piece) -> Result<Outcome, EditError> {
+fn drop(draft: &mut TextDraft, phase: Option<&str>, old: &RenderedPiece) -> Result<Outcome, EditError> {
     let note = draft.note();
     match find(note, phase, old, old) {
         Some((unit, Found::New)) if is_whole(note, unit) => {
@@ -255,8 +255,8 @@ fn put_new(
     run: &mut Run<'_>,
     index: usize,
     phase: Option<&str>,
-    above: Option<&Piece>,
-    new: &Piece,
+    above: Option<&RenderedPiece>,
+    new: &RenderedPiece,
 ) -> Result<Outcome, EditError> {
     let draft = &mut run.draft;
     let there = match (&mut run.presence, &new.id) {

@@ -39,13 +39,13 @@ pub(super) fn inside(text: &str, span: Span, open: u8) -> Option<Span> {
 
 /// Where the name of `"name": value` ends: its colon.
 fn end_of_key(member: &str) -> Option<usize> {
-    let mut walk = Walk::default();
+    let mut walk = DepthWalk::default();
     member.bytes().position(|byte| walk.is_top(byte) && byte == b':')
 }
 
 /// The parts between top-level commas.
 fn parts(text: &str, span: Span) -> Vec<Span> {
-    let mut walk = Walk::default();
+    let mut walk = DepthWalk::default();
     let mut parts = Vec::new();
     let mut start = span.start;
     for (at, byte) in span.of(text).bytes().enumerate() {
@@ -66,13 +66,13 @@ fn trimmed(text: &str, span: Span) -> Span {
 
 /// How deep a walk through JSON stands.
 #[derive(Debug, Default)]
-struct Walk {
+struct DepthWalk {
     depth: usize,
     string: bool,
     escape: bool,
 }
 
-impl Walk {
+impl DepthWalk {
     /// Steps over a byte; whether it stands outside strings and brackets.
     const fn is_top(&mut self, byte: u8) -> bool {
         if self.string {

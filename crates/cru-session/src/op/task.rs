@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::apply::Outcome;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::place::{self, Spot};
 use super::remove;
 use super::row::{self, Row};
@@ -19,7 +19,7 @@ use cru_note::patch::Edit;
 use cru_note::{BlockKind, Note, Patch};
 
 /// A fence whose rows can be read.
-struct Fence {
+struct RowFence {
     top: usize,
     body: Span,
     rows: Vec<Row>,
@@ -27,7 +27,7 @@ struct Fence {
 }
 
 /// Sets rows; with `all` the others go.
-pub(super) fn tasks(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
+pub(super) fn tasks(draft: &mut TextDraft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
     let note = draft.note();
     let lists = task_list::lists(note);
     if !lists.is_empty() {
@@ -46,10 +46,10 @@ pub(super) fn tasks(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outco
     in_fences(draft, rows, all)
 }
 
-fn in_fences(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
+fn in_fences(draft: &mut TextDraft, rows: &[Task], all: bool) -> Result<Outcome, EditError> {
     let note = draft.note();
     let mut broken = None;
-    let mut fences: Vec<Fence> = Vec::new();
+    let mut fences: Vec<RowFence> = Vec::new();
     for (top, block) in note.blocks().iter().enumerate() {
         let BlockKind::Fence { info, body, .. } = block.kind else { continue };
         if info.of(note.text()).trim() != "tasks" {
@@ -85,25 +85,25 @@ fn in_fences(draft: &mut Draft, rows: &[Task], all: bool) -> Result<Outcome, Edi
     Ok(Outcome::Done)
 }
 
-fn read(note: &Note, top: usize, body: Span) -> Option<Fence> {
+fn read(note: &Note, top: usize, body: Span) -> Option<RowFence> {
     let text = body.of(note.text());
     if note.bytes().get(body.range()) != Some(text.as_bytes()) {
         return None;
     }
     let tasks: Vec<Task> = if text.trim().is_empty() { Vec::new() } else { serde_json::from_str(text).ok()? };
     let rows = row::rows(note.text(), body);
-    (rows.len() == tasks.len()).then_some(Fence { top, body, rows, tasks })
+    (rows.len() == tasks.len()).then_some(RowFence { top, body, rows, tasks })
 }
 
 /// The patch that takes out the only fence, where it would be left with no row in the place where it would be made.
-fn empty(note: &Note, fences: &[Fence], rows: &[Task], all: bool) -> Option<Patch> {
+fn empty(note: &Note, fences: &[RowFence], rows: &[Task], all: bool) -> Option<Patch> {
     let [fence] = fences else { return None };
     let goes = all && rows.is_empty() && !fence.rows.is_empty() && fence.top < Spot::preface(note).before;
     goes.then(|| remove::block(note, fence.top).ok()).flatten()
 }
 
 /// A fence of its own: behind a broken one, else in the preface.
-fn make(draft: &mut Draft, rows: &[Task], broken: Option<usize>) -> Result<Outcome, EditError> {
+fn make(draft: &mut TextDraft, rows: &[Task], broken: Option<usize>) -> Result<Outcome, EditError> {
     let text = render::tasks(rows);
     if let Some(top) = broken
         && let Ok(patch) = place::insert(draft.note(), top + 1, &text)
@@ -121,7 +121,7 @@ pub(super) fn key(task: &Task) -> (bool, &str) {
     if task.id.is_empty() { (false, &task.content) } else { (true, &task.id) }
 }
 
-fn edits(note: &Note, fences: &[Fence], wanted: &[Task], all: bool) -> Vec<Edit> {
+fn edits(note: &Note, fences: &[RowFence], wanted: &[Task], all: bool) -> Vec<Edit> {
     // The last row of a task is the one that counts, on both sides.
     let last: HashMap<_, _> = wanted.iter().map(|task| (key(task), task)).collect();
     let mut places = HashMap::new();
@@ -181,7 +181,7 @@ fn change(note: &Note, row: &Row, old: &Task, new: &Task) -> Vec<Edit> {
 }
 
 /// Rows that go, and rows that come behind the last.
-fn rows(note: &Note, fence: &Fence, gone: &[bool], fresh: &[&Task]) -> Vec<Edit> {
+fn rows(note: &Note, fence: &RowFence, gone: &[bool], fresh: &[&Task]) -> Vec<Edit> {
     let text = note.text();
     let eol = note.split().line_end.as_str();
     let spelled: Vec<String> = fresh.iter().filter_map(|task| serde_json::to_string(task).ok()).collect();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::apply::Outcome;
-use super::draft::Draft;
+use super::draft::TextDraft;
 use super::remove;
 use super::task::key;
 use crate::model::Task;
@@ -50,7 +50,7 @@ pub(crate) fn task(note: &Note, item: &Block) -> Option<Task> {
 }
 
 /// Sets rows of the lists; with `all` the others go.
-pub(super) fn set(draft: &mut Draft, lists: &[TaskList], rows: &[Task], all: bool) -> Result<Outcome, EditError> {
+pub(super) fn set(draft: &mut TextDraft, lists: &[TaskList], rows: &[Task], all: bool) -> Result<Outcome, EditError> {
     let note = draft.note();
     let [first, ..] = lists else { return Ok(Outcome::Present) };
     if all && rows.is_empty() && lists.len() == 1 && first.tasks.len() == note.blocks()[first.top].children.len() {

@@ -17,7 +17,7 @@ use cru_note::{BlockKind, Note};
 const GENERATED: [&str; 5] = ["ended", "status", "tokens_used", "transcript", "participants"];
 
 /// A block of one side.
-struct Piece<'a> {
+struct SideBlock<'a> {
     text: String,
     id: Option<&'a str>,
     /// The id of the phase it stands in; `None` above the first.
@@ -27,7 +27,7 @@ struct Piece<'a> {
     is_heading: bool,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> SideBlock<'a> {
     fn all(note: &'a Note) -> Vec<Self> {
         let (session, _) = read::session(note);
         let mut phases = session.phases.iter().peekable();
@@ -39,7 +39,7 @@ impl<'a> Piece<'a> {
             let block = unit.block(note);
             let text = super::unit::normal(unit.whole().of(note.text())).trim_matches('\n').to_owned();
             let is_heading = block.is_some_and(|block| matches!(block.kind, BlockKind::Heading { .. }));
-            Piece { text, id: unit.id(note), phase: phase.clone(), is_item: unit.item.is_some(), is_heading }
+            SideBlock { text, id: unit.id(note), phase: phase.clone(), is_item: unit.item.is_some(), is_heading }
         };
         units(note, false).into_iter().map(piece).filter(|piece| !piece.text.is_empty()).collect()
     }
@@ -52,12 +52,12 @@ impl<'a> Piece<'a> {
 
 /// Blocks by id, and how often each text stands there.
 struct Known<'p, 'a> {
-    by_id: HashMap<String, &'p Piece<'a>>,
+    by_id: HashMap<String, &'p SideBlock<'a>>,
     texts: HashMap<&'p str, usize>,
 }
 
 impl<'p, 'a> Known<'p, 'a> {
-    fn of(pieces: &'p [Piece<'a>]) -> Self {
+    fn of(pieces: &'p [SideBlock<'a>]) -> Self {
         let mut known = Self { by_id: HashMap::new(), texts: HashMap::new() };
         for piece in pieces {
             if let Some(id) = piece.id {
@@ -68,11 +68,11 @@ impl<'p, 'a> Known<'p, 'a> {
         known
     }
 
-    fn by_id(&self, piece: &Piece<'_>) -> Option<&'p Piece<'a>> {
+    fn by_id(&self, piece: &SideBlock<'_>) -> Option<&'p SideBlock<'a>> {
         self.by_id.get(&piece.id?.to_lowercase()).copied()
     }
 
-    fn has(&self, piece: &Piece<'_>) -> bool {
+    fn has(&self, piece: &SideBlock<'_>) -> bool {
         self.by_id(piece).is_some() || self.texts.contains_key(piece.text.as_str())
     }
 
@@ -91,8 +91,8 @@ impl<'p, 'a> Known<'p, 'a> {
 /// The operations that bring into `note` what `copy` has beyond it. `base` is what both sides were made of, where that is
 /// known: the same records of one transcript.
 pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
-    let base_pieces = base.map(Piece::all).unwrap_or_default();
-    let (theirs, ours) = (Piece::all(note), Piece::all(copy));
+    let base_pieces = base.map(SideBlock::all).unwrap_or_default();
+    let (theirs, ours) = (SideBlock::all(note), SideBlock::all(copy));
     let (before, own) = (Known::of(&base_pieces), Known::of(&ours));
     let mut there = Known::of(&theirs);
     let mut ops = properties(base, note, copy);
@@ -168,15 +168,15 @@ pub fn missing_lines(base: Option<&Note>, result: &Note, copy: &Note) -> Vec<Str
 }
 
 /// Whether the note has the phase of a heading, or its title.
-fn is_known(piece: &Piece<'_>, phases: &HashSet<&str>, theirs: &[Piece<'_>]) -> bool {
+fn is_known(piece: &SideBlock<'_>, phases: &HashSet<&str>, theirs: &[SideBlock<'_>]) -> bool {
     match piece.phase.as_deref() {
         Some(phase) => phases.contains(phase),
         None => theirs.iter().any(|it| it.is_heading && it.phase.is_none()),
     }
 }
 
-fn heading(piece: &Piece<'_>, theirs: &[Piece<'_>], base: &[Piece<'_>], ops: &mut Vec<Op>) {
-    let same = |it: &&Piece<'_>| it.is_heading && it.phase == piece.phase;
+fn heading(piece: &SideBlock<'_>, theirs: &[SideBlock<'_>], base: &[SideBlock<'_>], ops: &mut Vec<Op>) {
+    let same = |it: &&SideBlock<'_>| it.is_heading && it.phase == piece.phase;
     let (found, old) = (theirs.iter().find(same), base.iter().find(same));
     match (found, old) {
         (Some(found), Some(old)) if found.text == old.text => {
@@ -209,7 +209,7 @@ struct Added {
 
 impl Added {
     /// A block that both have: what comes stands behind it.
-    fn anchor(&mut self, piece: &Piece<'_>, ends: &HashMap<Option<&str>, &str>, ops: &mut Vec<Op>) {
+    fn anchor(&mut self, piece: &SideBlock<'_>, ends: &HashMap<Option<&str>, &str>, ops: &mut Vec<Op>) {
         self.flush(ops);
         let is_last = ends.get(&piece.phase.as_deref()) == Some(&piece.text.as_str());
         self.ended = piece.phase.clone().filter(|_| is_last);
@@ -218,7 +218,14 @@ impl Added {
         }
     }
 
-    fn add(&mut self, piece: &Piece<'_>, text: &str, id: Option<String>, phases: &HashSet<&str>, ops: &mut Vec<Op>) {
+    fn add(
+        &mut self,
+        piece: &SideBlock<'_>,
+        text: &str,
+        id: Option<String>,
+        phases: &HashSet<&str>,
+        ops: &mut Vec<Op>,
+    ) {
         // Steps go into the list they stand in; what follows them is another insertion behind the last.
         let turns = self.ends_with_item != piece.is_item && self.last.is_some();
         if !self.text.is_empty() && (self.phase != piece.phase || (turns && !self.is_new)) {
@@ -260,7 +267,7 @@ impl Added {
 struct FreeIds(HashMap<String, u64>);
 
 impl FreeIds {
-    fn of<'p, 'a: 'p>(pieces: impl Iterator<Item = &'p Piece<'a>>) -> Self {
+    fn of<'p, 'a: 'p>(pieces: impl Iterator<Item = &'p SideBlock<'a>>) -> Self {
         let mut last: HashMap<String, u64> = HashMap::new();
         for id in pieces.filter_map(|piece| piece.id) {
             let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -272,7 +279,7 @@ impl FreeIds {
     }
 
     /// The text of a block with an id that is free, and the id.
-    fn rename(&mut self, piece: &Piece<'_>) -> (String, String) {
+    fn rename(&mut self, piece: &SideBlock<'_>) -> (String, String) {
         let id = piece.id.unwrap_or_default();
         let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
         let prefix = &id[..id.len() - digits];

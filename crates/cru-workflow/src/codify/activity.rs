@@ -38,7 +38,7 @@ pub(super) enum Activity {
 
 /// What belongs together in a chapter.
 #[derive(Clone, Debug)]
-pub(super) struct Group<'a> {
+pub(super) struct ActivityGroup<'a> {
     /// What it is about.
     pub activity: Activity,
     /// What it is called, where a plan or a task says so.
@@ -57,19 +57,19 @@ struct Key {
 }
 
 /// The groups of a chapter, in the order in which they were begun. `plan` has the sections of a plan for this work.
-pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
     let keys = match by_task(&entries) {
         Some(keys) => keys,
         None => by_activity(&entries, plan),
     };
     let titles = titles(&entries, plan, &keys);
     let mut places: HashMap<Key, usize> = HashMap::new();
-    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut groups: Vec<ActivityGroup<'a>> = Vec::new();
     let keys = spread(&entries, keys);
     for (entry, key) in entries.into_iter().zip(keys) {
         let at = *places.entry(key).or_insert_with(|| {
             let title = titles.get(&key).cloned();
-            groups.push(Group { activity: key.activity, title, entries: Vec::new() });
+            groups.push(ActivityGroup { activity: key.activity, title, entries: Vec::new() });
             groups.len() - 1
         });
         groups[at].entries.push(entry);

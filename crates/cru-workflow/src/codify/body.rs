@@ -51,7 +51,7 @@ pub(super) fn parts(
 ) -> Vec<Part> {
     let Some(draft) = drafts.get(index) else { return Vec::new() };
     let said: Vec<String> = draft.said().map(|user| clean(head(&user.words, SEEN))).collect();
-    let mut page = Page::default();
+    let mut page = StepBody::default();
     if let Some(words) = intent(draft) {
         page.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
     }
@@ -117,7 +117,7 @@ pub(super) fn parts(
 
 /// The parts of items that stand before the first step: gates, decisions, corrections.
 pub(super) fn preface(entries: &[Entry<'_>]) -> Vec<Part> {
-    let mut page = Page::default();
+    let mut page = StepBody::default();
     for entry in entries {
         match entry {
             Entry::Item(Item::Decision(decision), _) => page.decision(decision),
@@ -132,11 +132,11 @@ pub(super) fn preface(entries: &[Entry<'_>]) -> Vec<Part> {
 
 /// Parts under construction.
 #[derive(Default)]
-struct Page {
+struct StepBody {
     parts: Vec<Part>,
 }
 
-impl Page {
+impl StepBody {
     fn remark(&mut self, kind: RemarkKind, text: &str) {
         let text = shorten::at_sentence(&clean(text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {

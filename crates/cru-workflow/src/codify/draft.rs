@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use rayon::prelude::*;
 
-use super::activity::{self, Activity, Group};
+use super::activity::{self, Activity, ActivityGroup};
 use super::call::Call;
 use super::chapter::Chapter;
 use super::data::{self, Data, Names, Touched};
@@ -184,7 +184,7 @@ fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Se
 }
 
 /// A part of a chapter as a step.
-fn of_group<'a>(base: &Draft<'a>, group: Group<'a>, parent: Option<usize>) -> Draft<'a> {
+fn of_group<'a>(base: &Draft<'a>, group: ActivityGroup<'a>, parent: Option<usize>) -> Draft<'a> {
     let of_entry = |entry: &Entry<'a>| match entry {
         Entry::Call(call) => call.place.phase,
         Entry::Item(_, place) => place.phase,
