@@ -191,7 +191,7 @@ fn open(session: &Session, calls: &[&Call<'_>], checks: &Checks<'_>, idle: &[&Us
             parts.push(format!("{}{others} changed after the last commit", inline(first)));
         }
     }
-    if committed.is_some_and(|last| !calls[last..].iter().any(|call| call.pushes && call.succeeded())) {
+    if committed.is_some() && !calls.iter().any(|call| call.pushes || call.publishes) {
         parts.push("not pushed".to_owned());
     }
     for user in idle.iter().take(MAX_NAMES) {
