@@ -98,7 +98,7 @@ pub enum Command {
     Session(session::SessionCommand),
     /// List, check and compare workflows
     #[command(subcommand)]
-    Workflow(workflow::Command),
+    Workflow(workflow::WorkflowCommand),
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
     Cases(cases::CasesCommand),

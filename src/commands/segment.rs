@@ -17,7 +17,7 @@ use super::{Context, Output, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::graph::segment;
-use crate::session::boundary::{GAP, Kind};
+use crate::session::boundary::{BoundaryKind, GAP};
 use crate::session::{Item, Session, Status};
 use crate::vault::{Catalog, Head, Vault};
 
@@ -126,7 +126,7 @@ struct Segment {
     open: bool,
     #[serde(skip)]
     boundary: Option<usize>,
-    ended_by: Vec<Kind>,
+    ended_by: Vec<BoundaryKind>,
 }
 
 #[derive(Debug, Serialize)]
@@ -137,7 +137,7 @@ struct Phase {
 
 #[derive(Debug, Serialize)]
 struct Boundary {
-    kinds: Vec<Kind>,
+    kinds: Vec<BoundaryKind>,
     phase: String,
     previous: Option<String>,
     time: Option<Timestamp>,

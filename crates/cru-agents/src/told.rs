@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use cru_session::event::{Event, EventKind, Meta, PromptOrigin, StreamKey, Usage};
+use cru_session::event::{Event, EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
 use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle was read as.
@@ -64,7 +64,12 @@ impl Sink for Told {
                 return;
             }
             // Where a record was made says nothing in most tests.
-            EventKind::Meta(Meta::Cwd(_) | Meta::HostVersion(_) | Meta::Branch(_) | Meta::CopiedUntil(_)) => return,
+            EventKind::Meta(
+                SessionFact::Cwd(_)
+                | SessionFact::HostVersion(_)
+                | SessionFact::Branch(_)
+                | SessionFact::CopiedUntil(_),
+            ) => return,
             kind => line(kind),
         };
         let stream = self.streams.get_mut(&key.to_string()).expect("an event only after its stream was opened");
@@ -144,7 +149,7 @@ fn line(kind: &EventKind<'_>) -> String {
         EventKind::SubagentDone { stream, summary, failed } => {
             format!("done {stream} {} {failed}", summary.as_deref().unwrap_or("-"))
         }
-        EventKind::Meta(Meta::Title { rank, text }) => format!("title {rank:?} {text}"),
+        EventKind::Meta(SessionFact::Title { rank, text }) => format!("title {rank:?} {text}"),
         EventKind::PullRequest { url, number } => format!("pull {number} {url}"),
         other => format!("{other:?}"),
     }

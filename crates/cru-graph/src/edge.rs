@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::NodeId;
 use cru_base::Span;
-use cru_session::boundary::Kind;
+use cru_session::boundary::BoundaryKind;
 
 /// What an edge says. An edge goes from the one that depends, comes later, contains or points, to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -48,15 +48,15 @@ pub enum EdgeKind {
     Handoff,
 }
 
-impl From<Kind> for EdgeKind {
-    fn from(kind: Kind) -> Self {
+impl From<BoundaryKind> for EdgeKind {
+    fn from(kind: BoundaryKind) -> Self {
         match kind {
-            Kind::Branch => Self::Branch,
-            Kind::Fork => Self::Fork,
-            Kind::TreeJump => Self::TreeJump,
-            Kind::Compaction => Self::Compaction,
-            Kind::Resume => Self::Resume,
-            Kind::Handoff => Self::Handoff,
+            BoundaryKind::Branch => Self::Branch,
+            BoundaryKind::Fork => Self::Fork,
+            BoundaryKind::TreeJump => Self::TreeJump,
+            BoundaryKind::Compaction => Self::Compaction,
+            BoundaryKind::Resume => Self::Resume,
+            BoundaryKind::Handoff => Self::Handoff,
         }
     }
 }

@@ -11,14 +11,14 @@ use std::ops::Range;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use cru_session::boundary::{GAP, Kind, asks_to_hand_over};
+use cru_session::boundary::{BoundaryKind, GAP, asks_to_hand_over};
 use cru_session::{Callout, Item, Phase, Session};
 
 /// A boundary before a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Break {
     /// Its kinds by priority, each once; never empty. The first one names it.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<BoundaryKind>,
     /// Index of the phase that it stands before.
     pub phase: usize,
     /// Index of the phase that was left; `None` where the session begins.
@@ -43,7 +43,7 @@ pub struct Segment {
     /// Its steps, those of inline sub-agents not counted.
     pub steps: usize,
     /// Kinds of the boundary that ended it; empty for the last.
-    pub ended_by: Vec<Kind>,
+    pub ended_by: Vec<BoundaryKind>,
 }
 
 /// The boundaries of a session, in the order of its phases. `forked`: it has a copy of another session, from which it
@@ -62,24 +62,24 @@ pub fn breaks(session: &Session, forked: bool) -> Vec<Break> {
         // A link to another note says where a fork came from, which the frontmatter says as well.
         let went_back = phase.from.as_ref().is_some_and(|from| from.target.is_empty()) && previous.is_some();
         match (opening.branch, went_back) {
-            (true, _) => kinds.push(Kind::Branch),
-            (false, true) => kinds.push(Kind::TreeJump),
+            (true, _) => kinds.push(BoundaryKind::Branch),
+            (false, true) => kinds.push(BoundaryKind::TreeJump),
             (false, false) => {}
         }
         if forked && previous.is_none() {
-            kinds.push(Kind::Fork);
+            kinds.push(BoundaryKind::Fork);
         }
         if opening.compaction {
-            kinds.push(Kind::Compaction);
+            kinds.push(BoundaryKind::Compaction);
         }
         let pause = last.zip(phase.started).map(|(last, started)| started.duration_since(last).as_secs());
         let gap = pause.filter(|pause| *pause >= GAP);
         if gap.is_some() {
-            kinds.push(Kind::Resume);
+            kinds.push(BoundaryKind::Resume);
         }
         let asked = phase.items.iter().find_map(|item| if let Item::User(it) = item { Some(it) } else { None });
         if asked.is_some_and(|it| asks_to_hand_over(&it.words)) {
-            kinds.push(Kind::Handoff);
+            kinds.push(BoundaryKind::Handoff);
         }
         kinds.sort_unstable();
         if !kinds.is_empty() {

@@ -13,7 +13,7 @@ pub const GAP: i64 = 600;
 /// What breaks a session; the order is the priority, and the first kind names the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum BoundaryKind {
     /// A branch was left, and a summary of it taken along.
     Branch,
     /// The session goes on from another one, of which it has a copy.
@@ -78,7 +78,7 @@ pub struct Entry<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Boundary {
     /// Its kinds by priority, each once; never empty.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<BoundaryKind>,
     /// Record number of the entry that it stands before.
     pub record: u64,
     /// When that was written.
@@ -93,7 +93,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// Whether it is of that kind, among others.
-    pub fn is(&self, kind: Kind) -> bool {
+    pub fn is(&self, kind: BoundaryKind) -> bool {
         self.kinds.contains(&kind)
     }
 }
@@ -154,25 +154,25 @@ impl Tracker {
         let mut kinds = Vec::new();
         match entry.what {
             What::Branch(from) => {
-                kinds.push(Kind::Branch);
+                kinds.push(BoundaryKind::Branch);
                 previous = self.content_of(from).or(previous);
             }
             // The message behind a branch's summary is a part of the same step back.
-            _ if jumps && !self.after_branch => kinds.push(Kind::TreeJump),
+            _ if jumps && !self.after_branch => kinds.push(BoundaryKind::TreeJump),
             _ => {}
         }
         if std::mem::take(&mut self.forked) {
-            kinds.push(Kind::Fork);
+            kinds.push(BoundaryKind::Fork);
         }
         match entry.what {
-            What::Compaction => kinds.push(Kind::Compaction),
-            What::Handoff => kinds.push(Kind::Handoff),
+            What::Compaction => kinds.push(BoundaryKind::Compaction),
+            What::Handoff => kinds.push(BoundaryKind::Handoff),
             _ => {}
         }
         let pause = self.last.zip(entry.time).map(|(last, time)| time.duration_since(last));
         let gap = pause.filter(|pause| pause.as_secs() >= self.gap).map(|pause| pause.as_secs());
         if gap.is_some() {
-            kinds.push(Kind::Resume);
+            kinds.push(BoundaryKind::Resume);
         }
         self.after_branch = matches!(entry.what, What::Branch(_));
         self.last = entry.time.or(self.last);

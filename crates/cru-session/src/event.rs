@@ -107,7 +107,7 @@ pub enum EventKind<'a> {
         value: Cow<'a, str>,
     },
     /// Something about the whole session.
-    Meta(Meta<'a>),
+    Meta(SessionFact<'a>),
     /// A pull request was made or named.
     PullRequest {
         /// Its address.
@@ -256,7 +256,7 @@ pub struct Remark<'a> {
 
 /// Something about the whole session; the last of its kind wins unless said otherwise.
 #[derive(Clone, Debug)]
-pub enum Meta<'a> {
+pub enum SessionFact<'a> {
     /// A title; the source with the highest rank wins, the last within one rank.
     Title {
         /// Where it came from.

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::event::{
-    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, Remark, SubagentRun,
+    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, Remark, SessionFact,
+    SubagentRun,
 };
 use crate::source::Header;
 use crate::{FileRef, Task};
@@ -82,18 +83,21 @@ impl MaskEvents for Masks {
                 }
             }
             EventKind::Meta(meta) => match meta {
-                Meta::Title { rank: _, text }
-                | Meta::Cwd(text)
-                | Meta::Branch(text)
-                | Meta::Commit(text)
-                | Meta::HostVersion(text)
-                | Meta::Model(text)
-                | Meta::Tag(text) => self.cow(text),
-                Meta::Memory { key, value } | Meta::Property { key, value } => {
+                SessionFact::Title { rank: _, text }
+                | SessionFact::Cwd(text)
+                | SessionFact::Branch(text)
+                | SessionFact::Commit(text)
+                | SessionFact::HostVersion(text)
+                | SessionFact::Model(text)
+                | SessionFact::Tag(text) => self.cow(text),
+                SessionFact::Memory { key, value } | SessionFact::Property { key, value } => {
                     self.cow(key);
                     self.member(key, value);
                 }
-                Meta::Cost(_) | Meta::Tokens(_) | Meta::Started(_) | Meta::CopiedUntil(_) => {}
+                SessionFact::Cost(_)
+                | SessionFact::Tokens(_)
+                | SessionFact::Started(_)
+                | SessionFact::CopiedUntil(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
         }

@@ -19,7 +19,7 @@ use crate::commands::output::{amount, minute};
 use crate::graph::export::mark;
 use crate::graph::segment::Break;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
-use crate::session::boundary::Kind;
+use crate::session::boundary::BoundaryKind;
 use crate::session::{Status, StepStatus};
 
 /// How many files the list at the end names.
@@ -407,17 +407,17 @@ fn status(status: &Status) -> String {
 
 /// What broke before a phase: `compaction of 167,000 tokens, pause of 3 h`. A fork is told where its session begins.
 pub(in crate::commands) fn boundary(is: &Break) -> Option<String> {
-    let word = |kind: &Kind| match (kind, is.tokens_before, is.gap) {
-        (Kind::Branch, ..) => "branch left".to_owned(),
-        (Kind::TreeJump, ..) => "went back".to_owned(),
-        (Kind::Compaction, Some(tokens), _) => format!("compaction of {} tokens", thousands(tokens)),
-        (Kind::Compaction, None, _) => "compaction".to_owned(),
-        (Kind::Resume, _, gap) => {
+    let word = |kind: &BoundaryKind| match (kind, is.tokens_before, is.gap) {
+        (BoundaryKind::Branch, ..) => "branch left".to_owned(),
+        (BoundaryKind::TreeJump, ..) => "went back".to_owned(),
+        (BoundaryKind::Compaction, Some(tokens), _) => format!("compaction of {} tokens", thousands(tokens)),
+        (BoundaryKind::Compaction, None, _) => "compaction".to_owned(),
+        (BoundaryKind::Resume, _, gap) => {
             format!("pause of {}", duration(gap.unwrap_or(0).unsigned_abs()))
         }
-        (Kind::Fork, ..) => "fork".to_owned(),
-        (Kind::Handoff, ..) => "asked to hand over".to_owned(),
+        (BoundaryKind::Fork, ..) => "fork".to_owned(),
+        (BoundaryKind::Handoff, ..) => "asked to hand over".to_owned(),
     };
-    let words: Vec<String> = is.kinds.iter().filter(|kind| **kind != Kind::Fork).map(word).collect();
+    let words: Vec<String> = is.kinds.iter().filter(|kind| **kind != BoundaryKind::Fork).map(word).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }

@@ -62,7 +62,7 @@ pub(super) struct Filter {
 
 /// A run with the workflow that records it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct RunRow {
     pub(super) workflow: String,
     pub(super) path: String,
     #[serde(flatten)]
@@ -71,7 +71,7 @@ pub(super) struct Row {
 
 /// The runs of these workflows that the filter lets through. Where a run has no time, that of its phase in the vault is
 /// taken, else of its session.
-pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Result<Vec<Row>> {
+pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Result<Vec<RunRow>> {
     let found = find::some(names, cx)?;
     let since = filter.since.as_deref().map(|text| time("--since", text, false, cx.env)).transpose()?;
     let until = filter.until.as_deref().map(|text| time("--until", text, true, cx.env)).transpose()?;
@@ -96,7 +96,7 @@ pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Res
                 && since.is_none_or(|since| run.started.is_some_and(|time| time >= since))
                 && until.is_none_or(|until| run.started.is_some_and(|time| time < until));
             if fits {
-                rows.push(Row { workflow: stem.clone(), path: path.clone(), run });
+                rows.push(RunRow { workflow: stem.clone(), path: path.clone(), run });
             }
         }
     }
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let by: Vec<String> =
         args.by.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_lowercase()).collect();
-    let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<String>, Vec<&RunRow>> = BTreeMap::new();
     for row in &rows {
         let cell = |name: &String| match name.as_str() {
             "workflow" => row.workflow.clone(),
@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(Groups { by, of: args.of.clone(), rows: groups }))
 }
 
-impl listing::Row for Row {
+impl listing::Row for RunRow {
     const NAME: &'static str = "runs";
     const HEADS: &'static [(&'static str, Align)] = &[
         ("started", Align::Left),

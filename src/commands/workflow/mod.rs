@@ -20,7 +20,7 @@ use crate::base::Result;
 
 /// Commands on workflows.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum WorkflowCommand {
     List(list::Args),
     Show(show::Args),
     Validate(validate::Args),
@@ -33,7 +33,7 @@ pub enum Command {
     Mine(mine::Args),
 }
 
-impl Command {
+impl WorkflowCommand {
     /// The formats it has beside those that every command has.
     pub(super) const fn formats(&self) -> &'static [Format] {
         match self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::history::{Filter, Row, gather, look, millis};
+use super::history::{Filter, RunRow, gather, look, millis};
 use super::listing::{self, Listing};
 use crate::base::Result;
 use crate::commands::output::{Align, Cell, minute, style};
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let rows = gather(&args.workflow, &args.filter, cx)?;
     let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut sessions: Vec<Ran> = Vec::new();
-    for Row { workflow, run, .. } in rows {
+    for RunRow { workflow, run, .. } in rows {
         let session = run.session().unwrap_or_default().to_owned();
         let place = *places.entry((workflow.clone(), session.clone())).or_insert_with(|| {
             sessions.push(Ran { workflow, session, ..Ran::default() });

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use cru::import;
-use cru::session::event::{Event, EventKind, Meta, PromptOrigin, StreamKey, Usage};
+use cru::session::event::{Event, EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
 use cru::session::source::{Account, Consumed, Header, Sink};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
@@ -72,7 +72,7 @@ impl Sink for Dump {
             EventKind::Compaction { trigger, tokens_before, summary } => {
                 format!("COMPACTION {trigger:?} {tokens_before:?} {}", short(summary.as_deref().unwrap_or("-")))
             }
-            EventKind::Meta(Meta::Title { rank, text }) => format!("TITLE {rank:?} {text}"),
+            EventKind::Meta(SessionFact::Title { rank, text }) => format!("TITLE {rank:?} {text}"),
             other => short(&format!("{other:?}")),
         };
         let dump = self.streams.get_mut(key).expect("an event only after its stream was opened");

@@ -16,7 +16,7 @@ use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
+use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Account, Sink};
 
 /// What stands where the history does not say that an edit was made.
@@ -298,12 +298,12 @@ impl<'s> Run<'s> {
         self.sink.line(&self.path, line);
         match host::tell(said) {
             AiderTold::Nothing(reason) => return self.account.skip(reason),
-            AiderTold::Version(version) => self.meta(record, Meta::HostVersion(version.into())),
+            AiderTold::Version(version) => self.meta(record, SessionFact::HostVersion(version.into())),
             AiderTold::Model(model) => model.clone_into(&mut self.model),
             AiderTold::Folder(folder) => {
                 if self.place.see(folder) {
                     let cwd = self.place.tilde(folder).into_owned();
-                    self.meta(record, Meta::Cwd(cwd.into()));
+                    self.meta(record, SessionFact::Cwd(cwd.into()));
                 }
             }
             AiderTold::Tokens(usage, cost) => {
@@ -312,7 +312,7 @@ impl<'s> Run<'s> {
                 let model = if self.model.is_empty() { "unknown".to_owned() } else { self.model.clone() };
                 self.out(record, None).quiet(EventKind::Usage { message, model: model.into(), usage });
                 if let Some(cost) = cost {
-                    self.meta(record, Meta::Cost(cost));
+                    self.meta(record, SessionFact::Cost(cost));
                 }
             }
             AiderTold::Applied(path) => self.settle(path, None, false),
@@ -336,7 +336,7 @@ impl<'s> Run<'s> {
         self.account.represent_of(&self.key);
     }
 
-    fn meta(&mut self, record: u64, meta: Meta<'_>) {
+    fn meta(&mut self, record: u64, meta: SessionFact<'_>) {
         self.out(record, None).quiet(EventKind::Meta(meta));
     }
 }

@@ -13,7 +13,7 @@ use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
-use cru_session::event::{Call, EventKind, Meta, Usage};
+use cru_session::event::{Call, EventKind, SessionFact, Usage};
 
 /// The model name of texts that the host wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -119,7 +119,7 @@ impl ClaudeStream {
         let id = message.id.filled().filter(|id| *id != "REDACTED").unwrap_or(record.uuid.str());
         if let Some(cost) = record.cost.0.filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id) {
             id.clone_into(&mut self.cost_of);
-            out.emit(EventKind::Meta(Meta::Cost(cost)));
+            out.emit(EventKind::Meta(SessionFact::Cost(cost)));
         }
         let Some(usage) = message.usage.0.as_ref().map(usage).filter(|usage| *usage != Usage::default()) else {
             return;

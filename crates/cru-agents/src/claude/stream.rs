@@ -14,7 +14,7 @@ use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use cru_session::event::{EventKind, Meta, StreamKey, TitleRank, Usage};
+use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank, Usage};
 use cru_session::source::{Bounds, Consumed};
 
 /// The state of one stream.
@@ -84,20 +84,20 @@ impl ClaudeStream {
     pub(super) fn meta(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
         if self.place.see(record.cwd.str()) {
             let cwd = self.place.tilde(record.cwd.str());
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         if let Some(branch) = changed(&mut self.branch, record.git_branch.str()).filter(|branch| *branch != "HEAD") {
-            out.quiet(EventKind::Meta(Meta::Branch(Cow::Borrowed(branch))));
+            out.quiet(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
         }
         if let Some(version) = changed(&mut self.version, record.version.str()) {
-            out.quiet(EventKind::Meta(Meta::HostVersion(Cow::Borrowed(version))));
+            out.quiet(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
         }
     }
 
     /// Tells a title where it is new; whether it was.
     pub(super) fn title(&mut self, rank: TitleRank, text: &str, out: &mut Out<'_>) -> bool {
         let Some(text) = changed(&mut self.titles[rank as usize], text.trim()) else { return false };
-        out.emit(EventKind::Meta(Meta::Title { rank, text: Cow::Borrowed(text) }));
+        out.emit(EventKind::Meta(SessionFact::Title { rank, text: Cow::Borrowed(text) }));
         true
     }
 

@@ -6,7 +6,7 @@ use super::reason;
 use super::record::{Payload, is_error, parts, picture, strings, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
 use crate::stream::out::{Fate, Out};
-use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// Name of the model where no record says it.
 const NO_MODEL: &str = "unknown";
@@ -62,7 +62,7 @@ impl CodexStream {
             "thread_rolled_back" => self.rolled_back(event, out),
             "thread_name_updated" => match self.titled(event.thread_name.str()) {
                 Some(name) => {
-                    let title = Meta::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
+                    let title = SessionFact::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
                     out.emit(EventKind::Meta(title));
                     Fate::Shown
                 }

@@ -19,7 +19,7 @@ use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey};
+use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
 
 /// The name under which a person's own shell line is told.
@@ -162,14 +162,14 @@ impl CodexStream {
         out.time = out.time.or_else(|| meta.timestamp.str().parse().ok());
         self.moved(meta, out);
         if let Some(version) = changed(&mut self.version, meta.cli_version.str()) {
-            out.emit(EventKind::Meta(Meta::HostVersion(Cow::Borrowed(version))));
+            out.emit(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
         }
         if let Some(git) = &meta.git.0 {
             if let Some(branch) = changed(&mut self.branch, git.branch.str()).filter(|branch| *branch != "HEAD") {
-                out.emit(EventKind::Meta(Meta::Branch(Cow::Borrowed(branch))));
+                out.emit(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
             }
             if let Some(commit) = git.commit_hash.filled() {
-                out.emit(EventKind::Meta(Meta::Commit(Cow::Borrowed(commit))));
+                out.emit(EventKind::Meta(SessionFact::Commit(Cow::Borrowed(commit))));
             }
         }
         Fate::Shown
@@ -178,7 +178,7 @@ impl CodexStream {
     fn moved(&mut self, payload: &Payload<'_>, out: &mut Out<'_>) {
         if self.place.see(payload.cwd.str()) {
             let cwd = self.place.tilde(payload.cwd.str());
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::call::open::Calls;
 use crate::file::jsonl::{State, count, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_session::event::{Attachment, Call, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
+use cru_session::event::{Attachment, Call, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// Why a record is left out that only says what the host does.
 const BOOKKEEPING: &str = "bookkeeping of the host";
@@ -67,7 +67,7 @@ impl State for CopilotSession {
                 Fate::Skipped("choice of a model")
             }
             "session.title_changed" => told(word(&record, "/data/title"), out, |text| {
-                EventKind::Meta(Meta::Title { rank: TitleRank::Host, text })
+                EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text })
             }),
             "session.error" | "model.call_failure" => told(word(&record, "/data/message"), out, EventKind::ApiError),
             "session.compaction_complete" => Self::compaction(&record, out),
@@ -177,17 +177,17 @@ impl CopilotSession {
         };
         if self.place.see(of("cwd")) {
             let cwd = self.place.tilde(of("cwd"));
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         let filled = |key: &str| Some(of(key)).filter(|text| !text.trim().is_empty());
         if let Some(text) = filled("branch") {
-            out.quiet(EventKind::Meta(Meta::Branch(text.into())));
+            out.quiet(EventKind::Meta(SessionFact::Branch(text.into())));
         }
         if let Some(text) = filled("headCommit") {
-            out.quiet(EventKind::Meta(Meta::Commit(text.into())));
+            out.quiet(EventKind::Meta(SessionFact::Commit(text.into())));
         }
         if let Some(text) = filled("copilotVersion") {
-            out.quiet(EventKind::Meta(Meta::HostVersion(text.into())));
+            out.quiet(EventKind::Meta(SessionFact::HostVersion(text.into())));
         }
         Fate::Shown
     }

@@ -13,7 +13,7 @@ use crate::file::sqlite::in_place;
 use crate::file::value::{filled, millis};
 use crate::stream::out::Out;
 use cru_base::files;
-use cru_session::event::{EventKind, Meta, TitleRank};
+use cru_session::event::{EventKind, SessionFact, TitleRank};
 
 /// Folders of chats that are looked into.
 const MOST: usize = 1_000;
@@ -78,14 +78,14 @@ impl Chat {
     /// Tells it.
     pub(super) fn tell(self, out: &mut Out<'_>) {
         if let Some(text) = self.title {
-            out.quiet(EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: text.into() }));
+            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
         }
         if let Some(model) = self.model {
-            out.quiet(EventKind::Meta(Meta::Model(model.into())));
+            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
         }
         if let Some(time) = self.started {
             let before = std::mem::replace(&mut out.time, self.ended);
-            out.quiet(EventKind::Meta(Meta::Started(time)));
+            out.quiet(EventKind::Meta(SessionFact::Started(time)));
             out.time = before;
         }
     }

@@ -14,7 +14,7 @@ use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::wrapper;
 use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// Nothing that says anything.
 const EMPTY: &str = "empty message";
@@ -82,12 +82,12 @@ impl DroidSession {
     fn start(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         if self.place.see(word(record, "/cwd")) {
             let cwd = self.place.tilde(word(record, "/cwd"));
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         // `title` is only the beginning of the first words.
         let title = word(record, "/sessionTitle");
         if !title.trim().is_empty() {
-            out.quiet(EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: title.into() }));
+            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: title.into() }));
         }
         Fate::Shown
     }

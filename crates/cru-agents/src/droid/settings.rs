@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::file::jsonl::{count, word};
 use crate::stream::out::Out;
 use cru_base::{Error, Result};
-use cru_session::event::{EventKind, Meta, Usage};
+use cru_session::event::{EventKind, SessionFact, Usage};
 use cru_session::source::Bundle;
 
 /// How the name of such a file ends.
@@ -71,18 +71,18 @@ impl Settings {
     pub(super) fn tell(&self, out: &mut Out<'_>) {
         let (model, usage) = (self.model(), self.usage());
         if !model.is_empty() {
-            out.quiet(EventKind::Meta(Meta::Model(model.into())));
+            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
         }
         if usage != Usage::default() {
             out.quiet(match model {
-                "" => EventKind::Meta(Meta::Tokens(usage.used())),
+                "" => EventKind::Meta(SessionFact::Tokens(usage.used())),
                 // What it was in the end is all that is known of the models.
                 model => EventKind::Usage { message: END.into(), model: model.into(), usage },
             });
         }
         let properties = self.properties();
         if !properties.is_empty() {
-            out.quiet(EventKind::Meta(Meta::Property { key: "droid".into(), value: Value::Object(properties) }));
+            out.quiet(EventKind::Meta(SessionFact::Property { key: "droid".into(), value: Value::Object(properties) }));
         }
     }
 

@@ -10,7 +10,7 @@ use super::reason;
 use super::said::{self, GeminiSaid, Ran};
 use crate::file::value::{count, filled, list, text, time};
 use crate::stream::teller::Teller;
-use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
+use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
 
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
@@ -42,7 +42,7 @@ impl GeminiSession<'_> {
         }
         if let Some(summary) = summary {
             let text = summary.trim().trim_end_matches('.').into();
-            self.emit(record, None, EventKind::Meta(Meta::Title { rank: TitleRank::Host, text }));
+            self.emit(record, None, EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text }));
         }
     }
 

@@ -10,7 +10,7 @@ use super::reason;
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use crate::file::value::{count, filled, flag, millis, text};
-use cru_session::event::{EventKind, Meta, Usage};
+use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl OpenCodeSession<'_> {
     /// Reads a message. `settled`: the agent has answered since, so that nothing in it changes any more.
@@ -136,7 +136,7 @@ impl OpenCodeSession<'_> {
         let usage = usage(tokens);
         let cost = row.get("cost").and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost > 0.0);
         if let Some(cost) = cost {
-            self.emit(record, None, EventKind::Meta(Meta::Cost(cost)));
+            self.emit(record, None, EventKind::Meta(SessionFact::Cost(cost)));
         }
         if usage != Usage::default() {
             let message = record.to_string().into();

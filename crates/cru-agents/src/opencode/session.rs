@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::store::OpenCodeHead;
 use crate::file::value::{filled, text};
 use crate::stream::teller::Teller;
-use cru_session::event::{CallResult, EventKind, Meta, Prompt, PromptOrigin, TitleRank};
+use cru_session::event::{CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// The state of one session.
 pub(super) struct OpenCodeSession<'s> {
@@ -66,10 +66,10 @@ impl<'s> OpenCodeSession<'s> {
         self.shown();
         self.see(record, directory);
         if let Some(version) = filled(&head.info, "version") {
-            self.emit(record, None, EventKind::Meta(Meta::HostVersion(version.into())));
+            self.emit(record, None, EventKind::Meta(SessionFact::HostVersion(version.into())));
         }
         if !title.trim().is_empty() && !is_placeholder(title) {
-            self.emit(record, None, EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: title.into() }));
+            self.emit(record, None, EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: title.into() }));
         }
     }
 

@@ -6,7 +6,7 @@ use super::reason;
 use super::record::{PiMessage, PiTokens};
 use super::session::PiSession;
 use crate::stream::out::{Fate, Out};
-use cru_session::event::{EventKind, Meta, Usage};
+use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl PiSession {
     /// Reads a message of the agent; `id` is its entry's.
@@ -58,7 +58,7 @@ impl PiSession {
         };
         let cost = tokens.cost.0.as_ref().and_then(|cost| cost.total.0);
         if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost > 0.0) {
-            out.emit(EventKind::Meta(Meta::Cost(cost)));
+            out.emit(EventKind::Meta(SessionFact::Cost(cost)));
         }
         if usage != Usage::default() {
             // Ids say nothing here: the first version has none, and a damaged file has some twice.

@@ -15,8 +15,10 @@ use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_session::boundary::{Boundary, Entry, Kind, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
+use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
+use cru_session::event::{
+    Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank,
+};
 use cru_session::source::Bounds;
 
 /// The name under which a person's own shell line is told.
@@ -64,7 +66,7 @@ impl PiSession {
             return Fate::Skipped(reason::COPIED);
         }
         let boundary = boundary.as_ref();
-        if let Some(boundary) = boundary.filter(|boundary| boundary.is(Kind::TreeJump)) {
+        if let Some(boundary) = boundary.filter(|boundary| boundary.is(BoundaryKind::TreeJump)) {
             out.quiet(EventKind::Rewind { to: boundary.follows.unwrap_or(0) });
         }
         match kind.as_str() {
@@ -119,11 +121,11 @@ impl PiSession {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         if let Some(forked) = self.forked {
-            out.quiet(EventKind::Meta(Meta::CopiedUntil(forked)));
+            out.quiet(EventKind::Meta(SessionFact::CopiedUntil(forked)));
         }
         if self.place.see(record.cwd.str()) {
             let cwd = self.place.tilde(record.cwd.str());
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         if let Some(model) = record.model_id.filled() {
             model.clone_into(&mut self.model);
@@ -253,7 +255,7 @@ fn branch(boundary: Option<&Boundary>, summary: Option<Cow<'_, str>>, out: &mut 
 
 fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
     let Some(text) = text else { return Fate::Skipped("empty title") };
-    out.emit(EventKind::Meta(Meta::Title { rank, text: text.into() }));
+    out.emit(EventKind::Meta(SessionFact::Title { rank, text: text.into() }));
     Fate::Shown
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::IMPORTER;
 use cru_base::files;
-use cru_session::event::{Event, EventKind, Meta, StreamKey, Usage};
+use cru_session::event::{Event, EventKind, SessionFact, StreamKey, Usage};
 use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Sink};
 
 /// What a bundle was read as.
@@ -62,11 +62,11 @@ impl Sink for Told {
                 assert!(self.usage.insert(message.into_owned(), usage).is_none(), "tokens are told once");
                 return;
             }
-            EventKind::Meta(Meta::Cost(cost)) => {
+            EventKind::Meta(SessionFact::Cost(cost)) => {
                 self.cost += cost;
                 return;
             }
-            EventKind::Meta(Meta::Cwd(_)) => return,
+            EventKind::Meta(SessionFact::Cwd(_)) => return,
             other => format!("{other:?}"),
         };
         let _ = writeln!(self.text, "{} {line}", event.record);

@@ -16,7 +16,7 @@ use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_base::Result;
-use cru_session::event::{EventKind, Meta, StreamKey};
+use cru_session::event::{EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Another reading of the same segment counts.
@@ -160,7 +160,7 @@ fn tell(
         let project = field(value, "classification", "project").and_then(Value::as_str).unwrap_or("");
         if place.see(project) {
             let cwd = place.tilde(project);
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         node::tell(value, Some(id.as_str()).filter(|id| !id.is_empty()), &place, &mut out);
         totals.add(value, number, &place, &mut out);

@@ -8,7 +8,7 @@ use super::node::field;
 use crate::file::document::{count, dollars, objects, strings, text};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use cru_session::event::{EventKind, Meta, Usage};
+use cru_session::event::{EventKind, SessionFact, Usage};
 
 /// Sums and sets over nodes, in the order of their first mention.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Totals {
             }
         }
         for tag in strings(field(node, "semantic", "tags")) {
-            out.quiet(EventKind::Meta(Meta::Tag(tag.into())));
+            out.quiet(EventKind::Meta(SessionFact::Tag(tag.into())));
         }
         let mut costs = 0.0;
         for (index, used) in objects(field(node, "observations", "modelsUsed")).enumerate() {
@@ -71,7 +71,7 @@ impl Totals {
         let whole = dollars(metadata, &["cost"]).or_else(|| dollars(node, &["cost"]));
         let cost = if costs > 0.0 { Some(costs) } else { whole };
         if let Some(cost) = cost {
-            out.quiet(EventKind::Meta(Meta::Cost(cost)));
+            out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
         }
         let tokens = count(metadata, &["tokensUsed"]).or_else(|| count(node, &["tokensUsed"]));
         self.tokens = self.tokens.saturating_add(tokens.unwrap_or(0));
@@ -80,12 +80,12 @@ impl Totals {
     /// Tells what was put together.
     pub(super) fn close(self, out: &mut Out<'_>) {
         if self.tokens > 0 && !self.has_models {
-            out.quiet(EventKind::Meta(Meta::Tokens(self.tokens)));
+            out.quiet(EventKind::Meta(SessionFact::Tokens(self.tokens)));
         }
         for (property, words) in self.lists {
             let alone = property == "machine" && words.len() == 1;
             let value = if alone { Value::from(words.concat()) } else { Value::from(words) };
-            out.quiet(EventKind::Meta(Meta::Property { key: property.into(), value }));
+            out.quiet(EventKind::Meta(SessionFact::Property { key: property.into(), value }));
         }
     }
 }

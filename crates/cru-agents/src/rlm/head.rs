@@ -9,7 +9,7 @@ use crate::file::document::{count, dollars, moment, text};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_base::text::{plural, thousands};
-use cru_session::event::{EventKind, Meta, Remark};
+use cru_session::event::{EventKind, Remark, SessionFact};
 
 /// Depth that a session may have which does not say how much.
 const MAX_DEPTH: u64 = 2;
@@ -116,7 +116,7 @@ impl RlmHead {
     pub(super) fn open(&self, place: &mut Place, out: &mut Out<'_>) {
         if place.see(&self.cwd) {
             let cwd = place.tilde(&self.cwd);
-            out.quiet(EventKind::Meta(Meta::Cwd(cwd)));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
         }
         let mut rlm = self.rlm.clone();
         for name in ["transcript", "trajectory"] {
@@ -125,22 +125,22 @@ impl RlmHead {
             }
         }
         if !rlm.is_empty() {
-            out.quiet(EventKind::Meta(Meta::Property { key: "rlm".into(), value: Value::Object(rlm) }));
+            out.quiet(EventKind::Meta(SessionFact::Property { key: "rlm".into(), value: Value::Object(rlm) }));
         }
         for (key, value) in &self.memory {
-            out.quiet(EventKind::Meta(Meta::Memory { key: key.into(), value: value.clone() }));
+            out.quiet(EventKind::Meta(SessionFact::Memory { key: key.into(), value: value.clone() }));
         }
     }
 
     /// Tells what stands behind the last one.
     pub(super) fn close(&self, out: &mut Out<'_>) {
         if let Some(cost) = self.cost {
-            out.quiet(EventKind::Meta(Meta::Cost(cost)));
+            out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
         }
         // Zero is what a session says that counted nothing.
         let tokens = self.tokens.filter(|tokens| *tokens > 0);
         if let Some(tokens) = tokens {
-            out.quiet(EventKind::Meta(Meta::Tokens(tokens)));
+            out.quiet(EventKind::Meta(SessionFact::Tokens(tokens)));
         }
         let calls = self.calls.filter(|calls| *calls > 0);
         if calls.is_none() && self.models.is_empty() {

@@ -14,7 +14,7 @@ use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Meta, Prompt, PromptOrigin, StreamKey, TitleRank};
+use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
 
 /// The answer that a host gives the model where a person refused a call.
@@ -54,7 +54,7 @@ impl SpecStorySession {
         if kind == PieceKind::Head {
             if let Some(text) = self.title.take() {
                 let mut out = Out::new(sink, self.key.clone(), record, None);
-                out.quiet(EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: text.into() }));
+                out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
             }
             return Fate::Shown;
         }

@@ -15,7 +15,7 @@ use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_base::Result;
-use cru_session::event::{EventKind, Meta, Remark, StreamKey};
+use cru_session::event::{EventKind, Remark, SessionFact, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Told by an earlier node.
@@ -111,7 +111,7 @@ impl StenoReader<'_> {
         let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), 0, started);
         let project = told(&session, &["project", "cwd"]).unwrap_or_default();
         if state.place.see(&project) {
-            out.quiet(EventKind::Meta(Meta::Cwd(state.place.tilde(&project))));
+            out.quiet(EventKind::Meta(SessionFact::Cwd(state.place.tilde(&project))));
         }
         let is_open = is_open(path);
         for piece in &nodes {

@@ -11,7 +11,7 @@ use super::out::Out;
 use super::place::Place;
 use crate::call::open::Calls;
 use crate::file::value::canonical;
-use cru_session::event::{EventKind, Meta, StreamKey};
+use cru_session::event::{EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Bounds, Sink};
 
 /// Why records are left out that stand behind something which may still change.
@@ -129,7 +129,7 @@ impl<'s> Teller<'s> {
         if self.place.see(directory) {
             self.placed = true;
             let cwd = self.place.tilde(directory).into_owned();
-            self.emit(record, None, EventKind::Meta(Meta::Cwd(cwd.into())));
+            self.emit(record, None, EventKind::Meta(SessionFact::Cwd(cwd.into())));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::boundary::Placed;
 use crate::segment::{self, Break};
 use crate::{Body, Depth, EdgeKind, Graph, NodeKind, Picture};
 use cru_base::Span;
-use cru_session::boundary::Kind;
+use cru_session::boundary::BoundaryKind;
 use cru_session::{Status, StepStatus};
 use cru_vault::{Finding, VaultPath};
 
@@ -66,7 +66,7 @@ struct EdgeRow {
 #[derive(Serialize)]
 struct BoundaryRow<'p> {
     /// By priority; the first one is the kind of its edge.
-    kinds: &'p [Kind],
+    kinds: &'p [BoundaryKind],
     /// The phase that it stands before.
     phase: String,
     /// What was left: a phase, the parent of a fork.
@@ -93,7 +93,7 @@ struct SegmentRow {
     ended: Option<jiff::Timestamp>,
     steps: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ended_by: Vec<Kind>,
+    ended_by: Vec<BoundaryKind>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

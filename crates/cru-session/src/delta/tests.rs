@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{There, delta, notes};
-use crate::event::{Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, TitleRank, Usage};
+use crate::event::{
+    Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage,
+};
 use crate::fold::{Fold, Options};
 use crate::op::{self, Mode, Op};
 use crate::source::{Consumed, Header};
@@ -133,7 +135,9 @@ fn fold(happenings: &[Happening]) -> Session {
                 model: "claude-opus".into(),
                 usage: Usage { input: 5, output: u64::from(*output), ..Usage::default() },
             },
-            Happening::Title(text) => EventKind::Meta(Meta::Title { rank: TitleRank::Host, text: (*text).into() }),
+            Happening::Title(text) => {
+                EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: (*text).into() })
+            }
             Happening::ApiError => EventKind::ApiError("Overloaded".into()),
         };
         fold.event(Event { record: at as u64 + 1, time: Some(time), kind });

@@ -104,7 +104,7 @@ impl Fold {
                 &steps,
             )
         };
-        let mut steps: Vec<Option<step::Draft>> = steps.into_iter().map(Some).collect();
+        let mut steps: Vec<Option<step::StepDraft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();
         let live = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect::<Vec<_>>();
         if !live.is_empty() {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::part;
-use super::step::Draft;
+use super::step::StepDraft;
 use super::stream::NoteEntry;
 use crate::attempt::{Attempt, is_shell};
 use crate::words::summary;
@@ -22,7 +22,7 @@ use cru_base::text::plural;
 const REPLY: usize = 600;
 
 /// Takes out of a stream's entries what is not shown. `errors` are the callouts that steps get.
-pub(super) fn shorten(entries: Vec<NoteEntry>, steps: &[Draft], errors: &BTreeMap<usize, Item>) -> Vec<NoteEntry> {
+pub(super) fn shorten(entries: Vec<NoteEntry>, steps: &[StepDraft], errors: &BTreeMap<usize, Item>) -> Vec<NoteEntry> {
     let mut named = HashSet::new();
     for item in errors.values() {
         name(item, &mut named);
@@ -120,7 +120,7 @@ fn name(item: &Item, named: &mut HashSet<String>) {
     }
 }
 
-fn is_left(draft: &Draft, named: &HashSet<String>) -> bool {
+fn is_left(draft: &StepDraft, named: &HashSet<String>) -> bool {
     let step = &draft.step;
     let is_quiet = draft.answered && !draft.denied && step.status == StepStatus::Complete && draft.run.is_none();
     let is_named = step.id.as_ref().is_some_and(|id| named.contains(id));
@@ -145,7 +145,7 @@ struct Left {
 }
 
 impl Left {
-    fn step(&mut self, index: usize, draft: &Draft) {
+    fn step(&mut self, index: usize, draft: &StepDraft) {
         *self.tools.entry(draft.step.tool.clone()).or_default() += 1;
         self.last = self.last.max(draft.step.time);
         match self.runs.last_mut() {

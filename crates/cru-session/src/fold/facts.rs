@@ -12,7 +12,7 @@ use super::place;
 use super::property::Properties;
 use crate::Task;
 use crate::boundary::GAP;
-use crate::event::{EventKind, Meta, PromptOrigin, Usage};
+use crate::event::{EventKind, PromptOrigin, SessionFact, Usage};
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// What is known of the whole stream.
@@ -50,7 +50,7 @@ pub(super) struct StreamFacts {
 
 /// The task list as it now is.
 #[derive(Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct TaskRows {
     pub(super) rows: Vec<Task>,
     by_id: BTreeMap<String, usize>,
 }
@@ -75,11 +75,11 @@ impl StreamFacts {
         self.first.or(self.seen)
     }
 
-    pub(super) fn meta(&mut self, meta: Meta<'_>) {
+    pub(super) fn meta(&mut self, meta: SessionFact<'_>) {
         let line = |text: &str| Some(fold_whitespace(&sanitise(text))).filter(|text| !text.is_empty());
         match meta {
-            Meta::Title { rank, text } => self.naming.given(rank, &text),
-            Meta::Cwd(cwd) => {
+            SessionFact::Title { rank, text } => self.naming.given(rank, &text),
+            SessionFact::Cwd(cwd) => {
                 if self.home.is_none() {
                     self.home = place::home_of(&cwd).map(ToOwned::to_owned);
                 }
@@ -87,24 +87,24 @@ impl StreamFacts {
                     self.cwd = line(&cwd);
                 }
             }
-            Meta::Branch(branch) => {
+            SessionFact::Branch(branch) => {
                 self.branch = self.branch.take().or_else(|| line(&branch).filter(|name| name != "HEAD"));
             }
-            Meta::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
-            Meta::HostVersion(version) => self.version = line(&version).or(self.version.take()),
-            Meta::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
-            Meta::CopiedUntil(time) => self.copied_until = Some(time),
-            Meta::Model(model) => self.model = line(&model).or(self.model.take()),
-            Meta::Tokens(tokens) => self.tokens = Some(tokens),
-            Meta::Tag(tag) => {
+            SessionFact::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
+            SessionFact::HostVersion(version) => self.version = line(&version).or(self.version.take()),
+            SessionFact::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
+            SessionFact::CopiedUntil(time) => self.copied_until = Some(time),
+            SessionFact::Model(model) => self.model = line(&model).or(self.model.take()),
+            SessionFact::Tokens(tokens) => self.tokens = Some(tokens),
+            SessionFact::Tag(tag) => {
                 // One set for both questions would lose the order in which they were given.
                 if let Some(tag) = place::tag(&tag).filter(|tag| self.known_tags.insert(tag.clone())) {
                     self.tags.push(tag);
                 }
             }
-            Meta::Memory { key, value } => self.memory.add(&key, &value),
-            Meta::Property { key, value } => self.properties.add(&key, &value),
-            Meta::Cost(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
+            SessionFact::Memory { key, value } => self.memory.add(&key, &value),
+            SessionFact::Property { key, value } => self.properties.add(&key, &value),
+            SessionFact::Cost(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
         }
     }
 
@@ -131,7 +131,7 @@ fn is_work(kind: &EventKind<'_>) -> bool {
     }
 }
 
-impl Tasks {
+impl TaskRows {
     pub(super) fn replace(&mut self, rows: Vec<Task>) {
         self.by_id = rows.iter().enumerate().map(|(index, row)| (row.id.clone(), index)).collect();
         self.rows = rows;

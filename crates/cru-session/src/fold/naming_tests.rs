@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::tests::Script;
-use crate::event::{Call, DecisionEvent, EventKind, Meta, TitleRank};
+use crate::event::{Call, DecisionEvent, EventKind, SessionFact, TitleRank};
 
 fn title(script: &mut Script) -> String {
     script.finish().session.meta.title.unwrap_or_default()
@@ -48,7 +48,7 @@ fn a_plan_comes_before_a_commit_and_a_persons_title_before_all() {
     assert_eq!(title(&mut script), "Rotate the signing keys");
     let mut script = Script::new();
     script.prompt("Rotate the signing keys").reply("The signing keys rotate.");
-    script.meta(Meta::Title { rank: TitleRank::Custom, text: "keys".into() });
+    script.meta(SessionFact::Title { rank: TitleRank::Custom, text: "keys".into() });
     assert_eq!(title(&mut script), "keys");
 }
 
@@ -89,7 +89,7 @@ fn the_hosts_title_needs_a_proof() {
         ("Valve of the pump mended", "Valve of the pump mended"),
     ] {
         let mut script = Script::new();
-        script.meta(Meta::Title { rank: TitleRank::Host, text: said.into() });
+        script.meta(SessionFact::Title { rank: TitleRank::Host, text: said.into() });
         script.prompt("Hey, please mend the valve of the pump").reply("I mended the valve; the pump is dry.");
         assert_eq!(title(&mut script), wanted);
     }

@@ -90,7 +90,7 @@ pub(super) struct Run {
 
 /// A step on its way.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct StepDraft {
     /// As it will stand in the note.
     pub(super) step: Step,
     /// What it tries, for the errors.
@@ -114,7 +114,7 @@ pub(super) struct Draft {
 /// All steps of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    all: Vec<Draft>,
+    all: Vec<StepDraft>,
     by_call: HashMap<String, usize>,
     /// Answers whose call did not come yet.
     early: HashMap<String, (Answer, bool)>,
@@ -170,7 +170,7 @@ impl Steps {
         let attempt = Attempt::of(&tool, full);
         let step = Step { id: Some(step_id(index)), tool, args, command, time, ..Step::default() };
         let limit_ms = self.limit(&step.tool, &call.input);
-        self.all.push(Draft {
+        self.all.push(StepDraft {
             step,
             attempt,
             answered: false,
@@ -308,7 +308,7 @@ impl Steps {
     }
 
     /// The finished steps; a call without an answer is a failed one.
-    pub(super) fn finish(mut self) -> Vec<Draft> {
+    pub(super) fn finish(mut self) -> Vec<StepDraft> {
         for draft in self.all.iter_mut().filter(|draft| !draft.answered) {
             draft.step.status = StepStatus::NoResult;
             draft.step.result = StepStatus::NoResult.words().map(ToOwned::to_owned);

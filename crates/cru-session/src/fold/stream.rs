@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::changes::CallChanges;
-use super::facts::{StreamFacts, Tasks};
+use super::facts::{StreamFacts, TaskRows};
 use super::name::SaidNames;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
@@ -17,7 +17,7 @@ use super::{long, part, whole};
 use crate::boundary::GAP;
 use crate::correction;
 use crate::detail::{Detail, Level};
-use crate::event::{Call, Event, EventKind, Meta, Prompt, PromptOrigin};
+use crate::event::{Call, Event, EventKind, Prompt, PromptOrigin, SessionFact};
 use crate::mask::{MaskEvents as _, Masks};
 use crate::source::Header;
 use crate::words::{Title, shorten, title};
@@ -73,7 +73,7 @@ pub struct Fold {
     /// Latest time of work or of a request.
     active: Option<Timestamp>,
     pub(super) facts: StreamFacts,
-    pub(super) tasks: Tasks,
+    pub(super) tasks: TaskRows,
     api_error: Option<(usize, String, u32)>,
     pulls: HashSet<String>,
     pub(super) last: Last,
@@ -162,7 +162,7 @@ impl Fold {
             names: SaidNames::default(),
             active: None,
             facts: StreamFacts::default(),
-            tasks: Tasks::default(),
+            tasks: TaskRows::default(),
             api_error: None,
             pulls: HashSet::new(),
             last: Last::default(),
@@ -256,7 +256,7 @@ impl Fold {
                 self.facts.kept = true;
                 self.set_down(NoteEntry::item(part::remark(&remark, step)));
             }
-            EventKind::Meta(Meta::Memory { key, value }) => {
+            EventKind::Meta(SessionFact::Memory { key, value }) => {
                 self.facts.kept = true;
                 self.facts.memory.add(&key, &value);
             }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{Draft, Fold, Options};
 use crate::event::{
-    Call, CallResult, DecisionEvent, Event, EventKind, Meta, Prompt, PromptOrigin, StreamKey, SubagentRun, TitleRank,
-    Usage,
+    Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun,
+    TitleRank, Usage,
 };
 use crate::source::{Consumed, Header};
 use crate::{Item, Status, Task};
@@ -85,7 +85,7 @@ impl Script {
         self.event(EventKind::Result(CallResult { call: id.into(), denied, ..CallResult::default() }))
     }
 
-    pub(super) fn meta(&mut self, meta: Meta<'static>) -> &mut Self {
+    pub(super) fn meta(&mut self, meta: SessionFact<'static>) -> &mut Self {
         self.event(EventKind::Meta(meta))
     }
 
@@ -152,8 +152,8 @@ fn shown(item: &Item) -> String {
 #[test]
 fn a_session() {
     let mut script = Script::new();
-    script.meta(Meta::Cwd("/home/me/code/api".into())).meta(Meta::HostVersion("2.1.0".into()));
-    script.meta(Meta::Branch("main".into()));
+    script.meta(SessionFact::Cwd("/home/me/code/api".into())).meta(SessionFact::HostVersion("2.1.0".into()));
+    script.meta(SessionFact::Branch("main".into()));
     script.prompt("Please fix the login test in src/auth.rs").reply("I look at it.");
     script.call("a", "Read", "src/auth.rs").ok("a", "fn login() {}");
     script.call("b", "Bash", "cargo test").fails("b", "Exit code 101\nerror[E0308]: mismatched types\n");
@@ -185,10 +185,13 @@ fn a_session() {
 #[test]
 fn frontmatter() {
     let mut script = Script::new();
-    script.meta(Meta::Cwd("/home/me/code/api".into())).meta(Meta::HostVersion("2.1.0".into()));
-    script.meta(Meta::Branch("main".into())).meta(Meta::Branch("HEAD".into())).meta(Meta::Commit("4f1c2ab".into()));
-    script.meta(Meta::Title { rank: TitleRank::Host, text: "Rotate\nkeys".into() });
-    script.meta(Meta::Title { rank: TitleRank::Summary, text: "weaker".into() });
+    script.meta(SessionFact::Cwd("/home/me/code/api".into())).meta(SessionFact::HostVersion("2.1.0".into()));
+    script
+        .meta(SessionFact::Branch("main".into()))
+        .meta(SessionFact::Branch("HEAD".into()))
+        .meta(SessionFact::Commit("4f1c2ab".into()));
+    script.meta(SessionFact::Title { rank: TitleRank::Host, text: "Rotate\nkeys".into() });
+    script.meta(SessionFact::Title { rank: TitleRank::Summary, text: "weaker".into() });
     script.prompt("rotate the keys").reply("Done.");
     for output in [10, 30] {
         let usage = Usage { input: 5, output, cache_write: 100, cache_read: 9000, ..Usage::default() };
@@ -222,14 +225,14 @@ fn frontmatter() {
 #[test]
 fn a_session_begins_with_its_first_request_or_work() {
     let mut script = Script::new();
-    script.meta(Meta::Cwd("/home/me/code/api".into())).said("/clear", PromptOrigin::Command).wait(2 * 86_400);
+    script.meta(SessionFact::Cwd("/home/me/code/api".into())).said("/clear", PromptOrigin::Command).wait(2 * 86_400);
     script.prompt("build the parser").reply("Built.");
     assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-22T09:00:30Z");
     let mut script = Script::new();
     script.said("ls", PromptOrigin::Shell).wait(3600).prompt("build the parser").reply("Built.");
     assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-20T09:00:10Z");
     let mut script = Script::new();
-    script.meta(Meta::CopiedUntil("2026-11-20T10:00:00Z".parse().unwrap()));
+    script.meta(SessionFact::CopiedUntil("2026-11-20T10:00:00Z".parse().unwrap()));
     script.prompt("build the parser").reply("Built.").wait(7200).prompt("another way").reply("Built.");
     assert_eq!(script.finish().session.meta.started.unwrap().to_string(), "2026-11-20T11:00:40Z");
     let mut script = Script::new();
@@ -240,11 +243,14 @@ fn a_session_begins_with_its_first_request_or_work() {
 #[test]
 fn branch_and_commit_are_those_of_the_start_and_steps_say_what_they_committed() {
     let mut script = Script::new();
-    script.meta(Meta::Branch("HEAD".into())).meta(Meta::Branch("main".into())).meta(Meta::Commit("4f1c2ab".into()));
+    script
+        .meta(SessionFact::Branch("HEAD".into()))
+        .meta(SessionFact::Branch("main".into()))
+        .meta(SessionFact::Commit("4f1c2ab".into()));
     script.prompt("commit it").call("a", "Bash", "git commit -m x && git push");
     script.fails("a", "[main 9851ee3] Short  [[tokens]]\n 1 file changed\nfatal: no upstream");
     script.call("b", "Bash", "git log -1").ok("b", "[main 77aa88b] only looked at");
-    script.meta(Meta::Branch("other".into())).meta(Meta::Commit("77aa88b".into())).reply("Done.");
+    script.meta(SessionFact::Branch("other".into())).meta(SessionFact::Commit("77aa88b".into())).reply("Done.");
     let draft = script.finish();
     let meta = &draft.session.meta;
     assert_eq!((meta.branch.as_deref(), meta.commit.as_deref()), (Some("main"), Some("4f1c2ab")));
@@ -636,7 +642,7 @@ fn any_event() -> impl Strategy<Value = EventKind<'static>> {
         1 => any::<u64>().prop_map(|to| EventKind::Rewind { to }),
         1 => Just(EventKind::Interrupt { call: None }),
         1 => words.prop_map(|text| EventKind::ApiError(text.into())),
-        1 => words.prop_map(|text| EventKind::Meta(Meta::Cwd(text.into()))),
+        1 => words.prop_map(|text| EventKind::Meta(SessionFact::Cwd(text.into()))),
         1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n, ..Usage::default() } }),
     ]
 }

@@ -9,7 +9,7 @@ use cru_base::text::{fold_whitespace, plural};
 
 use super::changes::LineCount;
 use super::commits::MadeCommit;
-use super::step::Draft;
+use super::step::StepDraft;
 use crate::escape::code;
 use crate::words::sentence::sentences;
 use crate::words::{shorten, summary};
@@ -53,7 +53,7 @@ pub(super) struct Told<'a> {
 }
 
 /// The callout's body; `None` where there is no more than what was asked.
-pub(super) fn body(told: &Told<'_>, steps: &[Draft]) -> Option<String> {
+pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     let asked = told.asked.as_ref().map(|asked| match told.more {
         0 => asked.clone(),
         more => format!("{asked} (and {})", plural(more as u64, "more request")),
@@ -101,7 +101,7 @@ struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    fn of(steps: &'a [Draft]) -> Self {
+    fn of(steps: &'a [StepDraft]) -> Self {
         let mut made = Self::default();
         let (mut files, mut checks) = (HashMap::new(), HashMap::new());
         for draft in steps {
@@ -135,7 +135,7 @@ impl<'a> Made<'a> {
     }
 
     /// Counts the lines of one file that a step wrote.
-    fn count(&mut self, path: &str, draft: &Draft, alone: bool, known: &mut HashMap<String, usize>) {
+    fn count(&mut self, path: &str, draft: &StepDraft, alone: bool, known: &mut HashMap<String, usize>) {
         let counts = draft.changes.as_ref().map_or(&[][..], |changes| &changes.files);
         let ends = |count: &&LineCount| {
             let rest = count.path.strip_suffix(path.trim_start_matches("~/").trim_start_matches("./"));

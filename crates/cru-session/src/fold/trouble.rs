@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::part;
-use super::step::{Draft, step_link};
+use super::step::{StepDraft, step_link};
 use cru_action::Verdict;
 
 use crate::attempt::Attempt;
@@ -20,14 +20,15 @@ use crate::{Item, Link, StepStatus};
 const EDITS_NAMED: usize = 3;
 
 /// The errors, by the index of the step that each stands at.
-pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
+pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
     let mut found = BTreeMap::new();
     // A call that was refused, stopped or never answered is no failure.
-    let ended = |draft: &Draft| matches!(draft.step.status, StepStatus::Complete | StepStatus::Failed);
+    let ended = |draft: &StepDraft| matches!(draft.step.status, StepStatus::Complete | StepStatus::Failed);
     let told = || steps.iter().enumerate().filter(move |(_, draft)| draft.answered && ended(draft));
     // A check is judged by its verdict, which a pipe does not hide.
-    let worked = |draft: &Draft| draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed);
-    let proof = |draft: &Draft| match draft.step.check {
+    let worked =
+        |draft: &StepDraft| draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed);
+    let proof = |draft: &StepDraft| match draft.step.check {
         Some(Verdict::Unknown) => Proof::Unknown,
         _ if worked(draft) => Proof::Worked,
         _ => Proof::Failed,
@@ -36,7 +37,7 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
         let acts = draft.attempt != Attempt::Look;
         (index, Tried { key: draft.attempt.key(), proof: proof(draft), acts })
     }));
-    let is_edit = |draft: &Draft| draft.attempt == Attempt::Edit || !draft.step.writes.is_empty();
+    let is_edit = |draft: &StepDraft| draft.attempt == Attempt::Edit || !draft.step.writes.is_empty();
     let edits = told().filter(|(_, draft)| worked(draft) && draft.attempt != Attempt::Look && is_edit(draft));
     let edits: Vec<usize> = edits.map(|(index, _)| index).collect();
     for Recovery { failure, success } in outcomes.recovered {
@@ -46,8 +47,8 @@ pub(super) fn errors(steps: &[Draft]) -> BTreeMap<usize, Item> {
         let resolution = resolution(&edits[from..until], success, &draft.attempt);
         found.insert(failure.first, error(steps, &failure, Some(resolution)));
     }
-    let is_check = |draft: &Draft| matches!(draft.attempt, Attempt::Check(_));
-    let passed = |draft: &Draft| is_check(draft) && proof(draft) == Proof::Worked;
+    let is_check = |draft: &StepDraft| matches!(draft.attempt, Attempt::Check(_));
+    let passed = |draft: &StepDraft| is_check(draft) && proof(draft) == Proof::Worked;
     let last_passed = told().rfind(|(_, draft)| passed(draft)).map(|(index, _)| index);
     for failure in outcomes.open {
         let is_last = last_passed.is_none_or(|passed| passed < failure.last);
@@ -75,7 +76,7 @@ fn resolution(edits: &[usize], success: usize, attempt: &Attempt) -> (String, Ve
 }
 
 /// The callout of a failure: where it was recovered it stands at the first time it failed, else at the last.
-fn error(steps: &[Draft], failure: &Failure, resolution: Option<(String, Vec<Link>)>) -> Item {
+fn error(steps: &[StepDraft], failure: &Failure, resolution: Option<(String, Vec<Link>)>) -> Item {
     const KEY: usize = 60;
     let index = if resolution.is_some() { failure.first } else { failure.last };
     let draft = steps.get(index);

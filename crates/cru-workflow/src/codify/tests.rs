@@ -179,7 +179,7 @@ fn a_feature_with_an_approved_plan() {
     For: change of Rust files, checked with cargo test, committed, published
     Inputs: not recorded
     Done when: `cargo test -p auth` passes
-    Open at the end: task “Write the guide”; not pushed
+    Open at the end: task “Write the guide”
 
     ## Goals
 
