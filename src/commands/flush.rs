@@ -1,7 +1,6 @@
 //! `cru flush`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde::Serialize;
 
@@ -35,7 +34,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     // Events that found no vault belong to the one that the user's configuration names by now.
-    if UserConfig::read(cx.env).is_ok_and(|(config, _)| config.vault.as_deref().is_some_and(|it| is_same(it, &vault))) {
+    if UserConfig::read(cx.env).is_ok_and(|(config, _)| config.names(&vault)) {
         unfiled::adopt_all(&state, cx.env)?;
     }
     let log = Log::new(&vault, &state, cx.env.now())?;
@@ -89,10 +88,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
     }
     Ok(Box::new(report))
-}
-
-fn is_same(root: &Path, vault: &Vault) -> bool {
-    matches!((root.canonicalize(), vault.root().canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 #[derive(Debug, Serialize)]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::VaultPath;
+use super::{Vault, VaultPath};
 use cru_base::{Diagnostic, Env, Error, Lines, Result, Span};
 use cru_price::Price;
 use cru_session::detail::Level;
@@ -285,6 +285,12 @@ struct RawUser {
 }
 
 impl UserConfig {
+    /// Whether it names this vault as the one to use outside of any.
+    pub fn names(&self, vault: &Vault) -> bool {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        self.vault.as_deref().and_then(canonical).is_some_and(|named| canonical(vault.root()) == Some(named))
+    }
+
     /// Reads it from where `env` says it is; a missing file is an empty one.
     pub fn read(env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
         let Some(path) = env.config_dir().map(|dir| dir.join("config.toml")) else { return Ok(Default::default()) };
