@@ -219,7 +219,7 @@ fn flush_one(
         entries::forget(state, key)?;
     }
     // What is in the note is not kept twice: at once behind the end of a session, else when it is quiet.
-    if is_consumed(vault, state, &hooked)? {
+    if done || is_consumed(vault, state, &hooked)? {
         let age = if hooked.over { SignedDuration::ZERO } else { QUIET };
         Journal::at(state.journal(key)).compact(&hooked.mark, age, env.now())?;
     }
@@ -337,7 +337,7 @@ fn once(
         let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &held.bundle, &consumed)? {
             Grown::Written | Grown::Partly { .. } => synced.records += old.records,
-            Grown::Same | Grown::Older => {}
+            Grown::Same | Grown::Older => row.outcome = Outcome::Unchanged,
             Grown::Stale => next = Next::Read,
             Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),
         }
