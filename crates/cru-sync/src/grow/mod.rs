@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::evidence::patches;
 use crate::existing::Existing;
 use crate::grow::carry::carry;
 use crate::grow::status::goes_on;
@@ -73,13 +74,17 @@ impl Grower<'_> {
     pub(crate) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
         let mut grown = Grown::Same;
         let missing = std::cell::Cell::new(0);
+        let ids = std::cell::RefCell::new(None);
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
-            let made = self.plan(old, bundle, consumed, note, known, &missing);
+            let made = self.plan(old, bundle, consumed, note, known, &missing, &ids);
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
             Ok(made.unwrap_or_default())
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
+        if let Some(ids) = ids.into_inner() {
+            patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
+        }
         Ok(match grown {
             Grown::Same if missing.get() > 0 => Grown::Partly { missing: missing.get(), changed: written.changed },
             Grown::Same if written.changed => Grown::Written,
@@ -108,6 +113,7 @@ impl Grower<'_> {
         note: &Note,
         known: &Known,
         missing: &std::cell::Cell<usize>,
+        told: &std::cell::RefCell<Option<Ids>>,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::session(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
@@ -168,6 +174,9 @@ impl Grower<'_> {
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
+        if !old.draft.patches.is_empty() {
+            *told.borrow_mut() = Some(ids.clone());
+        }
         carry(&last, &mut new);
         let text = render::note(&new);
         let there_now = delta::There { note, session: &there };
