@@ -19,6 +19,7 @@ pub mod obsidian;
 pub mod operations;
 pub mod outline;
 pub mod path;
+pub mod project;
 mod properties;
 pub mod resolve;
 pub mod scaffold;

@@ -8,7 +8,7 @@ use cru_note::Note;
 use cru_note::frontmatter::{self, Value, Values};
 
 /// Keys that are set once, and the one that the writer keeps.
-const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
+const FIXED: &[&str] = &["type", "session_id", "project_note", "cru_cursor"];
 
 /// An operation for each key that changed.
 pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {

@@ -18,7 +18,8 @@ use cru_session::fold::{Draft, Linked};
 use cru_session::{Agent, Meta};
 use cru_vault::config::{Globs, ImportConfig};
 use cru_vault::naming::{Names, child_name, session_name};
-use cru_vault::{Head, Vault, VaultPath};
+use cru_vault::project::{NewProjectNote, ProjectNotes};
+use cru_vault::{Catalog, Head, Vault, VaultPath};
 
 /// What will be done.
 #[derive(Debug)]
@@ -29,6 +30,20 @@ pub(crate) struct Plan {
     pub(crate) olds: Vec<Old>,
     /// Every stream, in order of start, then host id.
     pub(crate) sessions: Vec<SessionReport>,
+    /// Project notes that the new notes link and that are to be made.
+    pub(crate) projects: Vec<NewProjectNote>,
+}
+
+/// What a vault has when notes are to be made.
+pub(crate) struct Taken {
+    names: Names,
+    projects: ProjectNotes,
+}
+
+impl Taken {
+    pub(crate) fn of(vault: &Vault, catalog: &Catalog) -> Self {
+        Self { names: Names::of(catalog), projects: ProjectNotes::of(vault, catalog) }
+    }
 }
 
 /// A draft whose note is there.
@@ -91,8 +106,8 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Plan {
-    /// Decides about every draft. `names` is asked for only where a note is to be made.
-    pub(crate) fn make(ground: &Ground<'_>, names: impl FnOnce() -> Names, mut drafts: Vec<Draft>) -> Self {
+    /// Decides about every draft. `taken` is asked for only where a note is to be made.
+    pub(crate) fn make(ground: &Ground<'_>, taken: impl FnOnce() -> Taken, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
         let Ground { vault, existing, rules, .. } = *ground;
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
@@ -141,10 +156,15 @@ impl Plan {
             }
             sessions.push(report);
         }
-        if !new.is_empty() {
-            name(&mut new, existing, &mut names(), rules.zone);
+        let mut taken = (!new.is_empty()).then(taken);
+        if let Some(taken) = &mut taken {
+            if ground.restore {
+                taken.projects.restore_deleted();
+            }
+            name(&mut new, existing, &mut taken.names, rules.zone);
         }
         link(&mut new, &mut olds, existing);
+        let projects = taken.map(|taken| link_projects(&mut new, vault, taken)).unwrap_or_default();
         for (row, draft) in &new {
             let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
             let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md")));
@@ -174,7 +194,7 @@ impl Plan {
                 || parents.contains(&old.draft.key)
                 || shows()
         });
-        Self { drafts: new, olds, sessions }
+        Self { drafts: new, olds, sessions, projects }
     }
 }
 
@@ -308,6 +328,18 @@ fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
         let linked = linked.collect();
         draft.link_children(linked);
     }
+}
+
+/// Points new notes to those of their projects; the project notes that are to be made. A sub-agent hangs on its parent.
+fn link_projects(new: &mut [(usize, Draft)], vault: &Vault, taken: Taken) -> Vec<NewProjectNote> {
+    let Taken { mut names, mut projects } = taken;
+    for (_, draft) in new {
+        let meta = &mut draft.session.meta;
+        if let Some(folder) = meta.project.as_deref().filter(|_| draft.agent.is_none() || meta.parent.is_none()) {
+            meta.project_note = projects.link(vault, folder, &mut names);
+        }
+    }
+    projects.into_new()
 }
 
 /// What `[import]` of the configuration says.
