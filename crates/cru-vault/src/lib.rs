@@ -21,6 +21,7 @@ pub mod outline;
 pub mod path;
 pub mod project;
 mod properties;
+pub mod relink;
 pub mod resolve;
 pub mod scaffold;
 pub mod state;

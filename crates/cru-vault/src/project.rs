@@ -116,11 +116,31 @@ impl ProjectNotes {
     }
 }
 
-/// The folder as notes are found by it; `None` for a home folder or a root, which are no projects.
+/// The folder as notes are found by it: that of the repository for a worktree inside of it. `None` for a home folder or a
+/// root, which are no projects.
 fn key(folder: &str) -> Option<String> {
-    let folder = folder.trim().trim_end_matches(['/', '\\']);
-    let is_drive = folder.len() == 2 && folder.ends_with(':');
-    (!folder.is_empty() && folder != "~" && !is_drive).then(|| folder.to_owned())
+    let plain = |folder: &str| {
+        let folder = folder.trim().trim_end_matches(['/', '\\']);
+        let is_drive = folder.len() == 2 && folder.ends_with(':');
+        (!folder.is_empty() && folder != "~" && !is_drive).then(|| folder.to_owned())
+    };
+    repository(folder).and_then(plain).or_else(|| plain(folder))
+}
+
+/// The repository that a worktree lies in: `x` for `x/.worktrees/a`, and `x/.tool/worktrees/a`.
+fn repository(folder: &str) -> Option<&str> {
+    let mut at = 0;
+    let mut hidden = None;
+    for part in folder.split(['/', '\\']) {
+        match (part, hidden) {
+            (".worktrees", _) => return folder.get(..at),
+            ("worktrees", Some(hidden)) => return folder.get(..hidden),
+            _ => {}
+        }
+        hidden = part.starts_with('.').then_some(at);
+        at += part.len() + 1;
+    }
+    None
 }
 
 /// The folders that a project note names.
@@ -186,6 +206,9 @@ mod tests {
         let rows = [
             ("~/code/api", Some("[[projects/api|api]]")),
             ("~/code/api/", Some("[[projects/api|api]]")),
+            ("~/code/api/.worktrees/fix", Some("[[projects/api|api]]")),
+            (r"~/code/api/.claude\worktrees\a\b", Some("[[projects/api|api]]")),
+            ("~/.tool/worktrees/1a2b/web-ui", Some("[[projects/web-ui|web-ui]]")),
             ("~/work/api", Some("[[projects/work-api|work-api]]")),
             ("/srv/work/api", Some("[[projects/work-api-2|work-api-2]]")),
             ("/srv/web", Some("[[projects/srv-web|srv-web]]")),
@@ -200,8 +223,8 @@ mod tests {
             assert_eq!(link(folder).as_deref(), wanted, "{folder}");
         }
         let made = projects.into_new();
-        assert_eq!(made.len(), 6);
-        insta::assert_snapshot!(made[4].text, @r"
+        assert_eq!(made.len(), 7);
+        insta::assert_snapshot!(made[5].text, @r"
         ---
         type: project
         title: My project

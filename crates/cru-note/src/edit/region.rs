@@ -45,7 +45,12 @@ pub fn replace_region(note: &Note, name: &str, seal: &str, text: &str, below: &s
     if !below.is_empty() {
         span = Span::new(span.start, last.content.end);
         chunk.push_str(last.content.of(note.text()).trim_end());
-        chunk.push_str(&[eol, eol, &below, eol].concat());
+        chunk.push_str(&[eol, eol, &below].concat());
+        // What comes behind stands below a blank line, as it did.
+        let rest = &note.text()[last.content.end..];
+        if rest.is_empty() || rest.split('\n').nth(1).is_some_and(|line| !line.trim().is_empty()) {
+            chunk.push_str(eol);
+        }
     }
     let patch = Patch::replace(span, chunk);
     let after = parse(note, &patch);
