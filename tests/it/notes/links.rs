@@ -14,7 +14,7 @@ struct World {
     temp: tempfile::TempDir,
 }
 
-/// A transcript of one prompt and its answer, with a sub-agent where `agent` says so.
+/// A transcript of one prompt, one written file and the answer.
 fn transcript(id: &str, cwd: &str, prompt: &str, day: u32) -> String {
     let line = |uuid: u32, parent: Option<u32>, kind: &str, content: Value, second: u32| {
         serde_json::json!({
@@ -26,10 +26,15 @@ fn transcript(id: &str, cwd: &str, prompt: &str, day: u32) -> String {
         })
         .to_string()
     };
-    let answer = serde_json::json!([{ "type": "text", "text": "The tables are written and the tests pass." }]);
+    let call = serde_json::json!([{ "type": "tool_use", "id": format!("toolu_{id}"), "name": "Write",
+        "input": { "file_path": format!("{cwd}/tables.md"), "content": "| a |\n" } }]);
+    let result = serde_json::json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{id}"), "content": "File created" }]);
+    let answer = serde_json::json!([{ "type": "text", "text": "The tables are written." }]);
     [
         line(1, None, "user", Value::from(prompt), 1),
-        line(2, Some(1), "assistant", answer, 9),
+        line(2, Some(1), "assistant", call, 5),
+        line(3, Some(2), "user", result, 6),
+        line(4, Some(3), "assistant", answer, 9),
     ]
     .map(|line| line + "\n")
     .concat()
