@@ -4,7 +4,7 @@
 //! stands between the markers of a region is written. Lines that a person wrote there are put behind the region before it
 //! is written again: what `cru` generated last is known by the region's seal, and line by line in the machine state.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -46,9 +46,14 @@ struct ProjectLists {
     tasks: Vec<(Option<Timestamp>, String)>,
 }
 
-/// Brings the regions of the project notes up to date whose sessions are among `touched`, paths in the vault. A session
-/// belongs to the project that its `project_note` names, else to that of its folder; sub-agents belong to their parents.
-pub fn refresh(vault: &Vault, state: &State, snapshot: &Snapshot, touched: &HashSet<String>) -> Result<RefreshedProjects> {
+/// Brings the regions of the project notes up to date whose sessions are among `touched`, paths in the vault, or of all. A
+/// session belongs to the project that its `project_note` names, else to that of its folder; sub-agents belong to their parents.
+pub fn refresh(
+    vault: &Vault,
+    state: &State,
+    snapshot: &Snapshot,
+    touched: Option<&BTreeSet<String>>,
+) -> Result<RefreshedProjects> {
     let catalog = Catalog::read(vault);
     if !catalog.heads.iter().any(is_project) {
         return Ok(RefreshedProjects::default());
@@ -64,8 +69,10 @@ pub fn refresh(vault: &Vault, state: &State, snapshot: &Snapshot, touched: &Hash
             project_of.insert(head.path.text().into_owned(), note);
         }
     }
-    let wanted: HashSet<&VaultPath> = touched.iter().filter_map(|path| project_of.get(path).copied()).collect();
-    project_of.retain(|_, note| wanted.contains(note));
+    if let Some(touched) = touched {
+        let wanted: HashSet<&VaultPath> = touched.iter().filter_map(|path| project_of.get(path).copied()).collect();
+        project_of.retain(|_, note| wanted.contains(note));
+    }
     let mut lists: BTreeMap<&VaultPath, ProjectLists> = BTreeMap::new();
     for row in snapshot.sessions() {
         if let Some(note) = project_of.get(&row.path) {
@@ -74,11 +81,16 @@ pub fn refresh(vault: &Vault, state: &State, snapshot: &Snapshot, touched: &Hash
     }
     let has = |row: &SessionRow| (row.decisions > 0 || row.open_tasks > 0) && project_of.contains_key(&row.path);
     let tables = [Table::Decisions, Table::Tasks];
-    snapshot.each_record(has, &tables, |record| record, |record| {
-        if let Some(note) = project_of.get(&record.session.path) {
-            lists.entry(note).or_default().add(record);
-        }
-    })?;
+    snapshot.each_record(
+        has,
+        &tables,
+        |record| record,
+        |record| {
+            if let Some(note) = project_of.get(&record.session.path) {
+                lists.entry(note).or_default().add(record);
+            }
+        },
+    )?;
     let mut refreshed = RefreshedProjects::default();
     for (note, lists) in lists {
         match write(vault, state, note, &lists.into_texts()) {
@@ -297,7 +309,11 @@ mod tests {
 
     #[test]
     fn a_region_that_is_gone_or_broken_is_left() {
-        for text in ["# P\n", "<!-- cru:begin sessions -->\n\nmine\n", "```\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n```\n"] {
+        for text in [
+            "# P\n",
+            "<!-- cru:begin sessions -->\n\nmine\n",
+            "```\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n```\n",
+        ] {
             let world = World::new(text);
             assert!(!world.write("- [[a]]"));
             assert_eq!(world.text(), text);

@@ -20,7 +20,7 @@ use cru_session::op::Op;
 use cru_session::words::title::name_part;
 use cru_vault::link::Target;
 use cru_vault::naming::Names;
-use cru_vault::relink::{relinked, relinked_canvas};
+use cru_vault::relink::{RelinkedText, relinked, relinked_canvas};
 use cru_vault::state::key;
 use cru_vault::writer::Plan;
 use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer};
@@ -127,7 +127,8 @@ impl RenameGround<'_> {
             path.as_path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
         });
         let (old, new) = (from.text(), to.text());
-        written.extend(canvases.filter_map(|path| self.rewrite(path, dry, &|bytes| relinked_canvas(bytes, &old, &new))));
+        written
+            .extend(canvases.filter_map(|path| self.rewrite(path, dry, &|bytes| relinked_canvas(bytes, &old, &new))));
         for Rewritten { path, outcome } in written {
             match outcome {
                 Ok((before, after, links)) => {
@@ -206,13 +207,13 @@ impl RenameGround<'_> {
         &self,
         path: &VaultPath,
         dry: bool,
-        change: &dyn Fn(&[u8]) -> Option<(Vec<u8>, usize)>,
+        change: &dyn Fn(&[u8]) -> Option<RelinkedText>,
     ) -> Option<Rewritten> {
         let file = self.vault.file(path);
         let told = |outcome| Some(Rewritten { path: path.to_string(), outcome });
         for _ in 0..TRIES {
             let Ok(bytes) = files::read(&file) else { return None };
-            let (new, links) = change(&bytes)?;
+            let RelinkedText { bytes: new, links } = change(&bytes)?;
             let written = if dry { Ok(()) } else { files::replace_within(self.vault.root(), &file, &bytes, &new) };
             match written {
                 Ok(()) => return told(Ok((lossy(&bytes), lossy(&new), links))),
@@ -287,4 +288,32 @@ fn operations(note: &Note, head: &Head, title: &str) -> Vec<Op> {
         ops.push(Op::Replace { phase: None, old: whole.clone(), new });
     }
     ops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_somebody_writes_is_not_renamed() {
+        let temp = tempfile::tempdir().unwrap();
+        let text = "---\ntype: session\nsession_id: s\nhost: h\nhost_session: a/agent-1\n---\n# S\n";
+        files::create(&temp.path().join("vault/.cru/config.toml"), b"").unwrap();
+        files::create(&temp.path().join("vault/s.md"), text.as_bytes()).unwrap();
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let (catalog, state) = (Catalog::read(&vault), State::at(temp.path().join("state")));
+        let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: Timestamp::UNIX_EPOCH };
+        let rename = || ground.rename(&catalog.heads[0], "Other words", false).map_err(|error| error.to_string());
+        let busy = Err("another process is writing s.md".to_owned());
+        let writing = files::lock(&state.lock("s")).unwrap();
+        assert_eq!(rename(), busy);
+        drop(writing);
+        let flushing = Turn::take(&state, &Hooked::key("h", "a")).unwrap();
+        assert_eq!(rename(), busy);
+        drop(flushing);
+        assert_eq!(files::read(&vault.root().join("s.md")).unwrap(), text.as_bytes());
+        assert_eq!(rename().unwrap().to, "other-words.md");
+        let text = String::from_utf8(files::read(&vault.root().join("other-words.md")).unwrap()).unwrap();
+        assert!(text.contains("title: Other words\n") && text.contains("session_id: s\n"), "{text}");
+    }
 }

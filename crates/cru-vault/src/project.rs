@@ -61,7 +61,8 @@ impl ProjectNotes {
     pub fn of(vault: &Vault, catalog: &Catalog) -> Self {
         let mut notes = Self::default();
         for head in catalog.sessions() {
-            let (Some(folder), Some(link)) = (head.meta.project.as_deref().and_then(key), &head.meta.project_note) else {
+            let (Some(folder), Some(link)) = (head.meta.project.as_deref().and_then(key), &head.meta.project_note)
+            else {
                 continue;
             };
             if catalog.note(&link.target, &head.path).is_none() {

@@ -3,13 +3,23 @@
 //! Only the name in a link changes: folder, extension, heading, block id, alias and spelling stay. What stands in code or in
 //! a comment is no link and stays too.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use cru_note::{InlineKind, Note, link};
 
+/// A text with changed links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelinkedText {
+    /// The whole of it.
+    pub bytes: Vec<u8>,
+    /// How many links changed.
+    pub links: usize,
+}
+
 /// The text of a note whose links to another note name it `stem`; `None` where none does. `means` says whether a link's
-/// target (what stands before `#`) means that note. Second, how many links changed.
-pub fn relinked(note: &Note, means: &dyn Fn(&str) -> bool, stem: &str) -> Option<(Vec<u8>, usize)> {
+/// target (what stands before `#`) means that note.
+pub fn relinked(note: &Note, means: &dyn Fn(&str) -> bool, stem: &str) -> Option<RelinkedText> {
     let text = note.text();
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut wikilink = |start: usize, inner: &str| {
@@ -53,7 +63,7 @@ pub fn relinked(note: &Note, means: &dyn Fn(&str) -> bool, stem: &str) -> Option
 }
 
 /// The text of a canvas whose nodes of a file name another one; `None` where none does. Paths are those of the vault.
-pub fn relinked_canvas(bytes: &[u8], from: &str, to: &str) -> Option<(Vec<u8>, usize)> {
+pub fn relinked_canvas(bytes: &[u8], from: &str, to: &str) -> Option<RelinkedText> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (old, new) = (serde_json::to_string(from).ok()?, serde_json::to_string(to).ok()?);
     let is_file = |at: usize| {
@@ -66,7 +76,7 @@ pub fn relinked_canvas(bytes: &[u8], from: &str, to: &str) -> Option<(Vec<u8>, u
 }
 
 /// Bytes that are no text are not counted in a note's places, so such a note is left.
-fn apply(bytes: &[u8], len: usize, mut changes: Vec<(Range<usize>, String)>) -> Option<(Vec<u8>, usize)> {
+fn apply(bytes: &[u8], len: usize, mut changes: Vec<(Range<usize>, String)>) -> Option<RelinkedText> {
     if changes.is_empty() || bytes.len() != len || std::str::from_utf8(bytes).is_err() {
         return None;
     }
@@ -83,7 +93,7 @@ fn apply(bytes: &[u8], len: usize, mut changes: Vec<(Range<usize>, String)>) -> 
         count += 1;
     }
     new.extend_from_slice(&bytes[at..]);
-    Some((new, count))
+    Some(RelinkedText { bytes: new, links: count })
 }
 
 /// `folder/old.md` as `folder/new.md`.
@@ -112,18 +122,11 @@ fn decoded(path: &str) -> Option<String> {
     let bytes = path.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
+    while let Some(&byte) = bytes.get(at) {
+        let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16).and_then(|it| u8::try_from(it).ok());
+        let escaped = digit(at + 1).zip(digit(at + 2)).filter(|_| byte == b'%');
+        plain.push(escaped.map_or(byte, |(high, low)| high * 16 + low));
+        at += if escaped.is_some() { 3 } else { 1 };
     }
     String::from_utf8(plain).ok()
 }
@@ -131,15 +134,18 @@ fn decoded(path: &str) -> Option<String> {
 /// A name as a destination has it: blanks and what would end it as percent signs.
 fn encoded(stem: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && !matches!(c, '(' | ')' | '<' | '>' | '%' | '#' | '\\');
-    stem.chars()
-        .map(|c| {
-            if plain(c) {
-                return c.to_string();
-            }
-            let mut buffer = [0; 4];
-            c.encode_utf8(&mut buffer).bytes().map(|byte| format!("%{byte:02X}")).collect()
-        })
-        .collect()
+    let mut encoded = String::with_capacity(stem.len());
+    for c in stem.chars() {
+        if plain(c) {
+            encoded.push(c);
+            continue;
+        }
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            // Writing to a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }
 
 #[cfg(test)]
@@ -153,10 +159,8 @@ mod tests {
             let name = target.rsplit('/').next().unwrap_or_default();
             matches!(name.strip_suffix(".md").unwrap_or(name), "old" | "OLD")
         };
-        relinked(&Note::parse(text), &means, "new name").map_or_else(
-            || "same".to_owned(),
-            |(bytes, _)| String::from_utf8(bytes).unwrap(),
-        )
+        relinked(&Note::parse(text), &means, "new name")
+            .map_or_else(|| "same".to_owned(), |new| String::from_utf8(new.bytes).unwrap())
     }
 
     #[test]
@@ -172,7 +176,10 @@ mod tests {
             ("[x](https://old.md/old)", "same"),
             ("`[[old]]` and\n\n```\n[[old]]\n```\n", "same"),
             ("> [!subagent]\n> [[old]]\n", "> [!subagent]\n> [[new name]]\n"),
-            ("---\nparent: \"[[old]]\"\nlist:\n  - \"[[x]]\"\n  - \"[[old|o]]\"\n---\n", "---\nparent: \"[[new name]]\"\nlist:\n  - \"[[x]]\"\n  - \"[[new name|o]]\"\n---\n"),
+            (
+                "---\nparent: \"[[old]]\"\nlist:\n  - \"[[x]]\"\n  - \"[[old|o]]\"\n---\n",
+                "---\nparent: \"[[new name]]\"\nlist:\n  - \"[[x]]\"\n  - \"[[new name|o]]\"\n---\n",
+            ),
             ("---\nflow: [[old]]\n---\n", "---\nflow: [[new name]]\n---\n"),
             ("[[#^n-001]]", "same"),
         ] {
@@ -183,10 +190,10 @@ mod tests {
     #[test]
     fn files_of_a_canvas() {
         let canvas = br#"{"nodes":[{"type":"file","file" : "s/a.md"},{"type":"text","text":"s/a.md"}]}"#;
-        let (new, count) = relinked_canvas(canvas, "s/a.md", "s/b.md").unwrap();
-        assert_eq!(count, 1);
+        let new = relinked_canvas(canvas, "s/a.md", "s/b.md").unwrap();
+        assert_eq!(new.links, 1);
         let wanted = String::from_utf8_lossy(canvas).replacen("s/a.md", "s/b.md", 1);
-        assert_eq!(String::from_utf8(new).unwrap(), wanted);
+        assert_eq!(String::from_utf8(new.bytes).unwrap(), wanted);
         assert_eq!(relinked_canvas(canvas, "s/c.md", "s/b.md"), None);
     }
 
@@ -197,9 +204,9 @@ mod tests {
             let is = |wanted: &'static str| move |target: &str| target.trim_end_matches(".md") == wanted;
             // Only texts that do not name the new note: both would be one afterwards.
             prop_assume!(!text.contains("new"));
-            if let Some((bytes, count)) = relinked(&Note::parse(text.clone()), &is("old"), "new") {
+            if let Some(RelinkedText { bytes, links }) = relinked(&Note::parse(text.clone()), &is("old"), "new") {
                 let back = relinked(&Note::parse(bytes), &is("new"), "old");
-                prop_assert_eq!(back, Some((text.into_bytes(), count)));
+                prop_assert_eq!(back, Some(RelinkedText { bytes: text.into_bytes(), links }));
             }
         }
     }

@@ -7,7 +7,6 @@ mod forget;
 mod overview;
 mod what;
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,9 +19,7 @@ use crate::session::detail::Level;
 use crate::session::fold;
 use crate::sync::evidence::Transcripts;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
-use crate::session::source::Importer;
-use crate::sync::projects;
-use crate::sync::report::{Outcome, Report, SessionReport};
+use crate::sync::report::{Outcome, SessionReport};
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
 use what::{FoundTranscripts, TranscriptSource, What};
@@ -137,7 +134,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
         notes::refresh(&vault, options.heard.clone(), cx);
         if let Some(machine) = &options.machine {
-            refresh_projects(&vault, &machine.state, &reports, cx);
+            let changed = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
+            let sessions = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(changed));
+            let touched = sessions.filter_map(|session| session.note.clone()).collect();
+            notes::refresh_projects(&vault, &machine.state, Some(&touched), cx);
         }
     }
     if preview {
@@ -152,23 +152,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
         _ => Box::new(Accounts { agents: accounts.collect(), strangers, others, home, verbose }),
     })
-}
-
-/// Brings the lists in the notes of the projects up to date whose sessions were made or went on. What fails is done by the
-/// next import.
-fn refresh_projects(vault: &Vault, state: &State, reports: &[(&Importer, Report)], cx: &Context<'_>) {
-    let changed = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
-    let sessions = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(changed));
-    let touched: HashSet<String> = sessions.filter_map(|session| session.note.clone()).collect();
-    let refreshed = notes::snapshot(vault, cx).and_then(|snapshot| projects::refresh(vault, state, &snapshot, &touched));
-    match refreshed {
-        Ok(refreshed) => {
-            for (note, why) in refreshed.failed {
-                cx.ui.warn(&format!("{note}: {why}"));
-            }
-        }
-        Err(error) => cx.ui.warn(&format!("the lists in project notes are not up to date: {error}")),
-    }
 }
 
 /// The words for [`Level`].

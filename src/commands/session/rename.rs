@@ -102,7 +102,8 @@ impl Output for RenameReport {
             };
             let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
         }
-        let count = format!("{} in {}", plural(self.links as u64, "link"), plural(self.files.len() as u64, "other file"));
+        let count =
+            format!("{} in {}", plural(self.links as u64, "link"), plural(self.files.len() as u64, "other file"));
         let _ = writeln!(text, "{}", paint(style::DIM, count));
         text
     }

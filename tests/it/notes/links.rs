@@ -28,7 +28,8 @@ fn transcript(id: &str, cwd: &str, prompt: &str, day: u32) -> String {
     };
     let call = serde_json::json!([{ "type": "tool_use", "id": format!("toolu_{id}"), "name": "Write",
         "input": { "file_path": format!("{cwd}/tables.md"), "content": "| a |\n" } }]);
-    let result = serde_json::json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{id}"), "content": "File created" }]);
+    let result =
+        serde_json::json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{id}"), "content": "File created" }]);
     let answer = serde_json::json!([{ "type": "text", "text": "The tables are written." }]);
     [
         line(1, None, "user", Value::from(prompt), 1),
@@ -54,7 +55,7 @@ impl World {
 
     fn add(&self, id: u32, cwd: &str, prompt: &str) {
         let id = format!("{id:08}-0000-4000-8000-000000000000");
-        let day = u32::from_str_radix(&id[..8], 10).unwrap() % 28 + 1;
+        let day = id[..8].parse::<u32>().unwrap() % 28 + 1;
         let path = self.path(&format!("transcripts/p/{id}.jsonl"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, transcript(&id, cwd, prompt, day)).unwrap();
@@ -101,7 +102,10 @@ impl World {
 /// What the wikilinks of a text lead to, as an editor reads them: by path or by name.
 fn targets(text: &str) -> Vec<String> {
     let parts = text.split("[[").skip(1).filter_map(|rest| rest.split("]]").next());
-    parts.map(|inner| inner.split(['|', '#']).next().unwrap_or_default().to_owned()).filter(|it| !it.is_empty()).collect()
+    parts
+        .map(|inner| inner.split(['|', '#']).next().unwrap_or_default().to_owned())
+        .filter(|it| !it.is_empty())
+        .collect()
 }
 
 fn exists(vault: &Path, target: &str) -> bool {
@@ -158,7 +162,10 @@ fn the_lists_of_a_project_grow_and_what_a_person_wrote_stays() {
     world.add(5, "/home/mara/code/tides", "Draw the coast line behind the tables");
     world.import();
     let after = world.read("projects/tides.md");
-    assert!(after.contains("# Tides and heights\n\nMine: ask Jo.") && after.contains("I wrote this between."), "{after}");
+    assert!(
+        after.contains("# Tides and heights\n\nMine: ask Jo.") && after.contains("I wrote this between."),
+        "{after}"
+    );
     let end = after.rfind("<!-- cru:end -->").unwrap();
     assert!(after.rfind("I wrote this").unwrap() > end, "{after}");
     assert_eq!(after.lines().filter(|line| line.starts_with("- 2026")).count(), 3, "{after}");
@@ -192,16 +199,15 @@ fn a_rename_takes_the_links_along_and_is_undone() {
     world.import();
     let names = world.names("sessions");
     let old = names.iter().find(|name| name.contains("tide-tables")).unwrap().trim_end_matches(".md").to_owned();
-    let mine = format!(
-        "[[{old}]], ![[{old}#^p-01]], [it](../sessions/{old}.md#^p-01), `[[{old}]]`, [[{}-2]]\n",
-        old
-    );
+    let mine = format!("[[{old}]], ![[{old}#^p-01]], [it](../sessions/{old}.md#^p-01), `[[{old}]]`, [[{old}-2]]\n");
     world.write("notes/mine.md", &mine);
     let canvas = format!("{{\n\t\"nodes\":[{{\"id\":\"a\",\"type\":\"file\",\"file\":\"sessions/{old}.md\"}}]\n}}");
     world.write("board.canvas", &canvas);
     let all = || {
         let folders = ["sessions", "projects", "notes"];
-        let notes = folders.iter().flat_map(|folder| world.names(folder).into_iter().map(move |name| format!("{folder}/{name}")));
+        let notes = folders
+            .iter()
+            .flat_map(|folder| world.names(folder).into_iter().map(move |name| format!("{folder}/{name}")));
         notes.chain(["board.canvas".to_owned()]).map(|path| (world.read(&path), path)).collect::<Vec<_>>()
     };
     let before = all();
@@ -213,7 +219,10 @@ fn a_rename_takes_the_links_along_and_is_undone() {
     let new = format!("{}-heights-first-draft", &old[..10]);
     assert!(world.names("sessions").contains(&format!("{new}.md")), "{:?}", world.names("sessions"));
     let note = world.read(&format!("sessions/{new}.md"));
-    assert!(note.contains("title: \"Heights: the first draft\"") && note.contains(&format!("session_id: {old}")), "{note}");
+    assert!(
+        note.contains("title: \"Heights: the first draft\"") && note.contains(&format!("session_id: {old}")),
+        "{note}"
+    );
     assert_eq!(
         world.read("notes/mine.md"),
         format!("[[{new}]], ![[{new}#^p-01]], [it](../sessions/{new}.md#^p-01), `[[{old}]]`, [[{old}-2]]\n")
@@ -226,7 +235,7 @@ fn a_rename_takes_the_links_along_and_is_undone() {
     world.import();
     assert_eq!(all(), renamed);
     for printed in [world.cru(&["session", "codify", &new]), world.cru(&["session", "list", "-f", "json"])] {
-        assert!(!targets(&printed).iter().any(|target| *target == old), "{printed}");
+        assert!(!targets(&printed).contains(&old), "{printed}");
     }
     // What comes later goes into the renamed note, and the list of the project follows.
     world.add(8, "/home/mara/code/tides", "Draw the coast line behind the tables");
@@ -241,6 +250,31 @@ fn a_rename_takes_the_links_along_and_is_undone() {
     let text = world.read(&format!("sessions/{old}.md"));
     assert!(!text.contains("Heights"), "{text}");
     assert!(world.cru(&["check"]).contains("nothing wrong"));
+}
+
+#[test]
+fn a_renamed_session_goes_on_under_its_name() {
+    let world = World::new();
+    world.add(1, "/home/mara/code/tides", "Write the tide tables for the harbour page");
+    world.import();
+    let old = world.names("sessions")[0].trim_end_matches(".md").to_owned();
+    world.cru(&["session", "rename", &old, "Heights of the harbour"]);
+    let path = fs::read_dir(world.path("transcripts/p")).unwrap().next().unwrap().unwrap().path();
+    let more = fs::read_to_string(&path).unwrap();
+    let later =
+        more.replace("T09:", "T10:").replace("Write the tide tables for the harbour page", "Now draw the coast line");
+    let later = later.replace("0000-1\"", "0000-11\"").replace("0000-2\"", "0000-12\"");
+    let later = later.replace("0000-3\"", "0000-13\"").replace("0000-4\"", "0000-14\"");
+    fs::write(&path, more + &later.replace("toolu_", "toolu_later_")).unwrap();
+    world.import();
+    let names = world.names("sessions");
+    assert_eq!(names.len(), 1, "{names:?}");
+    let text = world.read(&format!("sessions/{}", names[0]));
+    assert!(
+        text.contains("title: Heights of the harbour\n") && text.contains("\n# Heights of the harbour\n"),
+        "{text}"
+    );
+    assert!(text.contains("coast line") && !text.contains("[!conflict]"), "{text}");
 }
 
 #[test]

@@ -256,8 +256,7 @@ fn ingest_with(
         all: false,
         reattach: options.reattach,
     };
-    let Plan { drafts, olds, mut sessions, projects } =
-        Plan::make(&ground, || Taken::of(vault, &catalog), drafts);
+    let Plan { drafts, olds, mut sessions, projects } = Plan::make(&ground, || Taken::of(vault, &catalog), drafts);
     if !options.dry_run {
         make_projects(vault, &projects)?;
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;

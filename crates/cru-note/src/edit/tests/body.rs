@@ -215,10 +215,7 @@ fn replaces_regions() {
         done(text, replace_region(&note(text), "log", "2", "- b", "theirs")),
         text.replace("log -->\n\nold", "log 2 -->\n\n- b").replace("end -->\nmine", "end -->\n\ntheirs\n\nmine")
     );
-    assert_eq!(
-        done(text, replace_region(&note(text), "x", "", "", "theirs")),
-        format!("{text}\n\ntheirs\n")
-    );
+    assert_eq!(done(text, replace_region(&note(text), "x", "", "", "theirs")), format!("{text}\n\ntheirs\n"));
 }
 
 #[test]
