@@ -8,7 +8,7 @@ use cru_note::Note;
 use cru_note::frontmatter::{self, Value, Values};
 
 /// Keys that are set once, and the one that the writer keeps.
-const FIXED: &[&str] = &["type", "session_id", "project_note", "cru_cursor"];
+const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
 
 /// An operation for each key that changed.
 pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
@@ -21,6 +21,10 @@ pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     let op = |key: &str| {
         let (before, after) = (old.get(key).map(json), new.get(key).map(json));
         if before == after || (matches!(key, "started" | "date") && before.is_some()) {
+            return None;
+        }
+        // The link to the project comes with the project, and is a person's then.
+        if key == "project_note" && (after.is_none() || old.get("project").is_some()) {
             return None;
         }
         let now = note.as_ref().map(|note| note.get(key).map(json));

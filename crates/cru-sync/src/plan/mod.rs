@@ -156,7 +156,8 @@ impl Plan {
             }
             sessions.push(report);
         }
-        let mut taken = (!new.is_empty()).then(taken);
+        let learned = olds.iter().any(learns_project);
+        let mut taken = (!new.is_empty() || learned).then(taken);
         if let Some(taken) = &mut taken {
             if ground.restore {
                 taken.projects.restore_deleted();
@@ -164,7 +165,7 @@ impl Plan {
             name(&mut new, existing, &mut taken.names, rules.zone);
         }
         link(&mut new, &mut olds, existing);
-        let projects = taken.map(|taken| link_projects(&mut new, vault, taken)).unwrap_or_default();
+        let projects = taken.map(|taken| link_projects(&mut new, &mut olds, vault, taken)).unwrap_or_default();
         for (row, draft) in &new {
             let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
             let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md")));
@@ -331,15 +332,21 @@ fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
 }
 
 /// Points new notes to those of their projects; the project notes that are to be made. A sub-agent hangs on its parent.
-fn link_projects(new: &mut [(usize, Draft)], vault: &Vault, taken: Taken) -> Vec<NewProjectNote> {
+fn link_projects(new: &mut [(usize, Draft)], olds: &mut [Old], vault: &Vault, taken: Taken) -> Vec<NewProjectNote> {
     let Taken { mut names, mut projects } = taken;
-    for (_, draft) in new {
+    let olds = olds.iter_mut().filter(|old| learns_project(old)).map(|old| &mut old.draft);
+    for draft in new.iter_mut().map(|(_, draft)| draft).chain(olds) {
         let meta = &mut draft.session.meta;
         if let Some(folder) = meta.project.as_deref().filter(|_| draft.agent.is_none() || meta.parent.is_none()) {
             meta.project_note = projects.link(vault, folder, &mut names);
         }
     }
     projects.into_new()
+}
+
+/// Whether a note that is there gets the folder of its session now.
+fn learns_project(old: &Old) -> bool {
+    old.head.meta.project.is_none() && old.draft.session.meta.project.is_some()
 }
 
 /// What `[import]` of the configuration says.
