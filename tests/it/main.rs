@@ -50,6 +50,7 @@ mod notes {
     pub(crate) mod format;
     pub(crate) mod format_doc;
     pub(crate) mod frontmatter;
+    pub(crate) mod links;
     pub(crate) mod obsidian;
     pub(crate) mod toon;
 }
