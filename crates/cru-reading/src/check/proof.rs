@@ -96,8 +96,8 @@ pub(super) fn range<'r>(
     let start = from.map_or(Ok(0), place)?;
     let end = to.map_or(Ok(record.steps.len()), |id| place(id).map(|at| at + 1))?;
     match record.steps.get(start..end) {
-        Some(steps) => Ok(steps),
-        None => Err(Refusal::of(
+        Some(steps) if !(steps.is_empty() && from.is_some()) => Ok(steps),
+        _ => Err(Refusal::of(
             Rule::Order,
             format!("{} comes after {}", from.unwrap_or("the first step"), to.unwrap_or("the last step")),
         )),

@@ -211,10 +211,17 @@ impl Record {
                 *at += 1;
             }
             Item::User(user) => {
-                let Some(id) = user.callout.id.clone().filter(|id| !self.said_ids.contains_key(id)) else {
+                // Words without an id of their own are cited by their phase.
+                let phase = phase.and_then(|phase| self.phases.get(phase)).map(|phase| phase.id.clone());
+                let Some(id) = user.callout.id.clone().or(phase) else {
                     self.add_rest(&user.words);
                     return;
                 };
+                if let Some(known) = self.said_ids.get(&id).and_then(|at| self.said.get_mut(*at)) {
+                    known.words.push('\n');
+                    known.words.push_str(&alike(&user.words));
+                    return;
+                }
                 self.said_ids.insert(id.clone(), self.said.len());
                 self.said.push(SaidFact { id, at: *at, words: alike(&user.words) });
                 *at += 1;

@@ -1,3 +1,0 @@
-//! Stub.
-/// L
-pub struct Ledger;
