@@ -46,7 +46,8 @@ pub struct Answer {
     pub session: String,
     /// Hash of the record that was read.
     pub note: String,
-    /// Language of the texts, `en`.
+    /// Language of the texts, `en`; empty where it is not said.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub lang: String,
     /// What the session was about.
     pub summary: Summary,

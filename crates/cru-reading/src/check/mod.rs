@@ -189,7 +189,7 @@ pub fn check(answer: &Answer, record: &Record) -> Checked {
     }
     case::check(answer, &names, &mut findings);
     others(answer, &names, &mut findings);
-    let answer = left(answer, &findings);
+    let answer = left(answer, &findings.all);
     let kept = count(&answer);
     Checked { answer, findings: findings.all, claims, kept }
 }
@@ -225,15 +225,15 @@ fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>
 }
 
 /// Claims of an answer: sentences, lessons, groups of a workflow.
-fn count(answer: &Answer) -> usize {
+pub(crate) fn count(answer: &Answer) -> usize {
     answer.claims().len() + answer.lessons.len() + answer.workflow.len()
 }
 
 /// What is left of an answer: without claims that are refused. A case goes with its claims.
-fn left(answer: &Answer, findings: &Findings<'_>) -> Answer {
+pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     let mut left = answer.clone();
-    let refused = |path: &str| findings.refused(path);
-    let doubted = |path: &str| findings.all.iter().any(|it| it.severity == Severity::Doubted && it.path == path);
+    let refused = |path: &str| findings.iter().any(|it| it.severity == Severity::Refused && it.path == path);
+    let doubted = |path: &str| findings.iter().any(|it| it.severity == Severity::Doubted && it.path == path);
     let summary = &mut left.summary;
     if refused("summary.goal") {
         summary.goal = None;
@@ -243,18 +243,18 @@ fn left(answer: &Answer, findings: &Findings<'_>) -> Answer {
     }
     keep(&mut summary.decisions, |at| !refused(&format!("summary.decisions[{at}]")));
     keep(&mut summary.open, |at| !refused(&format!("summary.open[{at}]")));
+    for (at, case) in left.cases.iter_mut().enumerate() {
+        let path = format!("cases[{at}]");
+        case.uses.retain(|it| !refused(&format!("{path}.for[{}]", it.as_str())));
+        let parts = [path.clone(), format!("{path}.context"), format!("{path}.failure"), format!("{path}.expected")];
+        if parts.iter().any(|part| doubted(part)) {
+            case.worth = (case.worth * 0.5).clamp(0.0, 1.0);
+        }
+    }
     keep(&mut left.cases, |at| {
         let path = format!("cases[{at}]");
         !refused(&path) && ["context", "failure", "expected"].iter().all(|part| !refused(&format!("{path}.{part}")))
     });
-    for case in &mut left.cases {
-        let before = answer.cases.iter().position(|it| it.wrong == case.wrong && it.right == case.right && it.title == case.title);
-        let Some(at) = before else { continue };
-        case.uses.retain(|it| !refused(&format!("cases[{at}].for[{}]", it.as_str())));
-        if findings.all.iter().any(|it| it.path.starts_with(&format!("cases[{at}]"))) {
-            case.worth = (case.worth * 0.5).clamp(0.0, 1.0);
-        }
-    }
     for (at, lesson) in left.lessons.iter_mut().enumerate() {
         if doubted(&format!("lessons[{at}]")) {
             lesson.confidence = Confidence::Low;
