@@ -1,0 +1,90 @@
+//! The readings and lessons of a vault.
+
+use crate::base::text::sanitise;
+use crate::base::{Error, Result};
+use crate::readings::lesson::LessonNote;
+use crate::readings::note::{self, ReadingNote, ReviewStatus};
+use crate::vault::{Catalog, Vault};
+
+/// The readings and lessons of a vault.
+#[derive(Debug, Default)]
+pub(in crate::commands) struct Shelf {
+    /// By path.
+    pub(in crate::commands) readings: Vec<ReadingNote>,
+    /// By path.
+    pub(in crate::commands) lessons: Vec<LessonNote>,
+}
+
+impl Shelf {
+    /// Reads them. Lessons are notes of that type wherever they stand.
+    pub(in crate::commands) fn read(catalog: &Catalog, vault: &Vault) -> Self {
+        let mut shelf = Self::default();
+        for head in catalog.heads.iter().filter(|head| !head.is_session()) {
+            let kind = head.meta.kind.as_deref();
+            if !matches!(kind, Some("reading" | "lesson")) {
+                continue;
+            }
+            let Ok(bytes) = vault.read(&head.path) else { continue };
+            let (text, path) = (String::from_utf8_lossy(&bytes), head.path.text());
+            if kind == Some("reading") {
+                shelf.readings.extend(note::read(&path, &text));
+            } else {
+                shelf.lessons.extend(LessonNote::read(&path, &text));
+            }
+        }
+        shelf
+    }
+
+    /// The readings of a session's note, the oldest version first.
+    pub(in crate::commands) fn of(&self, session: &str) -> Vec<&ReadingNote> {
+        let mut all: Vec<&ReadingNote> = self.readings.iter().filter(|it| it.head.session == session).collect();
+        all.sort_by_key(|it| (it.version(), it.path.clone()));
+        all
+    }
+
+    /// The reading of a session's note that counts: the newest that is accepted.
+    pub(in crate::commands) fn accepted(&self, session: &str) -> Option<&ReadingNote> {
+        let all = self.of(session);
+        all.into_iter().rfind(|it| it.head.status == ReviewStatus::Accepted && it.answer.is_some())
+    }
+
+    /// The reading of that path, name, or the newest of that session.
+    pub(in crate::commands) fn find(&self, wanted: &str) -> Result<&ReadingNote> {
+        let wanted = wanted.trim_end_matches(".md").trim_start_matches("./");
+        let stem = |it: &ReadingNote| it.path.trim_end_matches(".md").to_owned();
+        let name = wanted.rsplit('/').next().unwrap_or(wanted);
+        let exact = |it: &&ReadingNote| stem(it) == wanted || stem(it).rsplit('/').next() == Some(name);
+        if let Some(found) = self.readings.iter().find(exact) {
+            return Ok(found);
+        }
+        if let Some(found) = self.of(name).pop() {
+            return Ok(found);
+        }
+        let mut found: Vec<&ReadingNote> =
+            self.readings.iter().filter(|it| !name.is_empty() && it.head.session.contains(name)).collect();
+        found.sort_by_key(|it| it.version());
+        let mut sessions: Vec<&str> = found.iter().map(|it| it.head.session.as_str()).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        match (sessions.len(), found.pop()) {
+            (1, Some(one)) => Ok(one),
+            (0, _) | (_, None) => Err(Error::no(format!("no reading `{}`", sanitise(wanted)))
+                .with_hint("`cru read review` lists them; `cru read SESSION` makes one")),
+            (count, _) => {
+                let shown = sessions.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+                Err(Error::usage(format!("`{}` means {count} readings", sanitise(wanted)))
+                    .with_hint(format!("say more of it: {shown}")))
+            }
+        }
+    }
+
+    /// The lesson of that id, or of which the id is a part.
+    pub(in crate::commands) fn lesson(&self, wanted: &str) -> Option<&LessonNote> {
+        let wanted = wanted.trim_end_matches(".md").rsplit('/').next().unwrap_or(wanted);
+        if let Some(found) = self.lessons.iter().find(|it| it.lesson.id == wanted) {
+            return Some(found);
+        }
+        let mut found = self.lessons.iter().filter(|it| !wanted.is_empty() && it.lesson.id.contains(wanted));
+        found.next().filter(|_| found.next().is_none())
+    }
+}
