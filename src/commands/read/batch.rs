@@ -51,10 +51,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut report = BatchReport { schema: 1, dry_run: args.dry_run, ..BatchReport::default() };
     let reader = label(&agent.command, agent.model.as_deref());
     let (mut spent, mut failures) = (0, 0);
+    let mut shelf = Shelf::read(&catalog, &vault);
     let progress = cx.ui.progress("Reading sessions", heads.len() as u64);
     for session in heads {
         progress.say(&session.id());
-        let row = match one(session, bulk, &mut spent, &agent, &reader, args, &catalog, &vault, cx) {
+        let row = match one(session, bulk, &mut spent, &agent, &reader, args, &catalog, &mut shelf, &vault, cx) {
             Ok(row) => row,
             Err(error) => ReadRow::of(session, "failed", error.to_string()),
         };
@@ -112,8 +113,8 @@ fn label(command: &[String], model: Option<&str>) -> String {
 
 /// Why a session is not worth reading unless somebody names it.
 fn not_worth(session: &Session) -> Option<&'static str> {
-    let tagged = session.meta.tags.iter().any(|tag| tag == "no-train" || tag == "private");
-    if tagged || session.meta.extra.iter().any(|key| key == "export") {
+    let no_train = |tag: &String| tag.trim_start_matches('#').eq_ignore_ascii_case("no-train");
+    if session.meta.export == Some(false) || session.meta.tags.iter().any(no_train) {
         return Some("it is not to be exported");
     }
     let prompts: Vec<&str> = session
@@ -138,6 +139,7 @@ fn one(
     reader: &str,
     args: &Args,
     catalog: &Catalog,
+    shelf: &mut Shelf,
     vault: &Vault,
     cx: &Context<'_>,
 ) -> Result<ReadRow> {
@@ -145,9 +147,6 @@ fn one(
     if bulk && let Some(why) = not_worth(&source.session) {
         return Ok(ReadRow::of(session, "skipped", why.to_owned()));
     }
-    // Read anew for each session: the one before may have written lessons.
-    let fresh = Catalog::read(vault);
-    let shelf = Shelf::read(&fresh, vault);
     let newest = shelf.of(&source.name).pop();
     let whole = Prompts::of(&source, 0, &args.only, vault)?;
     let wanted = key(&source, &whole.template(), reader, &args.only);
@@ -194,7 +193,9 @@ fn one(
     let judged = second_reader(&mut checked, agent, &source, vault, &mut tokens, cx);
     let mut head = head(&source, &prompts, reader, &args.only, &checked, Some(tokens));
     head.judge = judged;
-    let written = write::write(&checked, head, args.again, &source, vault, &shelf, cx)?;
+    let written = write::write(&checked, head, args.again, &source, vault, shelf, cx)?;
+    // The next session may tell the same lessons.
+    *shelf = Shelf::read(&Catalog::read(vault), vault);
     let mut row = row("read", String::new());
     row.path = Some(written.path);
     row.claims = Some((checked.kept, checked.claims));

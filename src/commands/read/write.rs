@@ -61,12 +61,19 @@ pub(super) fn write(
 fn create(name: &str, from: u32, text: &str, vault: &Vault) -> Result<String> {
     for version in from..from.saturating_add(1_000) {
         let path = path_of(name, version);
-        let file = files::within(vault.root(), &vault.root().join(&path))?;
-        if files::create(&file, text.as_bytes())? {
+        if put(&path, text, vault)? {
             return Ok(path);
         }
     }
     Err(Error::usage(format!("{} has no free version", path_of(name, from))))
+}
+
+/// Creates a file of a folder of the vault, which is made where it is missing and must lie inside; `false` where it is there.
+fn put(path: &str, text: &str, vault: &Vault) -> Result<bool> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    files::create_dir(&vault.root().join(folder))?;
+    let folder = files::within(vault.root(), &vault.root().join(folder))?;
+    files::create(&folder.join(name), text.as_bytes())
 }
 
 /// Writes the lessons of a reading: one that is told already gets the new evidence.
@@ -112,14 +119,13 @@ fn lessons(
                 *text = new;
             }
         }
-        let from = written.contrary.len();
-        for id in known.iter().filter(|(_, _, it, _)| same(it) == Likeness::Contrary).map(|(_, _, it, _)| it.id.clone()).collect::<Vec<_>>() {
+        let contrary = known.iter().filter(|(_, _, it, _)| same(it) == Likeness::Contrary);
+        let contrary: Vec<String> = contrary.map(|(_, _, it, _)| it.id.clone()).collect();
+        for id in contrary {
             fresh.contradicted_by(&id);
         }
-        debug_assert!(from <= written.contrary.len());
         let (path, text) = (fresh.path(), fresh.render());
-        let file = files::within(vault.root(), &vault.root().join(&path))?;
-        if files::create(&file, text.as_bytes())? {
+        if put(&path, &text, vault)? {
             written.new_lessons += 1;
         }
         known.push((path, text, fresh, true));
