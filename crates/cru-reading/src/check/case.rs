@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use cru_action::verdict::{silences_check, switches_check_off};
+
 use super::claim::{self, Names};
 use super::proof::{range, status_holds};
 use super::token::{Named, found};
@@ -53,7 +55,7 @@ fn one(case: &ReadCase, record: &Record) -> Vec<Refusal> {
     };
     wrong_with.extend(shape(case, wrong, right));
     wrong_with.extend(wrong.and_then(|wrong| not_wrong(case, wrong)));
-    wrong_with.extend(right.map(|right| gaps(case, right)).unwrap_or_default());
+    wrong_with.extend(right.map(|right| gaps(case, right, record)).unwrap_or_default());
     wrong_with.extend(order(case, wrong, right, record));
     wrong_with.extend(check_step(case, wrong, right, record));
     wrong_with
@@ -103,7 +105,7 @@ fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
             // What failed may be a check alone: what it found is the puzzle.
             return None;
         } else {
-            "the steps of `wrong` only look or check, which is never wrong; cite what they found to be wrong"
+            "the steps of `wrong` only look or check, which is never wrong; leave `wrong` null where no step of the agent was"
         };
         return Some(Refusal::of(Rule::Wrong, reason));
     }
@@ -111,7 +113,7 @@ fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
 }
 
 /// The right answer stands without gaps on the way to the end, and switches no check off.
-fn gaps(case: &ReadCase, right: &[StepFact]) -> Vec<Refusal> {
+fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
     let mut all = Vec::new();
     if case.right.as_ref().and_then(|it| it.whole) == Some(false) {
         all.push(Refusal::of(Rule::Gap, "`right` must be whole: nothing between its ends may be left out"));
@@ -122,7 +124,9 @@ fn gaps(case: &ReadCase, right: &[StepFact]) -> Vec<Refusal> {
     if right.iter().all(|step| matches!(step.proof_status(), Some(ProofStatus::Denied))) {
         all.push(Refusal::of(Rule::Gap, "every step of `right` was refused"));
     }
-    for step in right {
+    // Unless a person asked for it by its name.
+    let asked = record.said.iter().any(|said| switches_check_off(&said.words) || silences_check(&said.words));
+    for step in right.iter().filter(|_| !asked) {
         if let Some(text) = &step.shortcut {
             all.push(Refusal::of(Rule::Shortcut, format!("{} switches a check off: `{text}`", step.id)));
             break;

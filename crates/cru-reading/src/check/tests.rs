@@ -319,7 +319,7 @@ fn a_refused_part_takes_its_case_along_and_nothing_else() {
 #[test]
 fn the_whole_text_of_a_step_counts() {
     let session = session(NOTE);
-    let input = json!({ "file_path": "src/valve.rs", "old_string": "open()", "new_string": "open_slowly(4711)\n@pytest.mark.skip()" });
+    let input = json!({ "file_path": "src/valve.rs", "old_string": "open()", "new_string": "open_slowly(4711) // nolint:slow" });
     let full = FullText::of("Edit", &input, "src/valve.rs", Some("The file was updated by the editor."));
     let record = record(&session, &HashMap::from([("n-004".to_owned(), full)]));
     let claim = |has: &str| Claim {

@@ -137,7 +137,7 @@ impl Lesson {
         entries.extend(self.learned.as_deref().map(|learned| ("learned", text(learned))));
         let sessions = self.sessions.iter().map(|name| text(&format!("[[{name}]]"))).collect();
         entries.extend([
-            ("seen", text(&self.sessions.len().to_string())),
+            ("seen", Value::from(self.sessions.len() as u64)),
             ("sessions", Value::List(sessions)),
             ("evidence", text("reading")),
         ]);

@@ -63,9 +63,9 @@ fn front(head: &ReadingHead, title: &str) -> String {
         ("reader", text(&head.reader)),
     ];
     entries.extend(head.judge.as_deref().map(|judge| ("judge", text(judge))));
-    entries.extend(head.tokens.map(|tokens| ("tokens", text(&tokens.to_string()))));
+    entries.extend(head.tokens.map(|tokens| ("tokens", Value::from(tokens))));
     entries.extend([
-        ("schema", text("1")),
+        ("schema", Value::from(crate::SCHEMA)),
         ("note", text(&head.note)),
         ("through", text(&head.through)),
         ("before", text(&head.before)),

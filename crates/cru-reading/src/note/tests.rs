@@ -60,8 +60,8 @@ fn a_note_for_people() {
     status: proposed
     claims: 2/3
     reader: sh -c cat
-    tokens: "1200"
-    schema: "1"
+    tokens: 1200
+    schema: 1
     note: b3:1
     through: p-02
     before: b3:0

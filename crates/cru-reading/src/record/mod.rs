@@ -5,7 +5,7 @@ pub mod text;
 use std::collections::HashMap;
 
 use cru_action::patch::of_call;
-use cru_action::verdict::{host_error, switches_check_off};
+use cru_action::verdict::{host_error, silences_check, switches_check_off};
 use cru_action::{Action, Class, ToolKind, Verdict};
 use cru_graph::path::FinalPath;
 use cru_graph::{proof, segment};
@@ -323,7 +323,7 @@ impl StepFact {
             call.push_str(&full.call);
             result.push('\n');
             result.push_str(&full.result);
-            shortcut = shortcut.or_else(|| full.added.iter().map(String::as_str).find(|line| switches_check_off(line)));
+            shortcut = shortcut.or_else(|| full.added.iter().map(String::as_str).find(|line| switches_check_off(line) || silences_check(line)));
         }
         let shortcut = shortcut.map(|text| cru_base::text::truncate(&cru_base::text::one_line(text), 80).into_owned());
         let output = full.map(|full| full.result.as_str()).or(step.result.as_deref()).unwrap_or_default();
