@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
             return Err(Error::usage(format!("{} cannot be used: {}", note.path, sanitise(&why))));
         }
         plan.push((&note.path, &note.text, note.head.status, "reading"));
-        plan.extend(with_it(note, &shelf));
+        plan.extend(with_it(note, status, &shelf));
     }
     for (path, text, was, kind) in plan {
         if decided.changed.iter().any(|it| it.path == path) {
@@ -53,13 +53,20 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
     Ok(Box::new(decided))
 }
 
-/// Lessons of a reading that nobody has decided about, and that no other session tells.
-fn with_it<'s>(note: &ReadingNote, shelf: &'s Shelf) -> Vec<(&'s str, &'s str, ReviewStatus, &'s str)> {
+/// Lessons that go with a reading, since no other session tells them: those that nobody has decided about, and with a rejected
+/// one those that were accepted.
+fn with_it<'s>(
+    note: &ReadingNote,
+    status: ReviewStatus,
+    shelf: &'s Shelf,
+) -> Vec<(&'s str, &'s str, ReviewStatus, &'s str)> {
+    let said = |text: &str| note.answer.as_ref().is_some_and(|it| it.lessons.iter().any(|lesson| lesson.text == text));
     let of = |it: &&crate::readings::lesson::LessonNote| {
-        it.of_reading
-            && it.lesson.status == ReviewStatus::Proposed
-            && it.lesson.sessions == [note.head.session.clone()]
-            && it.lesson.contradicts.is_empty()
+        let is_meant = match status {
+            ReviewStatus::Rejected => it.lesson.status != ReviewStatus::Rejected,
+            _ => it.lesson.status == ReviewStatus::Proposed && it.lesson.contradicts.is_empty(),
+        };
+        it.of_reading && is_meant && it.lesson.sessions == [note.head.session.clone()] && said(&it.lesson.text)
     };
     shelf.lessons.iter().filter(of).map(|it| (it.path.as_str(), it.text.as_str(), it.lesson.status, "lesson")).collect()
 }

@@ -37,8 +37,14 @@ pub(super) fn head(
     }
 }
 
-/// Where reading goes on: the phase that was the last one when `old` was made, where all before it is as it was.
+/// Where reading goes on, where all that was read is as it was: behind the phase that was the last one when `old` was made, or with it
+/// where it has more now.
 pub(super) fn grown_from(source: &Source, old: &ReadingNote) -> Option<usize> {
-    let at = source.ledger.position(&old.head.through)?;
-    (at > 0 && source.ledger.hash_before(at) == old.head.before && old.answer.is_some()).then_some(at)
+    old.answer.as_ref()?;
+    let ledger = &source.ledger;
+    let at = ledger.position(&old.head.through)?;
+    if at + 1 < ledger.phases.len() && ledger.hash_before(at + 1) == old.head.note {
+        return Some(at + 1);
+    }
+    (at > 0 && ledger.hash_before(at) == old.head.before).then_some(at)
 }

@@ -15,11 +15,11 @@ use crate::vault::{Catalog, Vault};
 
 /// Review readings and lessons that nobody has decided about
 ///
-/// The most useful and most doubtful come first. With `--ask` on a terminal each is shown and accepted (y), left (n); without it they
-/// are listed. Everything here is also done by editing `status` in a note.
+/// The most useful and most doubtful come first. With `--ask` each is shown on a terminal, with what it cites, and it is asked whether to
+/// accept it, and if not, whether to reject it; without it they are listed. Everything here is also done by editing `status` in a note.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct Args {
-    /// Ask for each whether it is accepted
+    /// Ask for each whether it is accepted or rejected
     #[arg(long)]
     ask: bool,
 }
@@ -30,8 +30,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut rows = rows(&shelf);
     if args.ask {
         for row in &mut rows {
-            if let Some(accepted) = ask(row, &vault, cx)? {
-                row.status = if accepted { ReviewStatus::Accepted } else { row.status };
+            if let Some(status) = ask(row, &vault, cx)? {
+                row.status = status;
             } else {
                 cx.ui.warn("not a terminal; the list is printed instead");
                 break;
@@ -86,7 +86,7 @@ fn rows(shelf: &Shelf) -> Vec<ReviewRow> {
 }
 
 /// Shows one and asks; `None` where nobody can answer.
-fn ask(row: &ReviewRow, vault: &Vault, cx: &Context<'_>) -> Result<Option<bool>> {
+fn ask(row: &ReviewRow, vault: &Vault, cx: &Context<'_>) -> Result<Option<ReviewStatus>> {
     let body = if row.kind == "reading" {
         row.note.split("\n## Data\n").next().unwrap_or_default().split("\n---\n").nth(1).unwrap_or_default().to_owned()
     } else {
@@ -95,11 +95,15 @@ fn ask(row: &ReviewRow, vault: &Vault, cx: &Context<'_>) -> Result<Option<bool>>
     for line in body.lines() {
         cx.ui.note(&sanitise(line));
     }
-    let answer = cx.ui.confirm(&format!("accept {} {}?", row.kind, sanitise(&row.name)));
-    if answer == Some(true) {
-        decide::set(&row.path, &row.note, ReviewStatus::Accepted, vault)?;
-    }
-    Ok(answer)
+    let confirm = |word: &str| cx.ui.confirm(&format!("{word} {} {}?", row.kind, sanitise(&row.name)));
+    let status = match confirm("accept") {
+        None => return Ok(None),
+        Some(true) => ReviewStatus::Accepted,
+        Some(false) if confirm("reject") == Some(true) => ReviewStatus::Rejected,
+        Some(false) => return Ok(Some(ReviewStatus::Proposed)),
+    };
+    decide::set(&row.path, &row.note, status, vault)?;
+    Ok(Some(status))
 }
 
 #[derive(Debug, Serialize)]

@@ -6,6 +6,9 @@ use crate::readings::lesson::LessonNote;
 use crate::readings::note::{self, ReadingNote, ReviewStatus};
 use crate::vault::{Catalog, Vault};
 
+/// Entries of a list that are told of a session that is taken up again.
+const TOLD: usize = 8;
+
 /// The readings and lessons of a vault.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Shelf {
@@ -46,6 +49,30 @@ impl Shelf {
     pub(in crate::commands) fn accepted(&self, session: &str) -> Option<&ReadingNote> {
         let all = self.of(session);
         all.into_iter().rfind(|it| it.head.status == ReviewStatus::Accepted && it.answer.is_some())
+    }
+
+    /// What is told of a session that is taken up again: of its accepted reading what was wanted and is open, and accepted lessons
+    /// of its project.
+    pub(in crate::commands) fn told(&self, session: &str, project: Option<&str>) -> Vec<(String, String)> {
+        let mut told: Vec<(String, String)> = Vec::new();
+        let mut say = |name: &str, text: &str| told.push((name.to_owned(), text.to_owned()));
+        if let Some(answer) = self.accepted(session).and_then(|it| it.answer.as_ref()) {
+            let summary = &answer.summary;
+            summary.goal.iter().for_each(|claim| say("Goal", &claim.text));
+            summary.outcome.iter().for_each(|it| say("Outcome", &format!("{}: {}", it.state.as_str(), it.claim.text)));
+            summary.decisions.iter().take(TOLD).for_each(|claim| say("Decided", &claim.text));
+            summary.open.iter().take(TOLD).for_each(|claim| say("Open", &claim.text));
+        }
+        let here = |it: &&LessonNote| {
+            it.lesson.status == ReviewStatus::Accepted
+                && it.of_reading
+                && (it.lesson.project.as_deref() == project || it.lesson.sessions.iter().any(|own| own == session))
+        };
+        for it in self.lessons.iter().filter(here).take(TOLD) {
+            let place = it.lesson.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
+            say("Lesson", &format!("{}{place}", it.lesson.text));
+        }
+        told
     }
 
     /// The reading of that path, name, or the newest of that session.

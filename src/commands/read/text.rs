@@ -28,7 +28,7 @@ fn summed<S: serde::Serializer>(checked: &Checked, serializer: S) -> Result<S::O
 
 /// The numbers and findings of a checked reading, for people.
 pub(super) fn findings(checked: &Checked, out: &mut String) {
-    let _ = writeln!(out, "  {} of {} hold", checked.kept, plural(checked.claims as u64, "claim"));
+    let _ = writeln!(out, "  claims that hold: {} of {}", checked.kept, checked.claims);
     for finding in &checked.findings {
         let look = if finding.severity == Severity::Refused { style::BAD } else { style::WARN };
         let line = sanitise(&finding.to_string()).replace('\n', " ");
