@@ -90,8 +90,9 @@ fn apply(args: &ApplyArgs, shelf: &Shelf, cx: &Context<'_>) -> Result<Box<dyn Ou
     let text = String::from_utf8(old.clone().unwrap_or_default())
         .map_err(|_| Error::usage(format!("{} is no UTF-8 text", path.display())))?;
     let patch = lines.patch(&text).map_err(|_| {
-        Error::usage(format!("the marks in {} are broken", path.display()))
-            .with_hint("correct `<!-- cru:begin lessons -->` and `<!-- cru:end -->`, each once and on a line of its own")
+        Error::usage(format!("the marks in {} are broken", path.display())).with_hint(
+            "correct `<!-- cru:begin lessons -->` and `<!-- cru:end -->`, each once and on a line of its own",
+        )
     })?;
     let new = patch.apply_to(&text);
     let diff = similar::TextDiff::from_lines(&text, &new);
@@ -191,7 +192,12 @@ impl Output for AppliedLessons {
         };
         let _ = writeln!(out, "{}: {lessons}, {end}", paint(style::ID, sanitise(&self.file)));
         if self.left_out > 0 {
-            let _ = writeln!(out, "{} do not fit into {} lines", plural(self.left_out as u64, "lesson"), crate::readings::lesson::MAX_LINES);
+            let _ = writeln!(
+                out,
+                "{} do not fit into {} lines",
+                plural(self.left_out as u64, "lesson"),
+                crate::readings::lesson::MAX_LINES
+            );
         }
         out
     }

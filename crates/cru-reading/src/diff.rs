@@ -46,23 +46,34 @@ fn parts(answer: &Answer, part: &str) -> BTreeMap<String, String> {
         "summary" => {
             let mut all = BTreeMap::new();
             all.extend(summary.goal.iter().map(|claim| ("goal".to_owned(), text(claim))));
-            let outcome = summary.outcome.iter().map(|it| ("outcome".to_owned(), format!("{}: {}", it.state.as_str(), it.claim.text)));
+            let outcome = summary
+                .outcome
+                .iter()
+                .map(|it| ("outcome".to_owned(), format!("{}: {}", it.state.as_str(), it.claim.text)));
             all.extend(outcome);
             all.extend(summary.decisions.iter().map(|claim| (format!("decision: {}", claim.text), text(claim))));
             all.extend(summary.open.iter().map(|claim| (format!("open: {}", claim.text), text(claim))));
             all
         }
-        "case" => answer.cases.iter().map(|case| {
-            let claims = [Some(&case.context), case.failure.as_ref(), case.expected.as_ref()];
-            let texts: Vec<String> = claims.into_iter().flatten().map(text).collect();
-            (case_id(&answer.session, case), format!("{}: {}", case.title, texts.join(" ")))
-        }).collect(),
-        "lesson" => answer.lessons.iter().map(|it| {
-            (it.text.clone(), format!("{} ({} · {})", it.text, it.level.as_str(), it.confidence.as_str()))
-        }).collect(),
+        "case" => answer
+            .cases
+            .iter()
+            .map(|case| {
+                let claims = [Some(&case.context), case.failure.as_ref(), case.expected.as_ref()];
+                let texts: Vec<String> = claims.into_iter().flatten().map(text).collect();
+                (case_id(&answer.session, case), format!("{}: {}", case.title, texts.join(" ")))
+            })
+            .collect(),
+        "lesson" => answer
+            .lessons
+            .iter()
+            .map(|it| (it.text.clone(), format!("{} ({} · {})", it.text, it.level.as_str(), it.confidence.as_str())))
+            .collect(),
         "workflow" => answer.workflow.iter().map(|it| (it.title.clone(), it.steps.join(", "))).collect(),
-        _ => answer.segments.iter().map(|it| {
-            (it.id.clone(), format!("{}, {}: {}", it.kind.as_str(), it.outcome.as_str(), it.summary.text))
-        }).collect(),
+        _ => answer
+            .segments
+            .iter()
+            .map(|it| (it.id.clone(), format!("{}, {}: {}", it.kind.as_str(), it.outcome.as_str(), it.summary.text)))
+            .collect(),
     }
 }

@@ -21,7 +21,8 @@ pub enum Judgement {
 pub fn claims(checked: &Checked, record: &Record) -> Vec<(String, String, String)> {
     let answer = &checked.answer;
     let mut all: Vec<(String, String, String)> = Vec::new();
-    let lines = |proofs: &[crate::Proof]| proofs.iter().map(|proof| cited(proof, record)).collect::<Vec<_>>().join("\n");
+    let lines =
+        |proofs: &[crate::Proof]| proofs.iter().map(|proof| cited(proof, record)).collect::<Vec<_>>().join("\n");
     for (path, claim) in answer.claims() {
         all.push((path, claim.text.clone(), lines(&claim.proof)));
     }
@@ -73,7 +74,9 @@ pub fn apply(checked: &mut Checked, claims: &[(String, String, String)], judgeme
     for ((path, text, _), judgement) in claims.iter().zip(judgements) {
         let (severity, reason) = match judgement {
             Some(Judgement::Not) => (Severity::Refused, "the second reader does not find it in what is cited"),
-            Some(Judgement::MoreThan) => (Severity::Doubted, "the second reader finds only part of it in what is cited"),
+            Some(Judgement::MoreThan) => {
+                (Severity::Doubted, "the second reader finds only part of it in what is cited")
+            }
             _ => continue,
         };
         let (path, text, reason) = (path.clone(), text.clone(), reason.to_owned());

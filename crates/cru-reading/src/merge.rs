@@ -4,7 +4,8 @@ use crate::answer::{Answer, CaseKind, ReadCase, StepRange, Summary};
 
 /// The id of a case: of the session, its steps and its kind, so that a later version knows it again.
 pub fn case_id(session: &str, case: &ReadCase) -> String {
-    let ends = |range: &Option<StepRange>| range.as_ref().map(|it| format!("{}..{}", it.from, it.to)).unwrap_or_default();
+    let ends =
+        |range: &Option<StepRange>| range.as_ref().map(|it| format!("{}..{}", it.from, it.to)).unwrap_or_default();
     let hash = crate::hash(&[session, case.kind.as_str(), &ends(&case.wrong), &ends(&case.right)]);
     let kind = if case.kind == CaseKind::Unsolved { "unsolved" } else { case.kind.as_str() };
     format!("{kind}-{}", &hash[3..15])

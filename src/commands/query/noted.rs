@@ -117,12 +117,18 @@ impl Output for NotedRows {
         }
         let rows = self.rows.len();
         let more = if rows < self.matched { format!(" of {}", self.matched) } else { String::new() };
-        format!("{}\n{rows}{more} {}\n", table.render(view), plural(rows as u64, "row").split(' ').next_back().unwrap_or_default())
+        format!(
+            "{}\n{rows}{more} {}\n",
+            table.render(view),
+            plural(rows as u64, "row").split(' ').next_back().unwrap_or_default()
+        )
     }
 
     fn json(&self) -> serde_json::Result<Json> {
         let rows: Vec<Json> = self.objects().collect();
-        Ok(json!({ "schema": 1, "kind": self.kind.name(), "matched": self.matched, "total": self.matched, "rows": rows }))
+        Ok(
+            json!({ "schema": 1, "kind": self.kind.name(), "matched": self.matched, "total": self.matched, "rows": rows }),
+        )
     }
 
     fn export(&self, format: Format) -> Option<String> {

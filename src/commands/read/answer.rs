@@ -12,9 +12,8 @@ const TOLD: usize = 40;
 
 /// Reads and checks an answer. Error: why it cannot be used at all, one line each.
 pub(super) fn judge(text: &str, source: &Source) -> Result<Checked, String> {
-    let answer = answer::read(text).map_err(|errors| {
-        errors.iter().map(|error| format!("- {error}\n")).collect::<String>()
-    })?;
+    let answer =
+        answer::read(text).map_err(|errors| listed(errors.iter()))?;
     let checked = check(&answer, &source.record);
     // An answer of another session or another state of this one has nothing that could be kept.
     if checked.findings.iter().any(|finding| finding.path == "note") {
@@ -25,7 +24,12 @@ pub(super) fn judge(text: &str, source: &Source) -> Result<Checked, String> {
 
 /// What was refused, one line each.
 pub(super) fn told(checked: &Checked) -> String {
-    checked.refused().take(TOLD).map(|finding| format!("- {finding}\n")).collect()
+    listed(checked.refused().take(TOLD))
+}
+
+fn listed(lines: impl Iterator<Item = impl std::fmt::Display>) -> String {
+    let lines: Vec<String> = lines.map(|line| format!("- {line}\n")).collect();
+    lines.concat()
 }
 
 /// The answers to parts of a session as one that is checked as a whole.

@@ -82,13 +82,7 @@ fn is_filtered(args: &Args) -> bool {
 }
 
 /// The sessions that are meant, the oldest first.
-fn heads<'c>(
-    args: &Args,
-    bulk: bool,
-    catalog: &'c Catalog,
-    vault: &Vault,
-    cx: &Context<'_>,
-) -> Result<Vec<&'c Head>> {
+fn heads<'c>(args: &Args, bulk: bool, catalog: &'c Catalog, vault: &Vault, cx: &Context<'_>) -> Result<Vec<&'c Head>> {
     if !bulk {
         return if args.sessions.is_empty() {
             Ok(vec![current_or_newest(catalog, vault, cx)?])
@@ -150,7 +144,8 @@ fn one(
     let newest = shelf.of(&source.name).pop();
     let whole = Prompts::of(&source, 0, &args.only, vault)?;
     let wanted = key(&source, &whole.template(), reader, &args.only);
-    let is_read = newest.is_some_and(|old| old.head.key == wanted || (args.pending && old.head.note == source.record.note));
+    let is_read =
+        newest.is_some_and(|old| old.head.key == wanted || (args.pending && old.head.note == source.record.note));
     if is_read && !args.again {
         return Ok(ReadRow::of(session, "up to date", String::new()));
     }
@@ -167,9 +162,13 @@ fn one(
     let fixed = token::count(&first).saturating_sub(prompts.parts.first().map_or(0, |part| token::count(part)));
     let calls = prompts.parts.len() as u64 + u64::from(prompts.parts.len() > 1);
     let estimate = token::count(&first) + rest + fixed * (calls - 1);
-    let row = |fate, why: String| ReadRow { tokens: estimate, answer: ANSWER * calls, ..ReadRow::of(session, fate, why) };
+    let row =
+        |fate, why: String| ReadRow { tokens: estimate, answer: ANSWER * calls, ..ReadRow::of(session, fate, why) };
     if bulk && estimate > SESSION {
-        return Ok(row("skipped", format!("longer than {} tokens; name it to read it all the same", thousands(SESSION))));
+        return Ok(row(
+            "skipped",
+            format!("longer than {} tokens; name it to read it all the same", thousands(SESSION)),
+        ));
     }
     if *spent + estimate > args.budget {
         return Ok(row("left", format!("over the budget of {} tokens; run again to go on", thousands(args.budget))));
@@ -193,7 +192,7 @@ fn one(
     let judged = second_reader(&mut checked, agent, &source, vault, &mut tokens, cx);
     let mut head = head(&source, &prompts, reader, &args.only, &checked, Some(tokens));
     head.judge = judged;
-    let written = write::write(&checked, head, args.again, &source, vault, shelf, cx)?;
+    let written = write::write(&checked, &head, args.again, &source, vault, shelf, cx)?;
     // The next session may tell the same lessons.
     *shelf = Shelf::read(&Catalog::read(vault), vault);
     let mut row = row("read", String::new());
@@ -353,9 +352,18 @@ impl Output for BatchReport {
             };
             let mut facts = Vec::new();
             facts.extend(row.claims.map(|(kept, all)| format!("{kept} of {} hold", plural(all as u64, "claim"))));
-            facts.extend((row.tokens > 0).then(|| format!("≈ {} tokens in, {} out", thousands(row.tokens), thousands(row.answer))));
+            facts.extend(
+                (row.tokens > 0)
+                    .then(|| format!("≈ {} tokens in, {} out", thousands(row.tokens), thousands(row.answer))),
+            );
             facts.extend((!row.why.is_empty()).then(|| sanitise(&row.why).into_owned()));
-            let _ = writeln!(out, "{}  {}  {}", paint(style::ID, sanitise(&row.session)), paint(look, row.fate), facts.join(" · "));
+            let _ = writeln!(
+                out,
+                "{}  {}  {}",
+                paint(style::ID, sanitise(&row.session)),
+                paint(look, row.fate),
+                facts.join(" · ")
+            );
         }
         let mut skipped: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
         for row in self.sessions.iter().filter(|row| row.fate == "skipped") {
@@ -365,7 +373,8 @@ impl Output for BatchReport {
             let _ = writeln!(out, "{}", paint(style::DIM, format!("skipped {}: {why}", plural(count, "session"))));
         }
         let count = |fate: &str| self.sessions.iter().filter(|row| row.fate == fate).count() as u64;
-        let (done, fate) = if self.dry_run { (count("would be read"), "would be read") } else { (count("read"), "read") };
+        let (done, fate) =
+            if self.dry_run { (count("would be read"), "would be read") } else { (count("read"), "read") };
         let _ = writeln!(out, "\n{} {fate}, ≈ {} tokens", plural(done, "session"), thousands(self.sent));
         if !self.dry_run && done > 0 {
             let _ = writeln!(out, "Next: `cru read review`.");

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     for what in &args.what {
         let file = cx.absolute(std::path::Path::new(what));
-        if file.is_file() && !what.ends_with(".md") {
+        if file.is_file() && file.extension().is_none_or(|it| it != "md") {
             report.readings.push(of_file(what, &files::read(&file)?, &catalog, &vault, cx)?);
         } else {
             report.readings.push(of_note(shelf.find(what)?, &catalog, &vault, cx));
@@ -65,12 +65,7 @@ fn of_file(name: &str, bytes: &[u8], catalog: &Catalog, vault: &Vault, cx: &Cont
     })
 }
 
-fn of_note(
-    note: &crate::readings::note::ReadingNote,
-    catalog: &Catalog,
-    vault: &Vault,
-    cx: &Context<'_>,
-) -> CheckRow {
+fn of_note(note: &crate::readings::note::ReadingNote, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> CheckRow {
     let wrong = |error: String| CheckRow { name: note.path.clone(), error: Some(error), ..CheckRow::default() };
     let Some(answer) = &note.answer else {
         return wrong(format!("the data of the note cannot be read: {}", note.error.clone().unwrap_or_default()));
@@ -139,7 +134,11 @@ impl Output for CheckReport {
         }
         let bad = self.readings.iter().filter(|row| row.is_bad()).count() as u64;
         let all = plural(self.readings.len() as u64, "reading");
-        let end = if bad == 0 { paint(style::GOOD, "nothing refused") } else { paint(style::WARN, format!("{bad} with something refused")) };
+        let end = if bad == 0 {
+            paint(style::GOOD, "nothing refused")
+        } else {
+            paint(style::WARN, format!("{bad} with something refused"))
+        };
         let _ = writeln!(out, "\n{all}: {end}");
         out
     }

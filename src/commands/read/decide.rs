@@ -102,7 +102,8 @@ impl Output for DecidedReadings {
         let now = paint(look, self.status.as_str());
         let mut out = String::new();
         for it in &self.changed {
-            let change = if it.was == self.status { format!("{now} already") } else { format!("{} → {now}", it.was.as_str()) };
+            let change =
+                if it.was == self.status { format!("{now} already") } else { format!("{} → {now}", it.was.as_str()) };
             let _ = writeln!(out, "{}  {change}", paint(style::ID, sanitise(&it.path)));
         }
         out

@@ -30,8 +30,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match judge(&text, &source) {
             Ok(checked) => answers.push(checked),
             Err(why) => {
-                return Err(Error::usage(format!("the answer cannot be used; nothing was written\n{}", why.trim_end()))
-                    .with_hint(format!("correct it, or ask again with `cru read --prompt {}`", session.id())));
+                return Err(Error::usage(format!(
+                    "the answer cannot be used; nothing was written\n{}",
+                    why.trim_end()
+                ))
+                .with_hint(format!("correct it, or ask again with `cru read --prompt {}`", session.id())));
             }
         }
     }
@@ -54,7 +57,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let reader = args.reader.as_deref().unwrap_or("unknown");
     let head = head(&source, &prompts, reader, &args.only, &checked, None);
     let shelf = Shelf::read(&catalog, &vault);
-    let written = write::write(&checked, head, args.again, &source, &vault, &shelf, cx)?;
+    let written = write::write(&checked, &head, args.again, &source, &vault, &shelf, cx)?;
     Ok(Box::new(TakenReading { schema: 1, session: session.id(), written, checked }))
 }
 

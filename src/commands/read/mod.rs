@@ -33,7 +33,9 @@ pub(super) use shelf::Shelf;
 /// prompt and `--from` takes the answer. Without SESSION and without `--all`, `--since` or `--pending`: the current session,
 /// else the newest.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   cru read --prompt 2026-11-20-refresh-tokens > prompt.txt
   cru read --from answer.json 2026-11-20-refresh-tokens
@@ -42,7 +44,8 @@ Examples:
   cru read accept 2026-11-20-refresh-tokens
 
 `[agent]` of your own configuration: command = [\"claude\", \"-p\"], timeout = 300, model = \"…\" (a name for the notes), \
-judge = [\"…\"] (a second reader, better of another model).")]
+judge = [\"…\"] (a second reader, better of another model)."
+)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     #[command(subcommand)]

@@ -48,9 +48,10 @@ impl<'a> Prompts<'a> {
         let text = self.parts.get(at).map(String::as_str).unwrap_or_default();
         let found = triggers(&self.source.session);
         // Of a part only what is found in it.
-        let ids = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| {
-            word.contains('-') && self.parts.len() > 1 && text.contains(&format!("\n{word} "))
-        });
+        let ids = |line: &str| {
+            line.split(|c: char| !(c.is_alphanumeric() || c == '-'))
+                .any(|word| word.contains('-') && self.parts.len() > 1 && text.contains(&format!("\n{word} ")))
+        };
         let lines = found.iter().map(|it| it.text.as_str()).filter(|line| self.parts.len() == 1 || ids(line));
         let lines: Vec<String> = lines.take(60).map(|line| format!("- {line}")).collect();
         let triggers = if lines.is_empty() { String::new() } else { fenced(&lines.join("\n")) };
@@ -95,7 +96,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let all = prompts.parts.len();
     let at = match args.part {
         Some(part) if part == 0 || part > all => {
-            return Err(Error::usage(format!("--part {part}: the prompt has {all} part{}", if all == 1 { "" } else { "s" })));
+            return Err(Error::usage(format!(
+                "--part {part}: the prompt has {all} part{}",
+                if all == 1 { "" } else { "s" }
+            )));
         }
         Some(part) => part - 1,
         None => 0,

@@ -56,7 +56,10 @@ fn rows(shelf: &Shelf) -> Vec<ReviewRow> {
             path: it.path.clone(),
             status: it.head.status,
             rank: worth * (0.1 + doubt),
-            text: format!("{kept}/{all} claims, {}", plural(it.answer.as_ref().map_or(0, |it| it.cases.len()) as u64, "case")),
+            text: format!(
+                "{kept}/{all} claims, {}",
+                plural(it.answer.as_ref().map_or(0, |it| it.cases.len()) as u64, "case")
+            ),
             cited: Vec::new(),
             note: it.text.clone(),
         });
@@ -138,7 +141,11 @@ impl Output for ReviewList {
                 let _ = writeln!(out, "    {}", paint(style::DIM, sanitise(line)));
             }
         }
-        let _ = writeln!(out, "\n{} to review: `cru read show NAME`, `cru read accept NAME`, `cru read reject NAME`.", plural(self.rows.len() as u64, "note"));
+        let _ = writeln!(
+            out,
+            "\n{} to review: `cru read show NAME`, `cru read accept NAME`, `cru read reject NAME`.",
+            plural(self.rows.len() as u64, "note")
+        );
         out
     }
 

@@ -23,7 +23,8 @@ pub(super) struct TakenReading {
 
 /// The numbers and findings of a checked reading; the claims stand in the note.
 fn summed<S: serde::Serializer>(checked: &Checked, serializer: S) -> Result<S::Ok, S::Error> {
-    serde_json::json!({ "claims": checked.claims, "kept": checked.kept, "findings": checked.findings }).serialize(serializer)
+    serde_json::json!({ "claims": checked.claims, "kept": checked.kept, "findings": checked.findings })
+        .serialize(serializer)
 }
 
 /// The numbers and findings of a checked reading, for people.
@@ -50,9 +51,17 @@ impl Output for TakenReading {
             let _ = writeln!(out, "  {new}, {known} known");
         }
         for id in &written.contrary {
-            let _ = writeln!(out, "  {} says the contrary of a lesson of this session; decide with `cru read review`", paint(style::WARN, sanitise(id)));
+            let _ = writeln!(
+                out,
+                "  {} says the contrary of a lesson of this session; decide with `cru read review`",
+                paint(style::WARN, sanitise(id))
+            );
         }
-        let _ = writeln!(out, "\nNext: `cru read show {0}`, then `cru read accept {0}` or `reject`.", sanitise(&self.session));
+        let _ = writeln!(
+            out,
+            "\nNext: `cru read show {0}`, then `cru read accept {0}` or `reject`.",
+            sanitise(&self.session)
+        );
         out
     }
 

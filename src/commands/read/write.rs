@@ -32,14 +32,14 @@ pub(super) struct WrittenReading {
 /// version is made.
 pub(super) fn write(
     checked: &Checked,
-    head: ReadingHead,
+    head: &ReadingHead,
     again: bool,
     source: &Source,
     vault: &Vault,
     shelf: &Shelf,
     cx: &Context<'_>,
 ) -> Result<WrittenReading> {
-    let text = render(&head, source.session.title(), checked);
+    let text = render(head, source.session.title(), checked);
     let versions = shelf.of(&source.name);
     let newest = versions.last();
     let replaced = newest.filter(|it| !again && !it.changed && it.head.status == ReviewStatus::Proposed);

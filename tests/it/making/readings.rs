@@ -128,9 +128,17 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     let (code, out, err) = world.cru(&["read", "s1", "-v"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}{err}");
     let retry = world.text("prompt.2");
-    assert!(retry.contains("summary.goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"), "{retry}");
+    assert!(
+        retry.contains("summary.goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"),
+        "{retry}"
+    );
     let reading = world.text("vault/readings/s1@1.md");
-    assert!(reading.contains("reader: scripted-1") && reading.contains("claims: 9/9") && reading.contains("status: proposed"), "{reading}");
+    assert!(
+        reading.contains("reader: scripted-1")
+            && reading.contains("claims: 9/9")
+            && reading.contains("status: proposed"),
+        "{reading}"
+    );
     assert!(world.text("vault/sessions/s1.md").contains("reading: \"[[s1@1]]\""));
     // The same key is not asked twice, and the line in the note changes nothing of it.
     let (code, out, _) = world.cru(&["read", "s1"]);
@@ -174,7 +182,8 @@ fn an_agent_that_fails_writes_nothing() {
 #[test]
 fn a_second_reader_refuses() {
     let world = World::new();
-    let verdicts: Vec<Value> = (1..=9).map(|n| json!({ "claim": n, "verdict": if n == 1 { "not" } else { "carried" } })).collect();
+    let verdicts: Vec<Value> =
+        (1..=9).map(|n| json!({ "claim": n, "verdict": if n == 1 { "not" } else { "carried" } })).collect();
     let note = world.note();
     world.put("judge.json", &json!({ "verdicts": &verdicts[..8] }).to_string());
     let judge = world.path("judge.json");
@@ -182,7 +191,12 @@ fn a_second_reader_refuses() {
     let (code, out, err) = world.cru(&["read", "s1"]);
     assert_eq!(code, 0, "{out}{err}");
     let reading = world.text("vault/readings/s1@1.md");
-    assert!(reading.contains("judge: cat") && !reading.contains("## Goal") && reading.contains("the second reader does not find it"), "{reading}");
+    assert!(
+        reading.contains("judge: cat")
+            && !reading.contains("## Goal")
+            && reading.contains("the second reader does not find it"),
+        "{reading}"
+    );
 }
 
 #[test]
@@ -208,7 +222,10 @@ fn a_note_that_grew_is_read_from_there_on() {
     let prompt = world.text("prompt.1");
     assert!(prompt.contains("n-006 Write docs/valve.md") && !prompt.contains("n-001 Edit"), "{prompt}");
     let reading = world.text("vault/readings/s1@1.md");
-    assert!(reading.contains("The valve limit is documented.") && reading.contains("The valve, not the pump"), "{reading}");
+    assert!(
+        reading.contains("The valve limit is documented.") && reading.contains("The valve, not the pump"),
+        "{reading}"
+    );
 }
 
 #[test]
@@ -218,7 +235,10 @@ fn persons_decide() {
     let file = world.path("a.json").display().to_string();
     assert_eq!(world.cru(&["read", "--from", &file, "--reader", "me", "s1"]).0, 0);
     let (_, out, _) = world.cru(&["read", "review"]);
-    assert!(out.contains("reading  s1@1  9/9 claims, 1 case") && out.contains("lesson  look-at-the-valve-before-the-pump"), "{out}");
+    assert!(
+        out.contains("reading  s1@1  9/9 claims, 1 case") && out.contains("lesson  look-at-the-valve-before-the-pump"),
+        "{out}"
+    );
     let to = world.path("AGENTS.md");
     let to = to.to_str().unwrap();
     world.put("AGENTS.md", "# Agents\n\nMine.\n");
@@ -234,7 +254,10 @@ fn persons_decide() {
     let (_, out, _) = world.cru(&["query", "quirks", "-f", "csv", "--columns", "level,text"]);
     assert_eq!(out, "level,text\ntool,The tests run with cargo test.\n");
     let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);
-    assert!(out.contains("Look at the valve before the pump.") && out.contains("Nobody looked at the pump itself again."), "{out}");
+    assert!(
+        out.contains("Look at the valve before the pump.") && out.contains("Nobody looked at the pump itself again."),
+        "{out}"
+    );
     // What is rejected later is taken out.
     assert_eq!(world.cru(&["read", "reject", "s1"]).0, 0);
     assert!(apply(&["--yes"]).1.contains("0 lessons, written"));
@@ -258,7 +281,10 @@ fn what_a_person_touched_is_not_written_again() {
     let (code, out, _) = world.cru(&["read", "check"]);
     assert_eq!(code, 0, "{out}");
     // The data of a note may be spoiled by hand: that is found.
-    world.put("vault/readings/s1@2.md", &world.text("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"));
+    world.put(
+        "vault/readings/s1@2.md",
+        &world.text("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"),
+    );
     let (code, out, _) = world.cru(&["read", "check"]);
     assert_eq!(code, 1);
     assert!(out.contains("readings/s1@2.md") && out.contains("rule 4"), "{out}");

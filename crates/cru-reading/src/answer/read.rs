@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::cursor::{Fields, Problems, shown, text};
 use super::{
     AbsenceOf, Answer, AnswerError, CaseAfter, CaseCheck, CaseUse, Claim, CountOf, MAX_BYTES, MAX_LIST, MAX_PROOFS,
-    MAX_QUOTE, MAX_TEXT, MAX_TITLE, Proof, ReadCase, ReadLesson, ReadOutcome, ReadSegment, StepRange, Summary, Word as _,
-    WorkGroup,
+    MAX_QUOTE, MAX_TEXT, MAX_TITLE, Proof, ReadCase, ReadLesson, ReadOutcome, ReadSegment, StepRange, Summary,
+    Word as _, WorkGroup,
 };
 
 /// Characters of an id.
@@ -45,8 +45,7 @@ pub fn read(answer: &str) -> Result<Answer, Vec<AnswerError>> {
     }
 }
 
-const KEYS: &[&str] =
-    &["reading", "session", "note", "lang", "summary", "cases", "lessons", "workflow", "segments"];
+const KEYS: &[&str] = &["reading", "session", "note", "lang", "summary", "cases", "lessons", "workflow", "segments"];
 
 fn whole(value: &Value, problems: &mut Problems) -> Option<Answer> {
     let fields = Fields::of(value, "", KEYS, problems)?;
@@ -135,8 +134,7 @@ fn proof(value: &Value, path: &str, problems: &mut Problems) -> Option<Proof> {
         let fields = Fields::of(value, path, &["step", "status", "has"], problems)?;
         let step = id(&fields, "step", problems);
         let status = fields.word("status", problems);
-        let has =
-            fields.text("has", MAX_QUOTE, "a text of that step's call or result, 8 characters or more", problems);
+        let has = fields.text("has", MAX_QUOTE, "a text of that step's call or result, 8 characters or more", problems);
         return Some(Proof::Step { step: step?, status: status?, has: has? });
     }
     if has("said") || has("prose") {

@@ -69,7 +69,10 @@ fn errors_say_where_and_what_to_do() {
     lessons[0].proof[0]: is no proof; use {step, status, has}, {said, quote}, {prose, quote}, {count, is} or {none}
     workflow[0].steps: names no step; add ids such as n-014
     ");
-    assert_eq!(errors(&json!({ "reading": 2, "session": "s", "note": "n", "summary": {} })), "reading: schema 2 is not known; use 1");
+    assert_eq!(
+        errors(&json!({ "reading": 2, "session": "s", "note": "n", "summary": {} })),
+        "reading: schema 2 is not known; use 1"
+    );
     let none = read("I cannot do that.").unwrap_err();
     assert!(none[0].message.contains("holds no JSON object"), "{none:?}");
     assert!(read("{\"reading\": 1,}").unwrap_err()[0].message.contains("no valid JSON"));
@@ -97,12 +100,26 @@ fn control_characters_are_taken_out() {
 
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let word = prop_oneof![
-        Just("reading"), Just("summary"), Just("goal"), Just("proof"), Just("text"), Just("step"), Just("has"),
-        Just("cases"), Just("count"), Just("none"), Just("from"), Just("right"), Just("x")
+        Just("reading"),
+        Just("summary"),
+        Just("goal"),
+        Just("proof"),
+        Just("text"),
+        Just("step"),
+        Just("has"),
+        Just("cases"),
+        Just("count"),
+        Just("none"),
+        Just("from"),
+        Just("right"),
+        Just("x")
     ];
     let leaf = prop_oneof![
-        Just(json!(null)), any::<bool>().prop_map(|it| json!(it)), any::<i64>().prop_map(|it| json!(it)),
-        ".{0,20}".prop_map(|it| json!(it)), Just(json!("n-001"))
+        Just(json!(null)),
+        any::<bool>().prop_map(|it| json!(it)),
+        any::<i64>().prop_map(|it| json!(it)),
+        ".{0,20}".prop_map(|it| json!(it)),
+        Just(json!("n-001"))
     ];
     leaf.prop_recursive(5, 60, 6, move |inner| {
         prop_oneof![

@@ -74,10 +74,8 @@ fn shape(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>
                 refuse("a demonstration has no `wrong` and no `failure`");
             }
         }
-        CaseKind::Unsolved => {
-            if right.is_some() || case.check.is_some() {
-                refuse("an unsolved case has no `right` and no `check`");
-            }
+        CaseKind::Unsolved if right.is_some() || case.check.is_some() => {
+            refuse("an unsolved case has no `right` and no `check`");
         }
         CaseKind::Correction | CaseKind::Puzzle | CaseKind::Preference if right.is_none() => {
             refuse("without `right` the case is `unsolved`");
@@ -146,18 +144,16 @@ fn said<'r>(case: &ReadCase, from: usize, to: usize, record: &'r Record) -> Opti
 }
 
 /// Wrong, then the person's words, then right.
-fn order(
-    case: &ReadCase,
-    wrong: Option<&[StepFact]>,
-    right: Option<&[StepFact]>,
-    record: &Record,
-) -> Option<Refusal> {
+fn order(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>, record: &Record) -> Option<Refusal> {
     let end = wrong.and_then(|steps| steps.last());
     let start = right.and_then(|steps| steps.first());
     if let (Some(end), Some(start)) = (end, start)
         && start.at <= end.at
     {
-        return Some(Refusal::of(Rule::Order, format!("`right` begins at {}, not after `wrong`, which ends at {}", start.id, end.id)));
+        return Some(Refusal::of(
+            Rule::Order,
+            format!("`right` begins at {}, not after `wrong`, which ends at {}", start.id, end.id),
+        ));
     }
     let end = end?;
     if !matches!(case.kind, CaseKind::Correction | CaseKind::Preference) {
@@ -194,7 +190,11 @@ fn check_step(
     } else if let Err(refusal) = status_holds(step, ProofStatus::Ok) {
         all.push(refusal);
     } else if !step.passed() {
-        let why = if step.hidden { "a pipe hides its status, and its output does not say" } else { "the record does not say" };
+        let why = if step.hidden {
+            "a pipe hides its status, and its output does not say"
+        } else {
+            "the record does not say"
+        };
         all.push(Refusal::of(Rule::Order, format!("whether {} passed is not known: {why}", step.id)));
     }
     if let Some(first) = right.and_then(|right| right.first())
@@ -220,9 +220,11 @@ fn check_step(
             Some(failed) => Some(failed),
         },
         None if case.kind == CaseKind::Puzzle => {
-            let same = wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && it.key.is_some() && it.key == step.key));
+            let same =
+                wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && it.key.is_some() && it.key == step.key));
             if same.is_none() {
-                let reason = format!("{} repeats no failed step of `wrong`; name the failed step in `same_as`", step.id);
+                let reason =
+                    format!("{} repeats no failed step of `wrong`; name the failed step in `same_as`", step.id);
                 all.push(Refusal::of(Rule::Order, reason));
             }
             None
@@ -234,7 +236,10 @@ fn check_step(
             all.push(Refusal::of(Rule::Order, format!("{} did not fail before {}", failed.id, step.id)));
         } else if failed.key.is_some() && step.key.is_some() && failed.key != step.key {
             let (a, b) = (failed.key.as_deref().unwrap_or_default(), step.key.as_deref().unwrap_or_default());
-            all.push(Refusal::of(Rule::Order, format!("{} is another command than {}: `{b}`, not `{a}`", step.id, failed.id)));
+            all.push(Refusal::of(
+                Rule::Order,
+                format!("{} is another command than {}: `{b}`, not `{a}`", step.id, failed.id),
+            ));
         }
     }
     all
@@ -254,15 +259,13 @@ fn after(case: &ReadCase, record: &Record) -> Option<Refusal> {
     } else if after.verdict != AfterVerdict::None {
         return Some(Refusal::of(Rule::Id, "`after` names no words; give `said`, or the verdict none"));
     }
-    (after.verdict == AfterVerdict::Complains)
-        .then(|| Refusal::of(Rule::After, "the person's next words complain"))
+    (after.verdict == AfterVerdict::Complains).then(|| Refusal::of(Rule::After, "the person's next words complain"))
 }
 
 /// A pair is trained on without the correcting words: `right` may not use what they alone told. Numbers that `expected` tells
 /// must come of the same side.
 fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
-    let (Ok(Some(wrong)), Ok(Some(right))) =
-        (steps(case.wrong.as_ref(), record), steps(case.right.as_ref(), record))
+    let (Ok(Some(wrong)), Ok(Some(right))) = (steps(case.wrong.as_ref(), record), steps(case.right.as_ref(), record))
     else {
         return Some(Refusal::of(Rule::Pair, "a pair needs `wrong` and `right`"));
     };
@@ -270,19 +273,29 @@ fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
     if let Some(said) = said(case, end, start, record) {
         let named = Named::of(&said.words);
         let told: HashSet<&str> = named.names.iter().chain(&named.small).map(String::as_str).collect();
-        let before = record.steps.iter().filter(|step| step.at <= end).flat_map(|step| [step.call.as_str(), step.result.as_str()]);
+        let before = record
+            .steps
+            .iter()
+            .filter(|step| step.at <= end)
+            .flat_map(|step| [step.call.as_str(), step.result.as_str()]);
         let before = before.chain(record.said.iter().filter(|it| it.at < end).map(|it| it.words.as_str()));
         let known = found(&told, before);
         let news: HashSet<&str> = told.difference(&known).copied().collect();
         let mut used: Vec<&str> = found(&news, right.iter().map(|step| step.call.as_str())).into_iter().collect();
         used.sort_unstable();
         if let Some(name) = used.first() {
-            let reason = format!("`right` uses `{name}`, which only {} told: a row without those words cannot know it", said.id);
+            let reason =
+                format!("`right` uses `{name}`, which only {} told: a row without those words cannot know it", said.id);
             return Some(Refusal::of(Rule::Pair, reason));
         }
     }
     let numbers = Named::of(&case.expected.as_ref()?.text);
-    let numbers: HashSet<&str> = numbers.names.iter().filter(|it| it.bytes().all(|b| b.is_ascii_digit() || b == b'.')).map(String::as_str).collect();
+    let numbers: HashSet<&str> = numbers
+        .names
+        .iter()
+        .filter(|it| it.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+        .map(String::as_str)
+        .collect();
     let in_wrong = found(&numbers, wrong.iter().map(|step| step.result.as_str()));
     let in_right = found(&numbers, right.iter().map(|step| step.result.as_str()));
     let other = in_wrong.difference(&in_right).min()?;

@@ -72,10 +72,14 @@ pub(super) fn names_of(path: &str, text: &str, claim: &str, names: &Names<'_>, f
 fn small_numbers(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut Findings<'_>) {
     let Some(named) = names.named.get(claim.text.as_str()).filter(|named| !named.small.is_empty()) else { return };
     let record = findings.record;
-    let counts: Vec<String> = claim.proof.iter().filter_map(|proof| match proof {
-        Proof::Count { is, .. } => Some(is.to_string()),
-        _ => None,
-    }).collect();
+    let counts: Vec<String> = claim
+        .proof
+        .iter()
+        .filter_map(|proof| match proof {
+            Proof::Count { is, .. } => Some(is.to_string()),
+            _ => None,
+        })
+        .collect();
     let cited: Vec<&str> = claim.proof.iter().flat_map(|proof| cited_texts(proof, record)).collect();
     let small: HashSet<&str> = named.small.iter().map(String::as_str).collect();
     let there = found(&small, cited.into_iter());

@@ -262,9 +262,7 @@ pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     }
     keep(&mut left.lessons, |at| !refused(&format!("lessons[{at}]")));
     keep(&mut left.workflow, |at| !refused(&format!("workflow[{at}]")));
-    keep(&mut left.segments, |at| {
-        !refused(&format!("segments[{at}]")) && !refused(&format!("segments[{at}].summary"))
-    });
+    keep(&mut left.segments, |at| !refused(&format!("segments[{at}]")) && !refused(&format!("segments[{at}].summary")));
     left
 }
 
@@ -280,7 +278,9 @@ pub(crate) fn keep<T>(items: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
 /// The texts that the proofs of a claim cite, for a second reader: the block and its own text.
 pub(crate) fn cited(proof: &Proof, record: &Record) -> String {
     match proof {
-        Proof::Count { count, is } => format!("counted by the program: {is} × {}", serde_json::to_string(count).unwrap_or_default()),
+        Proof::Count { count, is } => {
+            format!("counted by the program: {is} × {}", serde_json::to_string(count).unwrap_or_default())
+        }
         Proof::Absent { none } => format!("checked by the program: no call holds `{}`", none.text),
         _ => {
             let id = proof.block().unwrap_or_default();

@@ -50,7 +50,8 @@ fn long_enough(text: &str, what: &str) -> Result<String, Refusal> {
 }
 
 fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -> String {
-    let where_else = elsewhere.map(|id| format!("; it stands in {id}")).or(other_speaker.map(|text| format!("; {text}")));
+    let where_else =
+        elsewhere.map(|id| format!("; it stands in {id}")).or(other_speaker.map(|text| format!("; {text}")));
     format!("{id} does not hold these words verbatim{}", where_else.unwrap_or_default())
 }
 
@@ -87,11 +88,7 @@ pub(super) fn status_holds(step: &StepFact, said: ProofStatus) -> Result<(), Ref
 }
 
 /// The steps of a range, both ends included.
-pub(super) fn range<'r>(
-    record: &'r Record,
-    from: Option<&str>,
-    to: Option<&str>,
-) -> Result<&'r [StepFact], Refusal> {
+pub(super) fn range<'r>(record: &'r Record, from: Option<&str>, to: Option<&str>) -> Result<&'r [StepFact], Refusal> {
     let place = |id: &str| record.step_index(id).ok_or_else(|| no_block(id, "a step", record));
     let start = from.map_or(Ok(0), place)?;
     let end = to.map_or(Ok(record.steps.len()), |id| place(id).map(|at| at + 1))?;
@@ -126,7 +123,10 @@ fn check_absence(none: &AbsenceOf, record: &Record) -> Result<(), Refusal> {
         return Err(Refusal::of(Rule::Count, "`match` is too short: use 3 characters or more".to_owned()));
     }
     if record.is_brief {
-        return Err(Refusal::of(Rule::Count, "the note is brief: steps that only looked are left out of it".to_owned()));
+        return Err(Refusal::of(
+            Rule::Count,
+            "the note is brief: steps that only looked are left out of it".to_owned(),
+        ));
     }
     match steps.iter().find(|step| step.call.to_lowercase().contains(&text)) {
         Some(step) => Err(Refusal::of(Rule::Count, format!("{} is one: {} {}", step.id, step.tool, step.args))),

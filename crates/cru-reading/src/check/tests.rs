@@ -167,7 +167,11 @@ fn what_the_checks_catch() {
     let mut counts: Vec<(usize, usize)> = vec![(0, 0); table.len()];
     for record in &records {
         for claim in good_claims(record) {
-            assert!(passes(record, claim.clone()), "{claim:?}: {:?}", check(&of_claims(record, vec![claim.clone()]), record).findings);
+            assert!(
+                passes(record, claim.clone()),
+                "{claim:?}: {:?}",
+                check(&of_claims(record, vec![claim.clone()]), record).findings
+            );
             good += 1;
             for ((_, spoil, _), (caught, all)) in table.iter().zip(&mut counts) {
                 if let Some(claim) = spoil(record, &claim) {
@@ -242,14 +246,18 @@ fn a_good_case_passes() {
     assert_eq!((checked.claims, checked.kept, checked.answer.cases.len()), (3, 3, 1));
 }
 
+/// What is spoiled, the rules that say so, and how.
+type RuleRow<'a> = (&'a str, &'a [u8], &'a dyn Fn(&mut serde_json::Value));
+
 #[test]
 fn every_rule_has_a_row() {
-    let rows: &[(&str, &[u8], &dyn Fn(&mut serde_json::Value))] = &[
+    let rows: &[RuleRow<'_>] = &[
         ("another record", &[1], &|it| it["note"] = json!("b3:0")),
         ("another session", &[1], &|it| it["session"] = json!("t")),
         ("no such step", &[2], &|it| it["cases"][0]["right"]["to"] = json!("n-099")),
         ("a step that was refused is no failure", &[3], &|it| {
-            it["cases"][0]["failure"]["proof"][0] = json!({ "step": "n-008", "status": "failed", "has": "leave it alone" });
+            it["cases"][0]["failure"]["proof"][0] =
+                json!({ "step": "n-008", "status": "failed", "has": "leave it alone" });
         }),
         ("text of another step", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("for the valve")),
         ("a text that is too short", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("test")),
@@ -257,9 +265,15 @@ fn every_rule_has_a_row() {
             it["cases"][0]["context"]["proof"][0]["quote"] = json!("o tests should be deleted");
         }),
         ("words of the agent", &[5], &|it| it["cases"][0]["context"]["proof"][0]["quote"] = json!("the valve it is")),
-        ("a name that is nowhere", &[6], &|it| it["cases"][0]["failure"]["text"] = json!("The test in src/pipe.rs failed.")),
-        ("a small number that is not cited", &[6], &|it| it["cases"][0]["failure"]["text"] = json!("The 7 of the test failed.")),
-        ("a number of edits", &[7], &|it| it["cases"][0]["failure"]["text"] = json!("Two edits before the test failed.")),
+        ("a name that is nowhere", &[6], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("The test in src/pipe.rs failed.");
+        }),
+        ("a small number that is not cited", &[6], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("The 7 of the test failed.");
+        }),
+        ("a number of edits", &[7], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("Two edits before the test failed.");
+        }),
         ("a wrong count", &[7], &|it| {
             it["cases"][0]["failure"]["proof"][0] = json!({ "count": { "tool": "Edit", "to": "n-003" }, "is": 2 });
         }),
@@ -282,8 +296,12 @@ fn every_rule_has_a_row() {
         ("gaps", &[9], &|it| it["cases"][0]["right"]["whole"] = json!(false)),
         ("an answer out of the person's words", &[10], &|it| it["cases"][0]["for"] = json!(["pair"])),
         ("a look is never wrong", &[11], &|it| it["cases"][0]["wrong"] = json!({ "from": "n-001", "to": "n-001" })),
-        ("the person complains", &[12], &|it| it["cases"][0]["after"] = json!({ "said": "u-03", "verdict": "complains" })),
-        ("a secret", &[13], &|it| it["cases"][0]["title"] = json!(format!("key {}{}", "ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"))),
+        ("the person complains", &[12], &|it| {
+            it["cases"][0]["after"] = json!({ "said": "u-03", "verdict": "complains" });
+        }),
+        ("a secret", &[13], &|it| {
+            it["cases"][0]["title"] = json!(format!("key {}{}", "ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"));
+        }),
         ("no check is switched off", &[14], &|it| it["cases"][0]["right"]["to"] = json!("n-007")),
         ("no word of what is cited", &[15], &|it| it["cases"][0]["failure"]["text"] = json!("Marmalade everywhere.")),
         ("two cases of one range", &[16], &|it| {
@@ -308,7 +326,10 @@ fn a_refused_part_takes_its_case_along_and_nothing_else() {
     });
     assert_eq!((checked.answer.cases.len(), checked.answer.lessons.len()), (0, 1));
     let told: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text"]);
+    assert_eq!(
+        told,
+        ["cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text"]
+    );
     let pair = case(|it| it["cases"][0]["for"] = json!(["pair", "eval"]));
     assert_eq!(pair.answer.cases[0].uses, [answer::CaseUse::Eval], "only that use is refused");
     assert_eq!(pair.findings[0].rule, Rule::Pair);

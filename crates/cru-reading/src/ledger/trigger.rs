@@ -38,7 +38,10 @@ pub fn triggers(session: &Session) -> Vec<Trigger> {
                 found.push(Trigger { kind: "correction", text: format!("words {words} bring back a failure{behind}") });
             }
             Some(Taken::Stopped) => {
-                found.push(Trigger { kind: "correction", text: format!("a person stopped the agent before {words}{behind}") });
+                found.push(Trigger {
+                    kind: "correction",
+                    text: format!("a person stopped the agent before {words}{behind}"),
+                });
             }
             Some(taken) if before.is_some_and(|turn| turn.steps().any(|(_, step)| writes(step))) => {
                 let how = if taken == Taken::Accepts { "accept" } else { "follow" };

@@ -164,7 +164,10 @@ impl LessonNote {
         let owned = |key: &str| values.string(key).map(str::to_owned);
         let lines = |kinds: &[&str]| -> Vec<String> {
             let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
-            lines.filter(|line| kinds.iter().any(|kind| line.starts_with(kind))).map(|line| line.trim_end().to_owned()).collect()
+            lines
+                .filter(|line| kinds.iter().any(|kind| line.starts_with(kind)))
+                .map(|line| line.trim_end().to_owned())
+                .collect()
         };
         let heading = text.lines().find_map(|line| line.strip_prefix("# ")).map(uninline);
         let link = |link: &str| link.trim().trim_start_matches("[[").trim_end_matches("]]").to_owned();
@@ -184,7 +187,10 @@ impl LessonNote {
             learned: owned("learned"),
             sessions: values.strings("sessions").into_iter().map(link).collect(),
             evidence: lines(&["Evidence:", "Against:"]),
-            contradicts: lines(&["Contradicts:"]).iter().filter_map(|line| Some(link(line.split_once(':')?.1))).collect(),
+            contradicts: lines(&["Contradicts:"])
+                .iter()
+                .filter_map(|line| Some(link(line.split_once(':')?.1)))
+                .collect(),
         };
         Some(Self {
             path: path.to_owned(),

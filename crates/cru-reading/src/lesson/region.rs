@@ -34,7 +34,8 @@ pub fn region(lessons: &[&Lesson]) -> Region {
         lines.push("Lessons of earlier sessions:\n".to_owned());
     }
     for lesson in &accepted[..fit] {
-        let place = lesson.place.as_deref().filter(|place| !place.is_empty()).map(|place| format!(" ({})", code(place)));
+        let place =
+            lesson.place.as_deref().filter(|place| !place.is_empty()).map(|place| format!(" ({})", code(place)));
         let level = match lesson.level {
             LessonLevel::Project | LessonLevel::Task | LessonLevel::User => String::new(),
             other => format!("[{}] ", other.as_str()),
@@ -53,7 +54,13 @@ impl Region {
             if self.text.is_empty() {
                 return Ok(Patch::default());
             }
-            let blank = if text.is_empty() || text.ends_with("\n\n") { "" } else if text.ends_with('\n') { "\n" } else { "\n\n" };
+            let blank = if text.is_empty() || text.ends_with("\n\n") {
+                ""
+            } else if text.ends_with('\n') {
+                "\n"
+            } else {
+                "\n\n"
+            };
             let added = format!("{blank}{begin}\n\n{}\n\n<!-- cru:end -->\n", self.text);
             return Ok(Patch::insert(text.len(), added));
         }
@@ -89,7 +96,8 @@ mod tests {
             let patch = region(&lessons).patch(text).unwrap();
             String::from_utf8(patch.apply(text.as_bytes())).unwrap()
         };
-        let mut two = [lesson("Use pnpm.", ReviewStatus::Accepted), lesson("Ask <first>.\n# x", ReviewStatus::Proposed)];
+        let mut two =
+            [lesson("Use pnpm.", ReviewStatus::Accepted), lesson("Ask <first>.\n# x", ReviewStatus::Proposed)];
         let first = apply(&two, "# Agents\n\nMine.\n");
         assert_eq!(
             first,
@@ -99,7 +107,9 @@ mod tests {
         two[1].status = ReviewStatus::Accepted;
         let more = apply(&two, &first.replace("Mine.", "Ours."));
         assert!(more.contains("Ours.") && more.contains("- Ask \\<first>. # x\n"), "{more}");
-        two.iter_mut().for_each(|it| it.status = ReviewStatus::Rejected);
+        for it in &mut two {
+            it.status = ReviewStatus::Rejected;
+        }
         assert_eq!(apply(&two, &first), "# Agents\n\nMine.\n\n<!-- cru:begin lessons -->\n<!-- cru:end -->\n");
         assert_eq!(apply(&two, "# Agents\n"), "# Agents\n");
         let many: Vec<Lesson> = (0..50).map(|n| lesson(&format!("Lesson {n}"), ReviewStatus::Accepted)).collect();

@@ -29,7 +29,9 @@ static NEGATIONS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// A text in lower case, without punctuation at the edges of words.
 pub(super) fn normal(text: &str) -> String {
     let text = alike(text).to_lowercase();
-    let words = text.split(' ').map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '`' && c != '-' && c != '/'));
+    let words = text
+        .split(' ')
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '`' && c != '-' && c != '/'));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

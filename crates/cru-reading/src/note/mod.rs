@@ -3,8 +3,8 @@
 //! Nothing that a reader said stands unescaped: it opens no structure, is no link, no tag, no comment and no HTML. `rendered`
 //! is the hash of the file as it was written, without `status`, so that every other change is known as a person's.
 
-mod render;
 mod read;
+mod render;
 #[cfg(test)]
 mod tests;
 
@@ -44,7 +44,9 @@ impl ReviewStatus {
 
     /// The status of that name.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Proposed, Self::Accepted, Self::Rejected].into_iter().find(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
+        [Self::Proposed, Self::Accepted, Self::Rejected]
+            .into_iter()
+            .find(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
     }
 }
 

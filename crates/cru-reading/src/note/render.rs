@@ -108,7 +108,8 @@ fn case_of(out: &mut String, case: &ReadCase, answer: &Answer, name: &str) {
     facts.extend(case.planned.then(|| "planned".to_owned()));
     facts.extend((!case.about_agent).then(|| "not about the agent".to_owned()));
     let _ = writeln!(out, "`{}` {}\n", crate::merge::case_id(&answer.session, case), facts.join(" · "));
-    let claims = [("Context", Some(&case.context)), ("Failure", case.failure.as_ref()), ("Expected", case.expected.as_ref())];
+    let claims =
+        [("Context", Some(&case.context)), ("Failure", case.failure.as_ref()), ("Expected", case.expected.as_ref())];
     for (title, claim) in claims.into_iter().filter_map(|(title, claim)| Some((title, claim?))) {
         let _ = writeln!(out, "- {title}: {}", inline(&claim.text));
         proofs(out, &claim.proof, name);
@@ -119,7 +120,8 @@ fn case_of(out: &mut String, case: &ReadCase, answer: &Answer, name: &str) {
         }
     }
     if let Some(check) = &case.check {
-        let same = check.same_as.as_deref().map(|id| format!(", which failed in {}", link(name, id))).unwrap_or_default();
+        let same =
+            check.same_as.as_deref().map(|id| format!(", which failed in {}", link(name, id))).unwrap_or_default();
         let _ = writeln!(out, "- Check: {}{same}", link(name, &check.step));
     }
     if let Some((after, said)) = case.after.as_ref().and_then(|after| Some((after, after.said.as_deref()?))) {
@@ -168,7 +170,8 @@ pub(crate) fn evidence(proof: &Proof, name: &str) -> String {
         Proof::Said { said, .. } => format!("{} person: {quote}", link(name, said)),
         Proof::Prose { prose, .. } => format!("{} agent: {quote}", link(name, prose)),
         Proof::Count { count, is } => {
-            let what: Vec<String> = [&count.tool, &count.file, &count.text].into_iter().flatten().map(|it| inline(it)).collect();
+            let what: Vec<String> =
+                [&count.tool, &count.file, &count.text].into_iter().flatten().map(|it| inline(it)).collect();
             format!("counted: {is} × {}, {}", what.join(", "), range(&count.from, &count.to))
         }
         Proof::Absent { none } => {
@@ -195,7 +198,10 @@ fn link(name: &str, block: &str) -> String {
 
 /// An id as it may stand in code and links: nothing in it can end either.
 fn id(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '[' | ']')).take(60).collect::<String>()
+    text.chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '[' | ']'))
+        .take(60)
+        .collect::<String>()
 }
 
 fn longest_run(text: &str) -> usize {

@@ -64,6 +64,7 @@ fn texts(value: &Value, out: &mut String) {
 
 /// A step.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a step")]
 pub struct StepFact {
     /// Block id without `^`.
     pub id: String,
@@ -317,13 +318,16 @@ impl StepFact {
             call.push('\n');
             call.push_str(input);
         }
-        let mut shortcut = action.commands.iter().map(|command| action.text(command)).find(|text| switches_check_off(text));
+        let mut shortcut =
+            action.commands.iter().map(|command| action.text(command)).find(|text| switches_check_off(text));
         if let Some(full) = full {
             call.push('\n');
             call.push_str(&full.call);
             result.push('\n');
             result.push_str(&full.result);
-            shortcut = shortcut.or_else(|| full.added.iter().map(String::as_str).find(|line| switches_check_off(line) || silences_check(line)));
+            shortcut = shortcut.or_else(|| {
+                full.added.iter().map(String::as_str).find(|line| switches_check_off(line) || silences_check(line))
+            });
         }
         let shortcut = shortcut.map(|text| cru_base::text::truncate(&cru_base::text::one_line(text), 80).into_owned());
         let output = full.map(|full| full.result.as_str()).or(step.result.as_deref()).unwrap_or_default();
@@ -395,10 +399,10 @@ impl StepFact {
     /// Whether it names a file, by its path or its end.
     pub fn names_file(&self, file: &str) -> bool {
         let file = file.trim_start_matches("./");
-        let ends = |path: &str| {
-            path.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        };
-        self.files.iter().any(|path| ends(path)) || self.args.split_whitespace().any(|word| ends(word.trim_matches(['"', '\''])))
+        let ends =
+            |path: &str| path.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+        self.files.iter().any(|path| ends(path))
+            || self.args.split_whitespace().any(|word| ends(word.trim_matches(['"', '\''])))
     }
 }
 
