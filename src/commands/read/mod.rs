@@ -92,9 +92,9 @@ pub struct Args {
 pub(super) enum ReadCommand {
     Check(check::Args),
     Show(show::Args),
-    /// Accept readings, cases or lessons: they are right
+    /// Accept readings or lessons: they are right
     ///
-    /// Lessons and cases of an accepted reading that nobody has decided about are accepted with it.
+    /// Lessons that the reading alone tells and nobody has decided about are accepted with it.
     Accept(decide::Args),
     /// Reject readings or lessons: they are used nowhere
     Reject(decide::Args),

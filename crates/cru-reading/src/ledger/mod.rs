@@ -90,22 +90,23 @@ impl Ledger {
     pub fn parts(&self, from: usize, most: u64, tokens: &dyn Fn(&str) -> u64) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         let (mut part, mut size) = (String::new(), 0);
-        let mut push = |text: &str, part: &mut String, size: &mut u64| {
-            let cost = tokens(text);
-            if *size + cost > most && !part.is_empty() {
-                parts.push(std::mem::take(part));
-                *size = 0;
-            }
-            part.push_str(text);
-            *size += cost;
-        };
         for phase in self.phases.iter().skip(from) {
-            if tokens(&phase.text) <= most {
-                push(&phase.text, &mut part, &mut size);
-            } else {
-                for line in phase.text.split_inclusive('\n') {
-                    push(line, &mut part, &mut size);
+            let fits = tokens(&phase.text) <= most;
+            let pieces: Vec<&str> =
+                if fits { vec![phase.text.as_str()] } else { phase.text.split_inclusive('\n').collect() };
+            let heading = phase.text.split_inclusive('\n').next().unwrap_or_default();
+            for (at, piece) in pieces.into_iter().enumerate() {
+                let cost = tokens(piece);
+                if size + cost > most && !part.is_empty() {
+                    parts.push(std::mem::take(&mut part));
+                    size = 0;
+                    if at > 0 {
+                        // Words of the agent are cited by their phase: it is named again.
+                        part.push_str(heading);
+                    }
                 }
+                part.push_str(piece);
+                size += cost;
             }
         }
         if !part.is_empty() {
@@ -265,4 +266,32 @@ fn output_of(step: &Step, full: &FullText) -> String {
         let _ = writeln!(out, "    > {line}");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cru_note::Note;
+
+    #[test]
+    fn parts_hold_everything_and_name_their_phase() {
+        let words = "word ".repeat(40);
+        let lines: String = (1..60).map(|n| format!("- `Bash make {n}` → {words} ^n-{n:03}\n")).collect();
+        let text = format!(
+            "---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n{lines}\n## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n- `Read x` → ok ^n-099\n"
+        );
+        let session = cru_session::read::session(&Note::parse(text)).0;
+        let ledger = Ledger::of(&session, false, &HashMap::new());
+        let count = |text: &str| text.len() as u64;
+        let parts = ledger.parts(0, 4_000, &count);
+        assert!(parts.len() > 2);
+        assert!(parts.iter().all(|part| part.starts_with("## p-01 One") && part.len() < 4_200));
+        for n in 1..60 {
+            assert_eq!(parts.iter().filter(|part| part.contains(&format!("n-{n:03} Bash"))).count(), 1);
+        }
+        assert_eq!(ledger.parts(0, 1_000_000, &count).len(), 1);
+        assert_eq!(ledger.parts(1, 1_000_000, &count), [ledger.phases[1].text.clone()]);
+        assert_eq!(ledger.parts(9, 10, &count), Vec::<String>::new());
+        assert_ne!(ledger.note(), ledger.hash_before(1));
+    }
 }
