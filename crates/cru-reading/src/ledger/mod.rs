@@ -276,7 +276,8 @@ mod tests {
     #[test]
     fn parts_hold_everything_and_name_their_phase() {
         let words = "word ".repeat(40);
-        let lines: String = (1..60).map(|n| format!("- `Bash make {n}` → {words} ^n-{n:03}\n")).collect();
+        let lines: Vec<String> = (1..60).map(|n| format!("- `Bash make {n}` → {words} ^n-{n:03}\n")).collect();
+        let lines = lines.concat();
         let text = format!(
             "---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n{lines}\n## Two @a #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n- `Read x` → ok ^n-099\n"
         );
