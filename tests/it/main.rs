@@ -42,6 +42,7 @@ mod making {
     pub(crate) mod cases;
     pub(crate) mod flow_key;
     pub(crate) mod learn;
+    pub(crate) mod readings;
     pub(crate) mod secrets;
     pub(crate) mod verdicts;
     pub(crate) mod workflows;
