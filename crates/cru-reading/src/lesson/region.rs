@@ -64,7 +64,7 @@ impl Region {
             let added = format!("{blank}{begin}\n\n{}\n\n<!-- cru:end -->\n", self.text);
             return Ok(Patch::insert(text.len(), added));
         }
-        replace_region(&note, NAME, &self.text)
+        replace_region(&note, NAME, "", &self.text, "")
     }
 }
 
