@@ -8,6 +8,7 @@ pub mod codify;
 pub mod conform;
 mod convert;
 pub mod dialect;
+pub mod evidence;
 pub mod export;
 pub mod flow;
 #[cfg(test)]
@@ -25,8 +26,9 @@ mod tests;
 mod text;
 pub mod validate;
 
-pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, profile};
+pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, codify_with, profile};
 pub use dialect::Dialect;
+pub use evidence::{Evidence, FileChange};
 pub use mine::{Mining, mine};
 pub use model::*;
 pub use parse::parse;

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::Args;
+use super::{Args, evidence};
 use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::{Context, reading};
 use crate::session::{Session, read};
+use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 use crate::workflow::mine::{Fate, OPTIONAL, Source};
-use crate::workflow::{self, Dialect, Mining, Options, Workflow};
+use crate::workflow::{self, Dialect, Evidence, Mining, Options, Workflow};
 
 /// What the sessions give by themselves.
 pub(super) struct Extract {
@@ -57,7 +58,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let options = Options { versions: args.agent_versions };
     let (workflow, remarks, mining) = match notes.as_slice() {
         [(_, _, session)] => {
-            let (workflow, remarks) = workflow::codify(session, &options);
+            let evidence = of_transcript(session, vault.as_ref(), cx);
+            let (workflow, remarks) = workflow::codify_with(session, &options, &evidence);
             check_repeatable(&remarks)?;
             (workflow, remarks, None)
         }
@@ -101,11 +103,17 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
         (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
     };
     let session = read::content_of(bytes);
-    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions });
+    let evidence = of_transcript(&session, vault.as_ref(), cx);
+    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions }, &evidence);
     for (_, remarks) in &jobs {
         check_repeatable(remarks)?;
     }
     Ok(jobs)
+}
+
+/// What the transcript of a session says beyond its note; nothing outside a vault.
+fn of_transcript(session: &Session, vault: Option<&Vault>, cx: &Context<'_>) -> Evidence {
+    vault.map_or_else(Evidence::default, |vault| evidence::evidence(session, &Transcripts::of(vault, cx.env)))
 }
 
 /// Error where there is nothing to repeat.

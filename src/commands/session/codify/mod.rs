@@ -1,5 +1,6 @@
 //! `cru session codify`.
 
+mod evidence;
 mod extract;
 mod interactive;
 mod made;

@@ -14,28 +14,34 @@ const MOST_LINES: usize = 200;
 
 /// The change of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FileDiff {
+pub(in crate::commands) struct FileDiff {
     /// The file; empty where the call names none.
-    pub(super) path: String,
+    pub(in crate::commands) path: String,
     /// Its lines with their marks: `+`, `-`, or a blank.
-    pub(super) lines: Vec<(char, String)>,
+    pub(in crate::commands) lines: Vec<(char, String)>,
     /// Lines that are not here.
-    pub(super) more: usize,
+    pub(in crate::commands) more: usize,
 }
 
 /// The changes of a session's steps, by their ids. Without a transcript, those that the note itself has.
 pub(super) fn diffs(session: &Session, transcripts: &Transcripts) -> HashMap<String, Vec<FileDiff>> {
-    let edits: Vec<&Step> = session.steps().map(|(_, step)| step).filter(|step| is_edit(step)).collect();
-    if edits.is_empty() {
+    if !session.steps().any(|(_, step)| is_edit(step)) {
         return HashMap::new();
     }
-    let whole = transcripts.steps(session);
+    diffs_of(session, &transcripts.steps(session))
+}
+
+/// The changes of a session's steps where its transcript is read already.
+pub(in crate::commands) fn diffs_of(
+    session: &Session,
+    whole: &HashMap<String, Whole>,
+) -> HashMap<String, Vec<FileDiff>> {
     let of = |step: &Step| {
         let id = step.id.clone()?;
         let diffs = of_step(step, whole.get(&id));
         (!diffs.is_empty()).then_some((id, diffs))
     };
-    edits.into_iter().filter_map(of).collect()
+    session.steps().map(|(_, step)| step).filter(|step| is_edit(step)).filter_map(of).collect()
 }
 
 fn is_edit(step: &Step) -> bool {
