@@ -1,9 +1,11 @@
 //! The work of a chapter cut into the steps that it took: by the sections of a plan, by the tasks that the agent began,
 //! else round by round and in each by what was done: looked around, changed, checked, handed over.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::call::{Call, CallKind};
+use foldhash::HashSet;
+
+use super::call::{Call, CallKind, Ended};
 use super::unit::Entry;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
@@ -56,16 +58,14 @@ struct Key {
     part: Option<usize>,
 }
 
-impl Key {
-    /// Whatever the round.
-    const fn named(self) -> Self {
-        Self { round: 0, ..self }
-    }
-}
-
 /// The groups of a chapter, each a stretch of it: their entries one after another are those of the chapter, in the order
-/// of the session. `plan` has the sections of a plan for this work.
-pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
+/// of the session. `plan` has the sections of a plan for this work, `done`
+/// those after which a group is called already: what is done again for one, after other work, mends or adds.
+pub(super) fn groups<'a>(
+    entries: Vec<Entry<'a>>,
+    plan: &[Section],
+    done: &mut HashSet<String>,
+) -> Vec<ActivityGroup<'a>> {
     let keys = match by_task(&entries) {
         Some(keys) => keys,
         None => by_activity(&entries, plan),
@@ -74,12 +74,10 @@ pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<Activ
     let keys = spread(&entries, keys);
     let mut groups: Vec<ActivityGroup<'a>> = Vec::new();
     let mut last: Option<Key> = None;
-    // What is done again for a section of a plan, after other work, is another thing: it mends or adds.
-    let mut named: HashSet<Key> = HashSet::new();
     for (entry, key) in entries.into_iter().zip(keys) {
         if last != Some(key) {
-            let again = key.activity != Activity::Mixed && !named.insert(key.named());
-            let title = titles.get(&key).filter(|_| !again).cloned();
+            let title = titles.get(&key).filter(|title| key.activity == Activity::Mixed || done.insert((*title).clone()));
+            let title = title.cloned();
             groups.push(ActivityGroup { activity: key.activity, title, entries: Vec::new() });
             last = Some(key);
         }
@@ -205,6 +203,7 @@ fn own(call: &Call<'_>) -> Option<Activity> {
     }
     match call.kind {
         CallKind::Look | CallKind::Run => None,
+        CallKind::Edit if call.failed() || call.ended == Ended::Denied => None,
         CallKind::Edit | CallKind::Change => Some(Activity::Change),
         CallKind::Check => Some(Activity::Verify),
     }

@@ -69,11 +69,11 @@ impl Changes {
             let whole_file = call.step.writes.iter().any(|file| file.created && file.path.ends_with(path));
             let mut text = code_span(&clean(path));
             let complete = !of_path.is_empty() && of_path.iter().all(|it| it.complete);
-            if complete {
+            if let Some(counted) = counted.filter(|_| paths.len() == 1) {
+                text.push_str(&format!(" {counted}"));
+            } else if complete {
                 let count = |mark| of_path.iter().map(|it| it.count(mark)).sum::<usize>();
                 text.push_str(&format!(" +{} −{}", count('+'), count('-')));
-            } else if let Some(counted) = counted.filter(|_| paths.len() == 1) {
-                text.push_str(&format!(" {counted}"));
             }
             if whole_file {
                 text.push_str(", a new file");
@@ -96,7 +96,11 @@ impl Changes {
         let small = (1..=SMALL).contains(&lines) && known.iter().all(|it| it.complete);
         if small && self.shown < MAX_SHOWN {
             self.shown += 1;
-            parts.extend(known.iter().filter(|it| it.count('+') + it.count('-') > 0).map(shown));
+            let own = |it: &FileChange| {
+                let named = paths.iter().find(|path| paths.len() == 1 || is_same_file(&it.path, path));
+                shown(it, named.copied().unwrap_or(&it.path))
+            };
+            parts.extend(known.iter().filter(|it| it.count('+') + it.count('-') > 0).map(own));
         }
         parts
     }
@@ -135,10 +139,10 @@ fn is_same_file(own: &str, path: &str) -> bool {
 }
 
 /// The lines of a small edit, folded away.
-fn shown(change: &FileChange) -> Part {
+fn shown(change: &FileChange, path: &str) -> Part {
     let longest = change.lines.iter().map(|(_, line)| longest_run(line)).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    let mut text = format!("> [!diff]- {}\n> {fence}diff\n", super::inline(&change.path));
+    let mut text = format!("> [!diff]- {}\n> {fence}diff\n", super::inline(path));
     for (mark, line) in &change.lines {
         let line = sanitise(line);
         text.push_str(&format!("> {mark}{}", truncate(line.trim_end(), MAX_LINE)));
@@ -313,7 +317,7 @@ mod tests {
         let change = FileChange { path: "a.rs".into(), lines, complete: true };
         let names = Names::of("a.rs", &[&change]);
         assert_eq!(names.told(false), ", adds `new`, changes `both`, removes `old`");
-        let Part::Prose(prose) = shown(&change) else { panic!() };
+        let Part::Prose(prose) = shown(&change, "a.rs") else { panic!() };
         assert_eq!(
             prose.markdown,
             "> [!diff]- a.rs\n> ```diff\n> -fn old() {\n> -fn both(a: u8) {\n> +fn both(a: u16) {\n> +fn new() {\n> ```"

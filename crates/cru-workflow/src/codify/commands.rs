@@ -143,7 +143,7 @@ impl<'a> Whole<'a> {
             for call in changes.iter().take(MAX_CHANGES) {
                 let name = match call.writes.first() {
                     Some(path) => clean(path),
-                    None => plain_code(call.text.lines().next().unwrap_or("")),
+                    None => first_line(&call.text),
                 };
                 add(&mut told, code_span(&name), call);
             }
@@ -327,7 +327,7 @@ fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
 fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Option<Told> {
     let said = call.step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
     let said = said.map_or_else(|| "failed".to_owned(), |said| truncate(&said, MAX_SAID).into_owned());
-    let command = plain_code(call.text.lines().next().unwrap_or(""));
+    let command = first_line(&call.text);
     if whole.is_finished_later(call) {
         return Some(Told::Command(Some(format!("stops ({said}); a later commit ends it"))));
     }
@@ -336,7 +336,9 @@ fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Op
     if let Some(next) = whole.next(call) {
         let at = whole.at(next);
         let text = if next.succeeded() {
-            format!("{text} — {verb} later{at}, {}", whole.between(call, next))
+            let other = clean(&next.text) != clean(&call.text);
+            let how = if other { format!(", as {}", code_span(&first_line(&next.text))) } else { String::new() };
+            format!("{text} — {verb} later{how}{at}, {}", whole.between(call, next))
         } else if whole.worked_later(call) {
             format!("{text} — fails again{at}")
         } else {
@@ -351,6 +353,13 @@ fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Op
         return Some(Told::Remark(RemarkKind::Trouble, format!("{text} — no later run of it is known to pass")));
     }
     Some(Told::Remark(RemarkKind::DeadEnd, text))
+}
+
+/// The first line of a command, and a mark where more follow.
+fn first_line(command: &str) -> String {
+    let mut lines = command.lines();
+    let first = plain_code(lines.next().unwrap_or(""));
+    if lines.next().is_some() && !first.ends_with('…') { format!("{first} …") } else { first }
 }
 
 /// Whether a later call tries all that a failed one did. Where both are checks, the first of each is compared.

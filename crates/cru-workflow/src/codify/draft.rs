@@ -70,11 +70,12 @@ pub(super) fn drafts<'a>(session: &'a Session, chapters: Vec<Chapter<'a>>, plan:
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let sole = chapters.len() == 1;
     let mut outline: Vec<Section> = Vec::new();
+    let mut done: HashSet<String> = HashSet::default();
     for chapter in chapters {
         if let Some(own) = outline_of(&chapter, plan) {
             outline = own;
         }
-        add(session, chapter, sole, &outline, &mut drafts);
+        add(session, chapter, sole, (&outline, &mut done), &mut drafts);
     }
     drafts
 }
@@ -96,7 +97,13 @@ fn outline_of(chapter: &Chapter<'_>, plan: &Plan<'_>) -> Option<Vec<Section>> {
     asked.map(|outline| outline.sections.clone()).or_else(agreed)
 }
 
-fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Section], drafts: &mut Vec<Draft<'a>>) {
+fn add<'a>(
+    session: &'a Session,
+    chapter: Chapter<'a>,
+    sole: bool,
+    (outline, done): (&[Section], &mut HashSet<String>),
+    drafts: &mut Vec<Draft<'a>>,
+) {
     let lead_at = chapter.lead();
     let declared = chapter.declared();
     let lead = chapter.units.get(lead_at).and_then(|unit| {
@@ -124,7 +131,7 @@ fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Se
         entries.extend(unit.entries);
         parts.extend(unit.parts);
     }
-    let groups = activity::groups(entries, outline);
+    let groups = activity::groups(entries, outline, done);
     let flat = sole && !declared && parts.is_empty() && groups.len() > 1;
     let first = drafts.len();
     if groups.len() < 2 {

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn arrows_stay_as_they_were_written() {
         assert_eq!(inline("use `a -> b` and x -> y → z"), "use `a -> b` and x -> y → z");
-        assert_eq!(paragraph("renames a -> b in the parser, please"), "renames a -> b in the parser, please");
+        assert_eq!(paragraph("rename a->b in the parser, please"), "rename a->b in the parser, please");
         // This one alone would be an edge.
         assert_eq!(paragraph("a.rs -> b.rs"), "> a.rs -> b.rs");
         assert_eq!(paragraph("If it fails → go to Build"), "> If it fails → go to Build");

@@ -281,13 +281,13 @@ fn jobs_are_told_apart() {
     };
     let two =
         format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Write the guide of the harbour", "guide.md"));
-    let jobs = codify_jobs(&read(&two), &Options::default());
+    let jobs = codify_jobs(&read(&two), &Options::default(), &crate::Evidence::default());
     let titles: Vec<&str> = jobs.iter().map(|(workflow, _)| workflow.title.as_str()).collect();
     assert_eq!(titles, ["Mend the leaking pump", "Write the guide of the harbour"]);
     let told = codify(&read(&two), &Options::default()).1;
     assert!(told.iter().any(|it| it.code == "codify-jobs"), "{told:?}");
     let one = format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Oil the pump once more", "pump.c"));
-    assert_eq!(codify_jobs(&read(&one), &Options::default()).len(), 1);
+    assert_eq!(codify_jobs(&read(&one), &Options::default(), &crate::Evidence::default()).len(), 1);
     let chat = codify(&read(&imported("What is a pump?", "A machine.\n")), &Options::default());
     assert_eq!((chat.0.steps.len(), chat.1[0].code), (0, crate::NOTHING_TO_REPEAT));
 }
