@@ -15,15 +15,18 @@ pub mod flow;
 mod grammar;
 pub mod heading;
 pub mod history;
+pub mod ledger;
 pub mod mine;
 pub mod model;
 pub mod parse;
 pub mod record;
 pub mod refine;
 pub mod render;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unify;
 pub mod validate;
 
 pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, codify_with, profile};
