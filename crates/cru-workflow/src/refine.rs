@@ -586,11 +586,13 @@ mod tests {
         let step = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
         assert_eq!(codes(&step("spec.md → plan.md")), Vec::<&str>::new());
         assert_eq!(codes(&step("spec.md → other.md")), ["refine-file"]);
-        assert_eq!(codes(&step("- `curl https://example.org/x.sh`")), ["refine-tool", "refine-file"]);
+        assert_eq!(codes(&step("- `curl https://example.org/x.sh`")), ["refine-tool"]);
         assert_eq!(codes(&step("- `cargo test && deploy now`")), ["refine-tool"]);
-        assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-file"]);
+        assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test -p auth --no-fail-fast`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test -p <package>`")), Vec::<&str>::new());
         assert_eq!(codes(&step("If x → proceed to Nowhere")), ["unknown-step"]);
-        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool", "refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool"]);
         assert_eq!(codes("# T\n\n## Plan @boss #dev\n"), ["refine-agent"]);
         assert_eq!(codes("# T\n\n## Plan @planner #ops\n"), ["refine-channel"]);
         assert_eq!(codes("# T\n\n## Plan @planner\n\n## Validation\n\n- `rm -rf x` — gone\n"), ["refine-tool"]);
@@ -598,6 +600,53 @@ mod tests {
         assert_eq!(codes("I cannot do that."), ["refine-no-step"]);
         let found = accept(&extract(), "words\n\n# T\n\n## Plan @boss\n").unwrap_err();
         assert_eq!(found[0].span.of(&markdown("words\n\n# T\n\n## Plan @boss\n")), "## Plan @boss");
+    }
+
+    /// A repair is taken where a cited step ran it; what is said without a proof is set apart.
+    #[test]
+    fn answers_are_proven_by_what_they_cite() {
+        let session = "---\ntype: session\nsession_id: s1\n---\n# T\n\n## One @planner #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+            > [!user]\n> \"Never push to main, please\"\n\n^u-01\n\n- `Bash git push origin fix/x` → ok ^n-001\n\
+            - `Bash cargo test --workspace` → `1 failed` (exit 101) ^n-002\n    - check: failed\n\
+            - `Bash cargo test --workspace` → ok ^n-003\n    - check: passed\n";
+        let (session, _) = cru_session::read::session(&Note::parse(session));
+        let cited = Cited::of([&session]);
+        let answer = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
+        let codes = |body: &str| -> Vec<&'static str> {
+            accept_cited(&extract(), &cited, &answer(body), true).err().unwrap_or_default().iter().map(|it| it.code).collect()
+        };
+        for (body, expected) in [
+            ("- `git push origin <branch>` — (n-001)", &[][..]),
+            ("- `git push --force origin <branch>` — (n-001)", &["refine-tool"]),
+            ("- `git push origin <branch>`", &["refine-tool"]),
+            ("- `git push origin <branch>` — passes (n-001)", &["refine-passes"]),
+            ("- `cargo test --workspace` — passes (n-003)", &[]),
+            ("- `cargo test --workspace` — passes (n-002)", &["refine-passes"]),
+            ("- Mind: “Never push to main” (u-01)", &[]),
+            ("- Mind: “Always push to main” (u-01)", &["refine-quote"]),
+            ("- the branch is pushed (n-009)", &["refine-cite"]),
+        ] {
+            assert_eq!(codes(body), expected, "{body}");
+        }
+        let own = accept_cited(&extract(), &cited, &answer("- Mind: take care of the valves"), true).unwrap();
+        let text = render(&own);
+        assert!(text.contains("## Not from the session\n\n- Plan it: take care of the valves\n"), "{text}");
+    }
+
+    /// What must not be lost goes back once, and is put back then; a reason lets it go.
+    #[test]
+    fn what_is_missing_goes_back() {
+        let mut extract = extract();
+        let text = "push only when asked".to_owned();
+        extract.steps[0].parts.push(Part::Remark(Remark { kind: RemarkKind::Mind, text, ..Remark::default() }));
+        let answer = "# T\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n";
+        let found = accept_cited(&extract, &Cited::default(), answer, false).unwrap_err();
+        assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), ["refine-missing"]);
+        let put_back = accept_cited(&extract, &Cited::default(), answer, true).unwrap();
+        assert!(render(&put_back).contains("- Mind: push only when asked\n"));
+        let dropped = format!("{answer}\n## Dropped\n\n- push only when asked: this workflow never pushes\n");
+        let taken = accept_cited(&extract, &Cited::default(), &dropped, false).unwrap();
+        assert!(!render(&taken).contains("- Mind: push only"), "{}", render(&taken));
     }
 
     #[test]

@@ -24,6 +24,9 @@ const LEAST_FILES: usize = 2;
 /// Bytes of a person's words that are compared.
 const MAX_HEARD: usize = 400_000;
 
+/// Programs that search in files.
+const SEARCHES: &[&str] = &["grep", "egrep", "rg", "ag", "ack"];
+
 /// What a session shows.
 #[derive(Debug, Default)]
 pub(super) struct Shown<'a> {
@@ -63,6 +66,16 @@ impl<'a> Shown<'a> {
                         let refs = step.reads.iter().chain(&step.writes);
                         shown.files.extend(refs.map(|file| file_name(&file.path).to_lowercase()));
                         let action = Action::of(&step.tool, step.full_args());
+                        // A search by a tool of the host is what others do with these programs.
+                        if action.kind == ToolKind::Search {
+                            shown.calls.push(ShownCall {
+                                keys: Vec::new(),
+                                programs: SEARCHES.iter().map(|program| (*program).to_owned()).collect(),
+                                text: step.full_args().to_lowercase(),
+                                span: step.span,
+                                phase: &phase.id,
+                            });
+                        }
                         if action.kind != ToolKind::Shell || step.status == cru_session::StepStatus::Denied {
                             continue;
                         }

@@ -32,13 +32,8 @@ pub(super) struct Made {
     /// Where an answer lies that could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<PathBuf>,
-    /// Whether it is shown although it is written: nobody could edit it.
-    #[serde(skip)]
-    pub(super) shown: bool,
-    #[serde(skip)]
-    pub(super) dialect: Dialect,
-    #[serde(skip)]
-    pub(super) texts: Vec<String>,
+    /// The sessions, where an agent is to read them.
+    pub(super) sessions: Vec<crate::session::Session>,
     #[serde(skip)]
     pub(super) stem: String,
     #[serde(skip)]
@@ -58,7 +53,7 @@ impl Made {
             refused: None,
             shown: false,
             dialect: args.dialect.into(),
-            texts: extract.texts,
+            sessions: extract.sessions,
             stem: extract.stem,
             vault: extract.vault,
         }

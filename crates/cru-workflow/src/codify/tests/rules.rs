@@ -143,19 +143,23 @@ fn conclusions_are_told_as_they_were_taken() {
     assert!(text.contains("- Result: Now the red one is in."), "{text}");
 }
 
-/// Of long closing words whole lines stay, and the last paragraph.
+/// Long closing words stand whole, with their lines, tables and code; of very long ones whole paragraphs, with a mark.
 #[test]
-fn long_conclusions_keep_their_end() {
+fn long_conclusions_are_whole() {
     let items: Vec<String> = (1..30).map(|n| format!("{n}. Valve {n} of the pump was taken out and cleaned")).collect();
     let items = items.join("\n");
-    let steps = format!(
-        "- `Edit pump.c` → ok\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n\n```c\nint x;\n```\n\nThe pump runs.\n"
-    );
-    let text = text(&imported("Mend the leaking pump", &steps));
-    let result = text.lines().find_map(|line| line.strip_prefix("- Result: ")).unwrap();
-    assert!(result.starts_with("All mended: 1. Valve 1 of the pump was taken out and cleaned 2. "), "{result}");
-    assert!(result.ends_with(" … The pump runs.") && result.chars().count() <= 600, "{result}");
-    assert_eq!(result.matches('…').count(), 1, "{result}");
+    let steps = |more: &str| {
+        format!(
+            "- `Edit pump.c` → ok ^n-001\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n\n```c\nint x;\n```\n\n{more}The pump runs.\n"
+        )
+    };
+    let told = text(&imported("Mend the leaking pump", &steps("")));
+    assert!(told.contains("- Result: All mended:\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
+    assert!(told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"), "{told}");
+    let long = "One more paragraph on the valves, which nobody has to read.\n\n".repeat(300);
+    let told = text(&imported("Mend the leaking pump", &steps(&long)));
+    assert!(told.contains("nobody has to read.\n>\n> …"), "{told}");
+    assert!(!told.contains("The pump runs."), "{told}");
 }
 
 /// A long turn is cut into what was done.
