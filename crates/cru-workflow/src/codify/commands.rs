@@ -350,7 +350,7 @@ fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Op
         return None;
     }
     if call.kind == CallKind::Check {
-        return Some(Told::Remark(RemarkKind::Trouble, format!("{text} — no later run of it is known to pass")));
+        return Some(Told::Remark(RemarkKind::Trouble, format!("{text} — no later run of it is known to end well")));
     }
     Some(Told::Remark(RemarkKind::DeadEnd, text))
 }

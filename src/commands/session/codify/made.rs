@@ -32,7 +32,12 @@ pub(super) struct Made {
     /// Where an answer lies that could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<PathBuf>,
-    /// The sessions, where an agent is to read them.
+    /// Whether it is shown although it is written: nobody could edit it.
+    #[serde(skip)]
+    pub(super) shown: bool,
+    #[serde(skip)]
+    pub(super) dialect: Dialect,
+    #[serde(skip)]
     pub(super) sessions: Vec<crate::session::Session>,
     #[serde(skip)]
     pub(super) stem: String,
