@@ -60,12 +60,15 @@ impl Changes {
         }
         self.told += 1;
         let id = call.step.id.as_deref();
-        let known = whole.evidence.changes(id);
+        // A patch of several files may be several steps.
+        let all = whole.evidence.changes(id);
+        let is_own = |it: &&FileChange| all.len() == 1 || paths.iter().any(|path| is_same_file(&it.path, path));
+        let known: Vec<&FileChange> = all.iter().filter(is_own).collect();
         let counted = call.step.result.as_deref().filter(|result| is_count(result));
         let mut files: Vec<String> = Vec::new();
         for path in paths.iter().take(MAX_FILES) {
             let of_path: Vec<&FileChange> =
-                known.iter().filter(|it| paths.len() == 1 || is_same_file(&it.path, path)).collect();
+                known.iter().copied().filter(|it| paths.len() == 1 || is_same_file(&it.path, path)).collect();
             let whole_file = call.step.writes.iter().any(|file| file.created && file.path.ends_with(path));
             let mut text = code_span(&clean(path));
             let complete = !of_path.is_empty() && of_path.iter().all(|it| it.complete);
@@ -100,7 +103,7 @@ impl Changes {
                 let named = paths.iter().find(|path| paths.len() == 1 || is_same_file(&it.path, path));
                 shown(it, named.copied().unwrap_or(&it.path))
             };
-            parts.extend(known.iter().filter(|it| it.count('+') + it.count('-') > 0).map(own));
+            parts.extend(known.iter().copied().filter(|it| it.count('+') + it.count('-') > 0).map(own));
         }
         parts
     }

@@ -30,7 +30,7 @@ const MAX_COMMAND: usize = 300;
 /// Characters of a command that is shown as a script.
 const MAX_SCRIPT: usize = 6_000;
 /// Lines of a here-document that are shown.
-const MAX_BODY: usize = 12;
+const MAX_BODY: usize = 60;
 /// Runs of a step of which no more is known than that.
 const MAX_RUNS: usize = 12;
 /// Runs of code of several lines of a step that did nothing else.

@@ -56,12 +56,17 @@ fn of_step(step: &Step, whole: Option<&Whole>) -> Vec<FileDiff> {
         files = step.action().patch_text().map(read).unwrap_or_default();
     }
     if files.is_empty()
-        && let Some(text) = whole.map(|whole| whole.args.as_str()).or(step.input.as_deref())
+        && let Some(text) = whole.and_then(given).or(step.input.as_deref())
         && crate::action::patch::is_patch(text)
     {
         files = read(text);
     }
     files.iter().map(file).filter(|diff| !diff.lines.is_empty()).collect()
+}
+
+/// The text that a call was given, where it was given one text and no arguments with names.
+fn given(whole: &Whole) -> Option<&str> {
+    whole.input.as_str().or(Some(whole.args.as_str())).filter(|text| !text.is_empty())
 }
 
 fn file(patch: &FilePatch<'_>) -> FileDiff {
@@ -132,6 +137,17 @@ mod tests {
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2| three"));
         assert_eq!(of_step(&step, None), []);
+    }
+
+    /// Some hosts give a patch as one text.
+    #[test]
+    fn a_patch_alone_is_read() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch\n";
+        let whole = Whole { tool: "Edit".into(), input: json!(patch), ..Whole::default() };
+        let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
+        let diffs = of_step(&step, Some(&whole));
+        let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
+        assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2"));
     }
 
     #[test]
