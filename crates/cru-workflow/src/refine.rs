@@ -11,8 +11,8 @@ use super::model::{Part, Remark, RemarkKind, Step, Workflow};
 use super::text::longest_run;
 use super::unify::unifies;
 use super::{Graph, parse, validate};
-use cru_base::{Diagnostic, Severity, Span};
 use cru_action::Verdict;
+use cru_base::{Diagnostic, Severity, Span};
 use cru_note::Note;
 use cru_session::{Item, Session, StepStatus};
 
@@ -84,7 +84,8 @@ impl Cited {
                 let Some(id) = step.id.clone() else { continue };
                 let shell = step.action().kind == cru_action::ToolKind::Shell;
                 // A hand-written step may be the command itself.
-                let command = if shell { step.full_args().to_owned() } else { format!("{} {}", step.tool, step.full_args()) };
+                let command =
+                    if shell { step.full_args().to_owned() } else { format!("{} {}", step.tool, step.full_args()) };
                 if step.status != StepStatus::Denied {
                     cited.commands.entry(id.clone()).or_default().push(command);
                 }
@@ -107,9 +108,9 @@ impl Cited {
 fn ids(text: &str) -> Vec<&str> {
     let edge = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let is_id = |word: &&str| {
-        word.strip_prefix("n-").or_else(|| word.strip_prefix("u-")).is_some_and(|number| {
-            number.len() >= 2 && number.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-        })
+        word.strip_prefix("n-")
+            .or_else(|| word.strip_prefix("u-"))
+            .is_some_and(|number| number.len() >= 2 && number.bytes().next().is_some_and(|byte| byte.is_ascii_digit()))
     };
     text.split(edge).filter(is_id).collect()
 }
@@ -129,12 +130,7 @@ pub fn accept(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnost
 /// only where somebody said them. A line of the answer's own that cites nothing goes under [`NOT_FROM_SESSION`].
 /// Corrections, gates, decisions, failed checks and open points have to be told, or named under [`DROPPED`] with a reason:
 /// what is missing is an error, and in the `last` attempt put back. Error: what is wrong, with places in its [`markdown`].
-pub fn accept_cited(
-    extract: &Workflow,
-    cited: &Cited,
-    answer: &str,
-    last: bool,
-) -> Result<Workflow, Vec<Diagnostic>> {
+pub fn accept_cited(extract: &Workflow, cited: &Cited, answer: &str, last: bool) -> Result<Workflow, Vec<Diagnostic>> {
     let text = markdown(answer);
     let note = Note::parse(text.as_str());
     let (mut workflow, mut problems) = parse(&note);
@@ -176,7 +172,8 @@ pub fn accept_cited(
                 }
                 Part::Remark(it) if !is_section(step, NOT_FROM_SESSION) && !is_section(step, DROPPED) => {
                     for words in known.invented(&it.text, cited) {
-                        let message = format!("nobody said “{words}” in the session; quote what was said, or leave the marks");
+                        let message =
+                            format!("nobody said “{words}” in the session; quote what was said, or leave the marks");
                         wrong("refine-quote", it.span, message);
                     }
                     for id in ids(&it.text).into_iter().filter(|id| !cited.words.is_empty() && !cited.knows(id)) {
@@ -194,7 +191,11 @@ pub fn accept_cited(
     }
     if !last {
         for (what, message) in missing(&workflow, extract) {
-            wrong("refine-missing", whole, format!("{what} is neither told nor named under `## {DROPPED}` with a reason: {message}"));
+            wrong(
+                "refine-missing",
+                whole,
+                format!("{what} is neither told nor named under `## {DROPPED}` with a reason: {message}"),
+            );
         }
     }
     if !problems.is_empty() {
@@ -379,7 +380,8 @@ impl<'a> Known<'a> {
             wrong("refine-tool", span, message.to_owned());
         }
         let passes = letters(note).starts_with("passes");
-        let proven = self.passing.iter().any(|own| unifies(command, own)) || ids.iter().any(|id| cited.passed.contains(*id));
+        let proven =
+            self.passing.iter().any(|own| unifies(command, own)) || ids.iter().any(|id| cited.passed.contains(*id));
         if passes && !proven {
             wrong("refine-passes", span, "no check that passed is cited for “passes”".to_owned());
         }
@@ -394,9 +396,10 @@ impl<'a> Known<'a> {
         let mut rest = text;
         while let Some((_, inside)) = rest.split_once('“') {
             let Some((words, after)) = inside.split_once('”') else { break };
-            let said = words.split('…').map(letters).all(|part| {
-                cited.words.contains(&part) || self.telling.iter().any(|own| own.contains(&part))
-            });
+            let said = words
+                .split('…')
+                .map(letters)
+                .all(|part| cited.words.contains(&part) || self.telling.iter().any(|own| own.contains(&part)));
             if !said {
                 invented.push(words);
             }
@@ -613,7 +616,12 @@ mod tests {
         let cited = Cited::of([&session]);
         let answer = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
         let codes = |body: &str| -> Vec<&'static str> {
-            accept_cited(&extract(), &cited, &answer(body), true).err().unwrap_or_default().iter().map(|it| it.code).collect()
+            accept_cited(&extract(), &cited, &answer(body), true)
+                .err()
+                .unwrap_or_default()
+                .iter()
+                .map(|it| it.code)
+                .collect()
         };
         for (body, expected) in [
             ("- `git push origin <branch>` — (n-001)", &[][..]),

@@ -179,7 +179,8 @@ fn literals(command: &str) -> Vec<String> {
 
 /// Names of files in a text, in lower case: words with an extension or in a folder.
 fn files(text: &str) -> impl Iterator<Item = String> {
-    let edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | ':' | '=' | '<' | '>');
+    let edge =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | ':' | '=' | '<' | '>');
     let words = text.split(edge).map(|word| word.trim_end_matches(['.', '!', '?']));
     words.filter_map(|word| {
         let name = file_name(word);

@@ -93,7 +93,8 @@ fn block_link(text: &str) -> Option<usize> {
     let (note, id) = inner.split_once("#^")?;
     let plain = |byte: u8| !matches!(byte, b'[' | b']' | b'\\' | b'`' | b'#' | b'^' | b'<' | b'%' | b'@' | b'!' | b'?');
     let is_note = !note.is_empty() && note.bytes().all(plain) && note.trim() == note && !note.contains('|');
-    let is_id = id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'|'));
+    let is_id = id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'|'));
     (is_note && is_id).then_some(end + 2)
 }
 

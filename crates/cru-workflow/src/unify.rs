@@ -44,7 +44,8 @@ fn marked(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         let behind = &rest[at + 1..];
-        let end = behind.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '@' | '.')).unwrap_or(behind.len());
+        let end =
+            behind.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '@' | '.')).unwrap_or(behind.len());
         let is_name = behind[end..].starts_with('>') && behind.starts_with(char::is_alphabetic);
         if is_name {
             out.push(OPEN);
@@ -73,7 +74,9 @@ fn is_instance(wanted: &SimpleCommand<'_>, ran: &SimpleCommand<'_>) -> bool {
     let same = |left: &str, right: &str| fits(left, right);
     let assigned = wanted.assignments.iter().all(|it| ran.assignments.iter().any(|own| same(&it.text, &own.text)));
     let redirected = wanted.redirections.iter().all(|it| {
-        ran.redirections.iter().any(|own| it.kind == own.kind && it.fd == own.fd && same(&it.target.text, &own.target.text))
+        ran.redirections
+            .iter()
+            .any(|own| it.kind == own.kind && it.fd == own.fd && same(&it.target.text, &own.target.text))
     });
     if !assigned || !redirected || wanted.words.len() > MAX_WORDS || ran.words.len() > MAX_WORDS {
         return false;
@@ -90,7 +93,8 @@ fn words_fit(wanted: &[&str], ran: &[&str]) -> bool {
     before[0] = true;
     for word in wanted {
         let mut now = vec![false; ran.len() + 1];
-        let is_name = word.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)).is_some_and(|it| !it.contains(OPEN));
+        let is_name =
+            word.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)).is_some_and(|it| !it.contains(OPEN));
         for at in 1..=ran.len() {
             let own = ran[at - 1];
             let one = before[at - 1] && fits(word, own);
@@ -121,7 +125,8 @@ fn fits(wanted: &str, ran: &str) -> bool {
     let Some((last, middle)) = pieces.split_last() else { return true };
     for literal in middle {
         // At least one character for the name.
-        let Some(start) = rest.char_indices().nth(1).map(|(at, _)| at).or((!rest.is_empty()).then_some(rest.len())) else {
+        let Some(start) = rest.char_indices().nth(1).map(|(at, _)| at).or((!rest.is_empty()).then_some(rest.len()))
+        else {
             return false;
         };
         let Some(at) = rest[start..].find(literal) else { return false };

@@ -75,11 +75,21 @@ impl Action<'_> {
                 .is_some_and(|rest| rest.iter().all(|command| command.operator == Operator::And));
         let mut shown = at.iter().map(|&at| self.shown(at)).max_by_key(rank).unwrap_or_default();
         // Of two streams a host may show one behind the other: errors of a check then stand behind its section.
-        let merges = |at: &usize| self.commands.get(*at).is_some_and(|it| self.text(it).contains(">&1") || self.text(it).contains("&>"));
+        let merges = |at: &usize| {
+            self.commands.get(*at).is_some_and(|it| self.text(it).contains(">&1") || self.text(it).contains("&>"))
+        };
         if !is_last && !at.iter().all(merges) && rank(&shown) < rank(&Shown::Filtered("")) {
             shown = Shown::Filtered("");
         }
-        let run = CheckRun { commands: &commands, output, exit, failed, status_is_own: told.is_some() || own, shown, chained };
+        let run = CheckRun {
+            commands: &commands,
+            output,
+            exit,
+            failed,
+            status_is_own: told.is_some() || own,
+            shown,
+            chained,
+        };
         Some(verdict::decision(&run))
     }
 
@@ -192,12 +202,12 @@ mod tests {
                 Verdict::Failed,
             ),
             // Where errors do not go to the same stream, silence says nothing.
+            ("go build ./...; echo '--- imports ---'; head -3 a.go", "--- imports ---\npackage a\n", Verdict::Unknown),
             (
-                "go build ./...; echo '--- imports ---'; head -3 a.go",
+                "go build ./... 2>&1; echo '--- imports ---'; head -3 a.go",
                 "--- imports ---\npackage a\n",
-                Verdict::Unknown,
+                Verdict::Passed,
             ),
-            ("go build ./... 2>&1; echo '--- imports ---'; head -3 a.go", "--- imports ---\npackage a\n", Verdict::Passed),
             // A line that stands there twice parts nothing.
             ("go build ./... 2>&1; echo done; cat log", "done\ndone\n", Verdict::Unknown),
             ("go build ./... && go test ./a/ 2>&1 | tail -5", OK, Verdict::Passed),

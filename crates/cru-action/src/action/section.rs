@@ -68,7 +68,8 @@ fn printed(command: &Command<'_>) -> Option<String> {
         && matches!(command.operator, Operator::First | Operator::Sequence | Operator::And);
     let words = command.words.get(1..).filter(|_| plain)?;
     let text = words.join(" ");
-    let expands = text.contains(['$', '`', '\\', '\n']) || text.starts_with('-') && text[1..].starts_with(['n', 'e', 'E']);
+    let expands =
+        text.contains(['$', '`', '\\', '\n']) || text.starts_with('-') && text[1..].starts_with(['n', 'e', 'E']);
     let tells = text.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
     (tells && !expands).then(|| text.trim().to_owned())
 }

@@ -76,7 +76,8 @@ pub(super) fn groups<'a>(
     let mut last: Option<Key> = None;
     for (entry, key) in entries.into_iter().zip(keys) {
         if last != Some(key) {
-            let title = titles.get(&key).filter(|title| key.activity == Activity::Mixed || done.insert((*title).clone()));
+            let title =
+                titles.get(&key).filter(|title| key.activity == Activity::Mixed || done.insert((*title).clone()));
             let title = title.cloned();
             groups.push(ActivityGroup { activity: key.activity, title, entries: Vec::new() });
             last = Some(key);

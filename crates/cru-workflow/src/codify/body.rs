@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 use super::call::{Call, CallKind};
+use super::change::Changes;
 use super::commands::{self, Whole};
 use super::data::{self, Data};
 use super::draft::Draft;
 use super::unit::Entry;
-use super::change::Changes;
 use super::{block_link, clean, head, inline, paragraph, quotation, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_action::ToolKind;
@@ -106,7 +106,8 @@ pub(super) fn parts(
                 page.gate(&callout.title, &callout.body);
             }
             Entry::Item(Item::Subagent(subagent), _) => {
-                let own = drafts.iter().skip(index + 1).find(|it| it.subagent.is_some_and(|it| std::ptr::eq(it, subagent)));
+                let own =
+                    drafts.iter().skip(index + 1).find(|it| it.subagent.is_some_and(|it| std::ptr::eq(it, subagent)));
                 if let Some(own) = own {
                     page.remark(RemarkKind::Plain, &format!("here the sub-agent works: “{}”", own.title));
                 }
@@ -228,7 +229,7 @@ impl StepBody<'_> {
             self.prose(quotation(unmarked(&user.words), MAX_REQUEST, link.as_deref()));
             return;
         }
-        let told = if corrects { spoken(user, MAX_FURTHER) } else { quote::quote(&user.words, MAX_FURTHER) };
+        let told = spoken(user, MAX_FURTHER);
         if corrects || !same(&told, &draft.title) {
             self.remark(kind, &told);
         }
@@ -304,7 +305,8 @@ impl StepBody<'_> {
 /// Whether words are told with their lines: they have several paragraphs, or are too long for one line.
 fn is_long(words: &str) -> bool {
     let words = words.trim();
-    words.chars().nth(MAX_FURTHER).is_some() || words.lines().filter(|line| !line.trim().is_empty()).nth(MAX_LINES).is_some()
+    words.chars().nth(MAX_FURTHER).is_some()
+        || words.lines().filter(|line| !line.trim().is_empty()).nth(MAX_LINES).is_some()
 }
 
 /// Lines of words that are told on one.

@@ -28,14 +28,51 @@ const MAX_WHY: usize = 300;
 
 /// Words that stand before the one that says what is defined.
 const MODIFIERS: &[&str] = &[
-    "pub", "export", "default", "async", "static", "abstract", "public", "private", "protected", "internal", "final",
-    "unsafe", "extern", "declare", "override", "inline", "virtual", "open", "data", "sealed", "suspend",
+    "pub",
+    "export",
+    "default",
+    "async",
+    "static",
+    "abstract",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "final",
+    "unsafe",
+    "extern",
+    "declare",
+    "override",
+    "inline",
+    "virtual",
+    "open",
+    "data",
+    "sealed",
+    "suspend",
 ];
 
 /// Words before the name of what they define, in languages that are much used.
 const DEFINES: &[&str] = &[
-    "fn", "func", "function", "fun", "def", "class", "struct", "enum", "interface", "trait", "type", "module", "mod",
-    "namespace", "protocol", "object", "record", "union", "defmodule", "defp",
+    "fn",
+    "func",
+    "function",
+    "fun",
+    "def",
+    "class",
+    "struct",
+    "enum",
+    "interface",
+    "trait",
+    "type",
+    "module",
+    "mod",
+    "namespace",
+    "protocol",
+    "object",
+    "record",
+    "union",
+    "defmodule",
+    "defp",
 ];
 
 /// Edits that are told, under construction.

@@ -21,8 +21,8 @@ use super::value::values;
 use super::{block_link, clean, plain_code};
 use crate::evidence::Evidence;
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
-use cru_base::Span;
 use crate::text::code_span;
+use cru_base::Span;
 use cru_base::text::{plural, sanitise, truncate};
 
 /// Characters of a command on a line.
@@ -75,15 +75,8 @@ impl<'a> Whole<'a> {
         evidence: &'a Evidence,
     ) -> Self {
         let note = session.meta.session_id.as_deref();
-        let mut whole = Self {
-            checks,
-            inputs,
-            evidence,
-            note,
-            tried: HashMap::new(),
-            changes: Vec::new(),
-            finished: Vec::new(),
-        };
+        let mut whole =
+            Self { checks, inputs, evidence, note, tried: HashMap::new(), changes: Vec::new(), finished: Vec::new() };
         for call in drafts.iter().flat_map(Draft::calls) {
             if let Some(key) = call.key.as_deref().filter(|_| call.succeeded() || call.failed()) {
                 whole.tried.entry(key).or_default().push(call);
@@ -201,7 +194,8 @@ pub(super) fn parts(
         let how = match call.ended {
             Ended::Denied if call.tool == ToolKind::Plan => {
                 let title = clean(call.step.full_args());
-                let title = if title.is_empty() { String::new() } else { format!(" “{}”", truncate(&title, MAX_SAID)) };
+                let title =
+                    if title.is_empty() { String::new() } else { format!(" “{}”", truncate(&title, MAX_SAID)) };
                 let said = call.step.result.as_deref().map(clean).unwrap_or_default();
                 let text = format!("the plan{title} that the agent proposed was rejected: {said}{}", whole.at(call));
                 Some(Told::Remark(RemarkKind::Mind, text))
@@ -380,7 +374,8 @@ fn add<'c>(told: &mut Vec<(String, Vec<&'c Call<'c>>)>, name: String, call: &'c 
 
 /// Whether a text names a file, with nothing of another name beside it.
 fn names_file(text: &str, name: &str) -> bool {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let is_part =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     memchr::memmem::find_iter(text.as_bytes(), name).take(MAX_LATER).any(|at| {
         let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
         let behind = text.as_bytes().get(at + name.len()..).unwrap_or_default();

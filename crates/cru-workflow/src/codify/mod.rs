@@ -42,8 +42,8 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::model::{Goal, Part, Remark, RemarkKind, Step, Workflow};
 use super::evidence::Evidence;
+use super::model::{Goal, Part, Remark, RemarkKind, Step, Workflow};
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};

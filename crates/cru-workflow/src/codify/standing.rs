@@ -139,7 +139,8 @@ impl<'a> Checks<'a> {
             let result = super::clean(call.step.result.as_deref().unwrap_or(""));
             let told = (3..=60).contains(&result.chars().count()) && !result.contains(['`', '→', '…', '<']);
             // A count says more than that it passed.
-            let told = told && result.contains(|c: char| c.is_ascii_digit()) && result.starts_with(char::is_alphanumeric);
+            let told =
+                told && result.contains(|c: char| c.is_ascii_digit()) && result.starts_with(char::is_alphanumeric);
             // The first of several lines says little.
             let told = told && !result.contains("(+");
             if told { format!("passes ({result})") } else { "passes".to_owned() }

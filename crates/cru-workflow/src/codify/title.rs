@@ -120,7 +120,11 @@ pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
         .or_else(|| {
             let plan = calls.iter().find(|call| call.tool == ToolKind::Plan)?;
             let named = fold_whitespace(plan.step.full_args());
-            Some(if named.is_empty() { "Propose a plan".to_owned() } else { given(&format!("Propose a plan: {named}")) })
+            Some(if named.is_empty() {
+                "Propose a plan".to_owned()
+            } else {
+                given(&format!("Propose a plan: {named}"))
+            })
         })
 }
 

@@ -163,15 +163,20 @@ impl<'a> Unit<'a> {
         for placed in turn.own.iter().chain(&turn.work) {
             let spoken = before;
             match placed.item {
-                Item::Prose(prose) if !prose.text.lines().all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) => before = Some(&prose.text),
+                Item::Prose(prose)
+                    if !prose
+                        .text
+                        .lines()
+                        .all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) =>
+                {
+                    before = Some(&prose.text)
+                }
                 Item::Step(_) => before = None,
                 _ => {}
             }
             let entry = match placed.item {
                 Item::Step(_) => match calls.remove(&placed.place) {
-                    Some(call) if call.kind == CallKind::Edit => {
-                        Entry::Call(Box::new(Call { before: spoken, ..call }))
-                    }
+                    Some(call) if call.kind == CallKind::Edit => Entry::Call(Box::new(Call { before: spoken, ..call })),
                     Some(call) => Entry::Call(Box::new(call)),
                     None => continue,
                 },

@@ -49,7 +49,8 @@ pub(super) fn quotation(words: &str, max: usize, read_on: Option<&str>) -> Strin
         let line = line.trim_end();
         out.push('>');
         let bare = line.trim_start();
-        let toggles = is_fence(bare) && fence.is_none_or(|open| bare.starts_with(open) && bare.trim_matches(['`', '~']).is_empty());
+        let toggles = is_fence(bare)
+            && fence.is_none_or(|open| bare.starts_with(open) && bare.trim_matches(['`', '~']).is_empty());
         if !line.is_empty() {
             out.push(' ');
         }

@@ -155,7 +155,10 @@ fn long_conclusions_are_whole() {
     };
     let told = text(&imported("Mend the leaking pump", &steps("")));
     assert!(told.contains("- Result: All mended:\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
-    assert!(told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"), "{told}");
+    assert!(
+        told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"),
+        "{told}"
+    );
     let long = "One more paragraph on the valves, which nobody has to read.\n\n".repeat(300);
     let told = text(&imported("Mend the leaking pump", &steps(&long)));
     assert!(told.contains("nobody has to read.\n>\n> …"), "{told}");
