@@ -278,12 +278,11 @@ fn set_apart(workflow: &mut Workflow, known: &Known<'_>) {
     if apart.is_empty() {
         return;
     }
-    match workflow.steps.iter_mut().find(|step| is_section(step, NOT_FROM_SESSION)) {
-        Some(step) => step.parts.extend(apart),
-        None => {
-            let title = NOT_FROM_SESSION.to_owned();
-            workflow.steps.push(Step { level: 2, title, parts: apart, ..Step::default() });
-        }
+    if let Some(step) = workflow.steps.iter_mut().find(|step| is_section(step, NOT_FROM_SESSION)) {
+        step.parts.extend(apart);
+    } else {
+        let title = NOT_FROM_SESSION.to_owned();
+        workflow.steps.push(Step { level: 2, title, parts: apart, ..Step::default() });
     }
 }
 

@@ -266,7 +266,7 @@ impl Style {
         let name = match self {
             Self::Headings => {
                 let rest = bare.trim_start_matches('#');
-                (rest.len() < bare.len() && rest.starts_with(' ')).then(|| bare)?
+                (rest.len() < bare.len() && rest.starts_with(' ')).then_some(bare)?
             }
             Self::Keys => {
                 let (key, _) = bare.trim_start_matches("- ").split_once([':', '='])?;

@@ -169,7 +169,7 @@ impl<'a> Unit<'a> {
                         .lines()
                         .all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) =>
                 {
-                    before = Some(&prose.text)
+                    before = Some(&prose.text);
                 }
                 Item::Step(_) => before = None,
                 _ => {}
