@@ -81,9 +81,14 @@ impl Grower<'_> {
         let text = render::note(&new);
         let rendered = Note::parse(text.as_str());
         let mut ops = delta::notes(&base, &rendered, Some(delta::There { note, session: &there }));
+        ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
         super::follow_file(&mut ops, old, &there);
         let stem = old.head.path.stem().to_lowercase();
         let held = Held::of(note, &base, &rendered, &there, renewal.linked.get(&stem));
+        let body = op::renewed(&base, note, &rendered, &held.ids);
+        if body != note.text()[note.split().body_start..] {
+            ops.insert(0, Op::Body { old: op::body_hash(note), new: body });
+        }
         let ops = held.settle(ops).ok_or(Grown::Refused(
             "what was changed by hand in it cannot be told apart from what would be written anew",
         ))?;
@@ -199,10 +204,6 @@ impl<'a> Held<'a> {
 
     /// The operations that leave all of it in the note; `None` where that cannot be.
     fn settle(&self, mut ops: Vec<Op>) -> Option<Vec<Op>> {
-        ops.retain(|op| match op {
-            Op::Replace { old, .. } => !marks_in(old).any(|id| self.ids.contains(&id.to_lowercase())),
-            _ => true,
-        });
         for _ in 0..TRIES {
             if ops.is_empty() {
                 return Some(ops);
@@ -253,14 +254,6 @@ fn repeated(note: &Note) -> HashSet<String> {
         }
     });
     twice
-}
-
-/// The block ids that lines end with.
-fn marks_in(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
-        let (before, id) = line.trim_end().rsplit_once('^')?;
-        (before.is_empty() || before.ends_with(' ')).then_some(id).filter(|id| !id.contains(' '))
-    })
 }
 
 /// The block ids that links in a line lead to.

@@ -1,0 +1,240 @@
+//! All of a note below its frontmatter, written anew: three versions put together block by block.
+//!
+//! Blocks are known by their id, headings of phases by that of the phase, others by their text; what is left over between
+//! two known ones is paired by kind. A block that a person changed, added or took out since it was generated is as they
+//! left it; the others become what would be generated now. Tasks are left to [`super::Op::Tasks`]. In time `n log n`.
+
+use std::collections::{HashMap, HashSet};
+
+use super::apply::Outcome;
+use super::draft::TextDraft;
+use super::merge;
+use super::task_list;
+use super::unit::{Unit, normal, units};
+use crate::delta::align;
+use crate::render::STEPS_HEADER;
+use cru_base::Span;
+use cru_note::edit::EditError;
+use cru_note::{Block, BlockKind, Note, Patch};
+
+/// The hash by which [`super::Op::Body`] knows a text.
+pub fn body_hash(note: &Note) -> String {
+    blake3::hash(&note.bytes()[note.split().body_start..]).to_hex().to_string()
+}
+
+/// Replaces the body, where it is the one that is meant.
+pub(super) fn replace(draft: &mut TextDraft, old: &str, new: &str) -> Result<Outcome, EditError> {
+    let note = draft.note();
+    if body_hash(note) != old {
+        return Ok(Outcome::Gone);
+    }
+    let span = Span::new(note.split().body_start, note.text().len());
+    let current = span.of(note.text()).to_owned();
+    let edits = merge::edits(note, span, &current, new);
+    let Some(patch) = edits.and_then(|edits| Patch::new(edits).ok()) else { return Ok(Outcome::Gone) };
+    if patch.is_empty() {
+        return Ok(Outcome::Present);
+    }
+    draft.apply(&patch);
+    Ok(Outcome::Done)
+}
+
+/// The body of `note` with what changed from `base` to `new`; `held` are ids of blocks that are not taken out.
+pub fn renewed(base: &Note, note: &Note, new: &Note, held: &HashSet<String>) -> String {
+    let [before, theirs, ours] = [base, note, new].map(BodyBlock::all);
+    let (to_theirs, to_ours) = (aligned(&before, &theirs), aligned(&before, &ours));
+    let ids: HashSet<&str> = theirs.iter().filter_map(|block| block.id.as_deref()).collect();
+    let known: HashMap<&str, usize> = before.iter().enumerate().map(|(at, block)| (block.key.as_str(), at)).collect();
+    let is_same = |at: usize| to_theirs.of[at].is_some_and(|there| theirs[there].text == before[at].text);
+    let is_lost = |block: &BodyBlock<'_>| match known.get(block.key.as_str()) {
+        // It stood elsewhere, and somebody changed it or took it out there.
+        Some(&at) => to_ours.of[at].is_none() && !is_same(at),
+        None => block.id.as_deref().is_some_and(|id| ids.contains(id)),
+    };
+    let mut page = Page { note, theirs: &theirs, out: String::new(), last: None };
+    page.out.push_str(&note.text()[note.split().body_start..theirs.first().map_or(note.text().len(), |it| it.start)]);
+    for gap in 0..=before.len() {
+        for &at in &to_theirs.between[gap] {
+            page.put(&theirs[at], Some(at));
+        }
+        for &at in to_ours.between[gap].iter().filter(|at| !ours[**at].is_tasks && !is_lost(&ours[**at])) {
+            page.put(&ours[at], None);
+        }
+        let Some(block) = before.get(gap) else { break };
+        let Some(there) = to_theirs.of[gap] else { continue };
+        match to_ours.of[gap] {
+            Some(now) if theirs[there].text == block.text && !block.is_tasks => {
+                page.put(if ours[now].text == block.text { &theirs[there] } else { &ours[now] }, Some(there));
+            }
+            None if theirs[there].text == block.text && !block.is_tasks => {
+                if block.id.as_deref().is_some_and(|id| held.contains(id)) {
+                    page.put(&theirs[there], Some(there));
+                }
+            }
+            _ => page.put(&theirs[there], Some(there)),
+        }
+    }
+    page.end()
+}
+
+/// A block of one version.
+struct BodyBlock<'a> {
+    key: String,
+    kind: String,
+    /// The id in small letters.
+    id: Option<String>,
+    /// With the id, line ends `\n`.
+    text: std::borrow::Cow<'a, str>,
+    is_step: bool,
+    is_tasks: bool,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> BodyBlock<'a> {
+    fn all(note: &'a Note) -> Vec<Self> {
+        let all = units(note, false);
+        let id = |unit: &Unit| unit.id(note).map(str::to_lowercase);
+        let made = all.iter().enumerate().map(|(at, unit)| {
+            let id = id(unit);
+            let block = unit.block(note);
+            let whole = unit.whole();
+            let start = if unit.item.is_some() { line_start(note, whole.start) } else { whole.start };
+            let text = normal(Span::new(start, whole.end).of(note.text()));
+            let is_heading = block.is_some_and(|block| matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
+            let next = all.get(at + 1).filter(|_| is_heading).and_then(|next| next.id(note));
+            let phase = next.filter(|id| id.starts_with("p-")).map(|id| format!("heading {}", id.to_lowercase()));
+            let key = phase.or_else(|| id.as_ref().map(|id| format!("^{id}"))).unwrap_or_else(|| text.trim_end().to_owned());
+            let is_tasks = unit.item.is_none() && is_tasks(note, unit.top);
+            let kind = kind(note, block, is_tasks);
+            Self { key, kind, id, text, is_step: unit.item.is_some(), is_tasks, start, end: whole.end }
+        });
+        made.collect()
+    }
+}
+
+fn line_start(note: &Note, at: usize) -> usize {
+    let head = &note.text().as_bytes()[..at];
+    memchr::memrchr(b'\n', head).map_or(0, |line| line + 1).max(note.split().body_start)
+}
+
+fn is_tasks(note: &Note, top: usize) -> bool {
+    let is_fence = |block: &Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    task_list::is_list(note, top) || task_list::is_list(note, top + 1) || note.blocks().get(top).is_some_and(is_fence)
+}
+
+/// What a block is, as far as two that differ are taken for one another by it.
+fn kind(note: &Note, block: Option<&Block>, is_tasks: bool) -> String {
+    let Some(block) = block else { return String::new() };
+    match &block.kind {
+        _ if is_tasks => "tasks".to_owned(),
+        BlockKind::Heading { level, .. } => format!("heading {level}"),
+        BlockKind::Callout { kind, .. } => format!("callout {}", kind.of(note.text()).to_lowercase()),
+        BlockKind::ListItem { .. } => "step".to_owned(),
+        BlockKind::Paragraph => "text".to_owned(),
+        BlockKind::List { .. } => "list".to_owned(),
+        BlockKind::Fence { .. } => "fence".to_owned(),
+        _ => "other".to_owned(),
+    }
+}
+
+/// Where the blocks of one version are in another one.
+struct AlignedBlocks {
+    /// The other block of each; none where it is gone.
+    of: Vec<Option<usize>>,
+    /// Blocks that are new, by how many of the first version stand before them.
+    between: Vec<Vec<usize>>,
+}
+
+fn aligned(before: &[BodyBlock<'_>], after: &[BodyBlock<'_>]) -> AlignedBlocks {
+    fn keys<'b>(blocks: &'b [BodyBlock<'_>]) -> Vec<&'b str> {
+        blocks.iter().map(|block| block.key.as_str()).collect()
+    }
+    let mut all = AlignedBlocks { of: vec![None; before.len()], between: vec![Vec::new(); before.len() + 1] };
+    let (keys_before, keys_after) = (keys(before), keys(after));
+    let (known, now): (HashSet<&str>, HashSet<&str>) =
+        (keys_before.iter().copied().collect(), keys_after.iter().copied().collect());
+    let mut from = (0, 0);
+    let end = (before.len(), after.len());
+    for (at, place) in align::pairs(&keys_before, &keys_after).into_iter().chain([end]) {
+        // Between two known blocks: those of one kind, in order, as far as neither is known elsewhere.
+        let mut next = from.0;
+        for other in from.1..place {
+            let is_new = !known.contains(keys_after[other]);
+            let found = (next..at).find(|&it| {
+                is_new && before[it].kind == after[other].kind && !now.contains(keys_before[it])
+                    && is_named(&before[it]) == is_named(&after[other])
+            });
+            match found {
+                Some(it) => {
+                    all.of[it] = Some(other);
+                    next = it + 1;
+                }
+                None => all.between[next].push(other),
+            }
+        }
+        if at < before.len() {
+            all.of[at] = Some(place);
+        }
+        from = (at + 1, place + 1);
+    }
+    all
+}
+
+/// Whether a block has an id, or its phase has: two that have one are not the same.
+fn is_named(block: &BodyBlock<'_>) -> bool {
+    block.id.is_some() || (block.kind.starts_with("heading") && block.key.starts_with("heading p-"))
+}
+
+/// The body as it grows.
+struct Page<'p, 'a> {
+    note: &'a Note,
+    theirs: &'p [BodyBlock<'a>],
+    out: String,
+    /// The last block: whether it is a step, and its place in the note.
+    last: Option<(bool, Option<usize>)>,
+}
+
+impl<'a> Page<'_, 'a> {
+    /// Puts a block down; `there` is where the note has it, or what it was made of.
+    fn put(&mut self, block: &BodyBlock<'a>, there: Option<usize>) {
+        let eol = self.note.split().line_end.as_str();
+        if let Some((after_step, last)) = self.last {
+            let follows = last.zip(there).is_some_and(|(last, there)| last + 1 == there);
+            match (last, there) {
+                (Some(last), Some(there)) if follows => {
+                    let between = &self.note.text()[self.theirs[last].end..self.theirs[there].start];
+                    self.out.push_str(between);
+                }
+                _ if after_step && block.is_step => self.out.push_str(eol),
+                _ => {
+                    self.out.push_str(eol);
+                    self.out.push_str(eol);
+                    if block.is_step {
+                        self.out.push_str(STEPS_HEADER);
+                        self.out.push_str(eol);
+                    }
+                }
+            }
+        } else if block.is_step && there != Some(0) {
+            self.out.push_str(STEPS_HEADER);
+            self.out.push_str(eol);
+        }
+        self.out.push_str(&self.note.split().line_end.apply(&block.text));
+        self.last = Some((block.is_step, there));
+    }
+
+    fn end(mut self) -> String {
+        let end = self.theirs.last().map_or(self.note.text().len(), |block| block.end);
+        match self.last {
+            Some((_, Some(last))) if last + 1 == self.theirs.len() => self.out.push_str(&self.note.text()[end..]),
+            _ => {
+                let eol = self.note.split().line_end.as_str();
+                if !self.out.is_empty() && !self.out.ends_with('\n') {
+                    self.out.push_str(eol);
+                }
+            }
+        }
+        self.out
+    }
+}
