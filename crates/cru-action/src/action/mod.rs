@@ -11,6 +11,7 @@ use crate::tool::{self, ToolKind};
 
 mod ended;
 mod files;
+mod folder;
 #[cfg(test)]
 mod tests;
 

@@ -107,6 +107,8 @@ pub(super) struct StepDraft {
     pub(super) changes: Option<CallChanges>,
     /// Commits that it made.
     pub(super) commits: Vec<MadeCommit>,
+    /// The folder that the call says it works in.
+    pub(super) folder: Option<String>,
     /// Milliseconds after which the host ends it, where that is known.
     limit_ms: Option<u64>,
 }
@@ -148,6 +150,16 @@ impl Steps {
         }
     }
 
+    /// The folder that a call says it works in.
+    pub(super) fn folder(&mut self, call: &Call<'_>) {
+        const NAMES: [&str; 5] = ["workdir", "cwd", "working_directory", "workingDirectory", "dir"];
+        let folder = NAMES.iter().find_map(|name| call.input.get(name)?.as_str()).filter(|folder| !folder.is_empty());
+        let draft = self.index_of(&call.id).and_then(|index| self.all.get_mut(index));
+        if let Some((draft, folder)) = draft.zip(folder) {
+            draft.folder = Some(sanitise(folder).trim_end_matches('/').to_owned());
+        }
+    }
+
     /// What the step of a call does to files.
     pub(super) fn changes(&mut self, call: &str, changes: CallChanges) {
         if let Some(draft) = self.index_of(call).and_then(|index| self.all.get_mut(index)) {
@@ -179,6 +191,7 @@ impl Steps {
             run: None,
             changes: None,
             commits: Vec::new(),
+            folder: None,
             limit_ms,
         });
         let id = call.id.clone().into_owned();

@@ -51,27 +51,28 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, held: &HashSet<String>) -> 
         Some(&at) => to_ours.of[at].is_none() && !is_same(at),
         None => block.id.as_deref().is_some_and(|id| ids.contains(id)),
     };
-    let mut page = Page { note, theirs: &theirs, out: String::new(), last: None };
+    let mut page = Page { note, new, theirs: &theirs, ours: &ours, out: String::new(), last: None };
     page.out.push_str(&note.text()[note.split().body_start..theirs.first().map_or(note.text().len(), |it| it.start)]);
     for gap in 0..=before.len() {
         for &at in &to_theirs.between[gap] {
-            page.put(&theirs[at], Some(at));
+            page.put(&theirs[at], (Some(at), None));
         }
         for &at in to_ours.between[gap].iter().filter(|at| !ours[**at].is_tasks && !is_lost(&ours[**at])) {
-            page.put(&ours[at], None);
+            page.put(&ours[at], (None, Some(at)));
         }
         let Some(block) = before.get(gap) else { break };
         let Some(there) = to_theirs.of[gap] else { continue };
         match to_ours.of[gap] {
             Some(now) if theirs[there].text == block.text && !block.is_tasks => {
-                page.put(if ours[now].text == block.text { &theirs[there] } else { &ours[now] }, Some(there));
+                let block = if ours[now].text == block.text { &theirs[there] } else { &ours[now] };
+                page.put(block, (Some(there), Some(now)));
             }
             None if theirs[there].text == block.text && !block.is_tasks => {
                 if block.id.as_deref().is_some_and(|id| held.contains(id)) {
-                    page.put(&theirs[there], Some(there));
+                    page.put(&theirs[there], (Some(there), None));
                 }
             }
-            _ => page.put(&theirs[there], Some(there)),
+            now => page.put(&theirs[there], (Some(there), now)),
         }
     }
     page.end()
@@ -189,52 +190,54 @@ fn is_named(block: &BodyBlock<'_>) -> bool {
 /// The body as it grows.
 struct Page<'p, 'a> {
     note: &'a Note,
+    new: &'a Note,
     theirs: &'p [BodyBlock<'a>],
+    ours: &'p [BodyBlock<'a>],
     out: String,
-    /// The last block: whether it is a step, and its place in the note.
-    last: Option<(bool, Option<usize>)>,
+    /// The last block: whether it is a step, and its places in the note and in what is generated now.
+    last: Option<(bool, Places)>,
 }
 
+/// Where a block stands in the note, and in what is generated now.
+type Places = (Option<usize>, Option<usize>);
+
 impl<'a> Page<'_, 'a> {
-    /// Puts a block down; `there` is where the note has it, or what it was made of.
-    fn put(&mut self, block: &BodyBlock<'a>, there: Option<usize>) {
-        let eol = self.note.split().line_end.as_str();
-        if let Some((after_step, last)) = self.last {
-            let follows = last.zip(there).is_some_and(|(last, there)| last + 1 == there);
-            match (last, there) {
-                (Some(last), Some(there)) if follows => {
-                    let between = &self.note.text()[self.theirs[last].end..self.theirs[there].start];
-                    self.out.push_str(between);
-                }
-                _ if after_step && block.is_step => self.out.push_str(eol),
-                _ => {
-                    self.out.push_str(eol);
-                    self.out.push_str(eol);
-                    if block.is_step {
-                        self.out.push_str(STEPS_HEADER);
-                        self.out.push_str(eol);
+    fn put(&mut self, block: &BodyBlock<'a>, places: Places) {
+        let line_end = self.note.split().line_end;
+        let between = match self.last {
+            None if block.is_step && places.0 != Some(0) => format!("{STEPS_HEADER}\n"),
+            None => String::new(),
+            Some((after_step, last)) => {
+                let own = between(self.note, self.theirs, last.0, places.0);
+                own.or_else(|| between(self.new, self.ours, last.1, places.1)).unwrap_or_else(|| {
+                    match (after_step, block.is_step) {
+                        (true, true) => "\n".to_owned(),
+                        (false, true) => format!("\n\n{STEPS_HEADER}\n"),
+                        (_, false) => "\n\n".to_owned(),
                     }
-                }
+                })
             }
-        } else if block.is_step && there != Some(0) {
-            self.out.push_str(STEPS_HEADER);
-            self.out.push_str(eol);
-        }
-        self.out.push_str(&self.note.split().line_end.apply(&block.text));
-        self.last = Some((block.is_step, there));
+        };
+        self.out.push_str(&line_end.apply(&between));
+        self.out.push_str(&line_end.apply(&block.text));
+        self.last = Some((block.is_step, places));
     }
 
     fn end(mut self) -> String {
-        let end = self.theirs.last().map_or(self.note.text().len(), |block| block.end);
-        match self.last {
-            Some((_, Some(last))) if last + 1 == self.theirs.len() => self.out.push_str(&self.note.text()[end..]),
-            _ => {
-                let eol = self.note.split().line_end.as_str();
-                if !self.out.is_empty() && !self.out.ends_with('\n') {
-                    self.out.push_str(eol);
-                }
-            }
-        }
+        let end = |note: &Note, blocks: &[BodyBlock<'_>], last: Option<usize>| {
+            let block = blocks.last().filter(|_| last.is_some_and(|last| last + 1 == blocks.len()))?;
+            Some(normal(&note.text()[block.end..]).into_owned())
+        };
+        let (theirs, ours) = self.last.map(|(_, places)| places).unwrap_or_default();
+        let rest = end(self.note, self.theirs, theirs).or_else(|| end(self.new, self.ours, ours));
+        let rest = rest.unwrap_or_else(|| if self.out.is_empty() { String::new() } else { "\n".to_owned() });
+        self.out.push_str(&self.note.split().line_end.apply(&rest));
         self.out
     }
+}
+
+/// What stands between two blocks that follow one another in a version.
+fn between(note: &Note, blocks: &[BodyBlock<'_>], last: Option<usize>, next: Option<usize>) -> Option<String> {
+    let (last, next) = last.zip(next).filter(|(last, next)| last + 1 == *next)?;
+    Some(normal(&note.text()[blocks[last].end..blocks[next].start]).into_owned())
 }
