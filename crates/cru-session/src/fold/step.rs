@@ -6,7 +6,7 @@ use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::changes::CallChanges;
-use super::commits::{self, MadeCommit};
+use super::commits::{self, MadeCommit, QuietCommit};
 use super::outcome;
 use super::whole::{self, Room};
 use crate::agent_table;
@@ -124,6 +124,8 @@ pub(super) struct Steps {
     silent: HashSet<String>,
     /// The step that started a stream.
     by_stream: HashMap<StreamKey, usize>,
+    /// Commits that no output has shown yet.
+    quiet: Vec<QuietCommit>,
     /// For inputs and answers, where they are shown.
     room: Option<Room>,
     /// Whether the record tells of each call whether it failed.
@@ -259,9 +261,34 @@ impl Steps {
             unstated: result.unstated,
         };
         match index {
-            Some(index) => self.join(index, answer, result.denied),
+            Some(index) => {
+                self.join(index, answer, result.denied);
+                self.quiet_commit(index, &result.output);
+            }
             None => {
                 self.early.insert(result.call.clone().into_owned(), (answer, result.denied));
+            }
+        }
+    }
+
+    /// Looks for commits that the call made without showing them, and for those whose ids its output shows.
+    fn quiet_commit(&mut self, index: usize, output: &str) {
+        const MOST: usize = 64;
+        let Some(draft) = self.all.get(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else { return };
+        let named = memchr::memmem::find(draft.step.full_args().as_bytes(), b"commit").is_some();
+        if named && draft.commits.is_empty() && draft.step.status == StepStatus::Complete && self.quiet.len() < MOST {
+            self.quiet.extend(QuietCommit::of(index, &draft.step.action()));
+        }
+        if self.quiet.is_empty() || memchr::memmem::find(draft.step.full_args().as_bytes(), b"git").is_none() {
+            return;
+        }
+        // What is pushed or shown first is the newest.
+        let shown = self.quiet.iter().enumerate().rev().find_map(|(at, quiet)| Some((at, quiet.shown(output)?)));
+        if let Some((at, commit)) = shown {
+            let quiet = self.quiet.remove(at);
+            if let Some(draft) = self.all.get_mut(quiet.step) {
+                draft.step.fields.push((COMMIT.to_owned(), commit.field()));
+                draft.commits.push(commit);
             }
         }
     }
@@ -325,6 +352,11 @@ impl Steps {
         for draft in self.all.iter_mut().filter(|draft| !draft.answered) {
             draft.step.status = StepStatus::NoResult;
             draft.step.result = StepStatus::NoResult.words().map(ToOwned::to_owned);
+        }
+        for quiet in std::mem::take(&mut self.quiet).into_iter().filter(|quiet| quiet.proved) {
+            if let Some(draft) = self.all.get_mut(quiet.step) {
+                draft.commits.push(quiet.bare());
+            }
         }
         self.all
     }

@@ -111,6 +111,7 @@ fn request(line: &str, is_first: bool) -> String {
 
 /// What was concluded: the last words, then those of earlier turns that nobody refuted, the last first.
 fn result(told: &Told<'_>) -> Option<String> {
+    const WORDS: usize = 4;
     let earlier = told.concluded.iter().rev().filter(|(_, refuted)| !refuted).map(|(text, _)| text.as_str());
     let mut parts: Vec<String> = Vec::new();
     let mut room = SAID;
@@ -118,7 +119,9 @@ fn result(told: &Told<'_>) -> Option<String> {
         let is_first = parts.is_empty();
         let line = concluded(text, if is_first { FIRST } else { OTHER });
         let length = line.chars().count() + 3;
-        if line.is_empty() || parts.contains(&line) || (!is_first && line.contains('…')) {
+        // A cry of an earlier turn says nothing.
+        let says = is_first || (!line.contains('…') && line.split_whitespace().count() >= WORDS);
+        if line.is_empty() || parts.contains(&line) || !says {
             continue;
         }
         if !is_first && length > room {
@@ -127,7 +130,8 @@ fn result(told: &Told<'_>) -> Option<String> {
         room = room.saturating_sub(length);
         parts.push(line);
     }
-    (!parts.is_empty()).then(|| parts.join(" ← "))
+    let (last, earlier) = parts.split_first()?;
+    Some(if earlier.is_empty() { last.clone() } else { format!("{last} Earlier: {}", earlier.join(" ")) })
 }
 
 /// Closing words in whole sentences.
@@ -241,6 +245,7 @@ impl<'a> Made<'a> {
         self.question = None;
         let of_version = |command: &&Command<'_>| command.publishes || (command.keeps_versions() && command.verb == "commit");
         let mut names: Vec<String> = action.commands.iter().filter(of_version).map(Command::key).collect();
+        names.retain(|name| draft.commits.is_empty() || !name.ends_with(" commit"));
         if step.status == StepStatus::Denied && names.is_empty() {
             names.push(fold_whitespace(&format!("{} {}", step.tool, step.args)));
         }
