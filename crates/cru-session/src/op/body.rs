@@ -241,3 +241,119 @@ fn between(note: &Note, blocks: &[BodyBlock<'_>], last: Option<usize>, next: Opt
     let (last, next) = last.zip(next).filter(|(last, next)| last + 1 == *next)?;
     Some(normal(&note.text()[blocks[last].end..blocks[next].start]).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BASE: &str = "---\ntype: session\n---\n# Tokens\n\n> [!summary] Tokens\n> Result: Done.\n\n## Start @a\n\n\
+        *2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Fix it\"\n\n^u-001\n\n**Tool calls:**\n\
+        - `Read a` → `1 line` ^n-001\n    - reads: `a`\n- `Edit a` → `ok` ^n-002\n- `Bash ls` → `a` ^n-003\n\nLooking at it.\n\n\
+        ## Go on\n\n*2026-11-20T10:00:00Z* ^p-02\n\n**Tool calls:**\n- `Bash x` → `ok` ^n-004\n\nDone.\n";
+    const NEW: &str = "---\ntype: session\n---\n# Short tokens\n\n> [!summary] Short tokens\n> Asked: Fix it\n> Result: Done.\n\n## Start @a\n\n\
+        *2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Fix it\"\n\n^u-001\n\n**Tool calls:**\n\
+        - `Read a` → `1 line` ^n-001\n- `Edit a` → `ok` ^n-002\n    - commit: `4f1c2ab` x\n\n\
+        ## Go on with it\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!error] x\n> y\n\n**Tool calls:**\n- `Bash x` → `ok` ^n-004\n- `Bash y` → `ok` ^n-005\n\nAll done.\n";
+
+    fn merged(base: &str, note: &str, new: &str) -> String {
+        let note = Note::parse(note);
+        let head = &note.text()[..note.split().body_start];
+        format!("{head}{}", renewed(&Note::parse(base), &note, &Note::parse(new), &HashSet::new()))
+    }
+
+    #[test]
+    fn an_untouched_note_becomes_the_new_one() {
+        assert_eq!(merged(BASE, BASE, NEW), NEW);
+        assert_eq!(merged(NEW, NEW, BASE), BASE);
+        assert_eq!(merged(BASE, &BASE.replace('\n', "\r\n"), NEW), NEW.replace('\n', "\r\n"));
+    }
+
+    #[test]
+    fn what_a_person_changed_added_or_took_out_stays_so() {
+        let note = BASE
+            .replace("- `Edit a` → `ok` ^n-002\n", "- `Edit a` → `ok`, by hand ^n-002\n    - my remark\n")
+            .replace("**Tool calls:**\n- `Bash x` → `ok` ^n-004\n\n", "")
+            .replace("\n\nDone.\n", "\n\nMy own words.\n\n## My phase\n\nmore\n");
+        insta::assert_snapshot!(merged(BASE, &note, NEW), @r#"
+        ---
+        type: session
+        ---
+        # Short tokens
+
+        > [!summary] Short tokens
+        > Asked: Fix it
+        > Result: Done.
+
+        ## Start @a
+
+        *2026-11-20T09:00:00Z* ^p-01
+
+        > [!user]
+        > "Fix it"
+
+        ^u-001
+
+        **Tool calls:**
+        - `Read a` → `1 line` ^n-001
+        - `Edit a` → `ok`, by hand ^n-002
+            - my remark
+
+        ## Go on with it
+
+        *2026-11-20T10:00:00Z* ^p-02
+
+        > [!error] x
+        > y
+
+        **Tool calls:**
+        - `Bash y` → `ok` ^n-005
+
+        My own words.
+
+        ## My phase
+
+        more
+        "#);
+    }
+
+    #[test]
+    fn a_block_that_is_held_is_not_taken_out() {
+        let held = HashSet::from(["n-003".to_owned()]);
+        let text = renewed(&Note::parse(BASE), &Note::parse(BASE), &Note::parse(NEW), &held);
+        assert!(text.contains("^n-003"), "{text}");
+    }
+
+    /// An edit of one line: taken out, changed, or one put before it.
+    fn edit() -> impl Strategy<Value = (usize, u8, String)> {
+        (0..60_usize, 0..3_u8, "(> |- |## |    )?[a-z]{3,8} mine")
+    }
+
+    proptest! {
+        /// No line that a person wrote is lost, no id is there twice, and twice is the same as once.
+        #[test]
+        fn any_edit_survives(edits in prop::collection::vec(edit(), 0..6), back: bool) {
+            let (base, new) = if back { (NEW, BASE) } else { (BASE, NEW) };
+            let mut lines: Vec<String> = base.lines().map(str::to_owned).collect();
+            let head = 3;
+            for (at, what, text) in &edits {
+                let at = head + at % (lines.len() - head);
+                match what {
+                    0 if lines.len() > head + 1 => drop(lines.remove(at)),
+                    1 => lines[at] = text.clone(),
+                    _ => lines.insert(at, text.clone()),
+                }
+            }
+            let note = lines.join("\n") + "\n";
+            let once = merged(base, &note, new);
+            for line in note.lines().map(str::trim).filter(|line| line.contains("mine")) {
+                prop_assert!(once.lines().any(|it| it.trim() == line), "{line:?} is lost:\n{note}\n=>\n{once}");
+            }
+            prop_assert_eq!(merged(new, &once, new), once.clone());
+            if edits.is_empty() {
+                prop_assert_eq!(once, new);
+            }
+        }
+    }
+}
