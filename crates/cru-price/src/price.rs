@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn writes_that_are_kept_for_an_hour_have_their_own_price() {
-        let price = Price { input: 3.0, output: 15.0, cache_read: None, cache_write: Some(4.0), cache_write_1h: Some(6.0) };
+        let price =
+            Price { input: 3.0, output: 15.0, cache_read: None, cache_write: Some(4.0), cache_write_1h: Some(6.0) };
         let usage = Usage { cache_write: 1_000_000, cache_write_1h: 500_000, ..Usage::default() };
         assert_eq!(price.cost(usage), Some(5.0));
         assert_eq!(Price { cache_write_1h: None, ..price }.cost(usage), Some(4.0));

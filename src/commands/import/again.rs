@@ -26,11 +26,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let machine = Machine { state, now: cx.env.now() };
     let options = AgainOptions {
-        fold: fold::Options {
-            thinking: args.thinking,
-            no_redact: args.no_redact,
-            level: vault.config().import.detail,
-        },
+        fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact, level: vault.config().import.detail },
         level: args.detail,
         choice: args.filter.read(cx.env)?,
     };

@@ -4,7 +4,8 @@ use super::{Action, Command};
 use crate::shell::{Nesting, Script};
 
 /// Options that name the folder a program works in, or the part of a project that it works on.
-const OF_FOLDER: &[&str] = &["-C", "--cwd", "--prefix", "--directory", "--dir", "--project-dir", "--root-dir", "--filter", "--workspace"];
+const OF_FOLDER: &[&str] =
+    &["-C", "--cwd", "--prefix", "--directory", "--dir", "--project-dir", "--root-dir", "--filter", "--workspace"];
 
 /// Options that name a file in the folder.
 const OF_FILE: &[&str] = &["--manifest-path", "--project", "--rootdir"];
@@ -31,7 +32,8 @@ impl Action<'_> {
             } else if OF_FILE.contains(&name) {
                 let path = value()?;
                 let of_file = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.') && name != "." && name != "..");
+                let is_file =
+                    path.rsplit('/').next().is_some_and(|name| name.contains('.') && name != "." && name != "..");
                 folder = joined(&folder, if is_file { of_file } else { path })?;
             }
         }
@@ -43,7 +45,9 @@ impl Action<'_> {
         let text = self.text(command);
         let script = Script::read(text);
         let mut cuts: Vec<_> = match script.commands.as_slice() {
-            [only] => only.redirections.iter().map(|it| operator(text, it.target.range.start)..it.target.range.end).collect(),
+            [only] => {
+                only.redirections.iter().map(|it| operator(text, it.target.range.start)..it.target.range.end).collect()
+            }
             _ => Vec::new(),
         };
         cuts.sort_by_key(|range| range.start);

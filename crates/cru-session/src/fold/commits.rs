@@ -52,7 +52,12 @@ impl QuietCommit {
         let commit = action.commands.iter().find(|it| it.program == "git" && it.verb == "commit")?;
         let words = commit.words.get(2..).unwrap_or_default();
         let subject = subject(action, words)?;
-        let is_quiet = |word: &str| word == "--quiet" || (word.starts_with('-') && !word.starts_with("--") && word[1..].chars().take_while(|c| !matches!(c, 'm' | 'F')).any(|c| c == 'q'));
+        let is_quiet = |word: &str| {
+            word == "--quiet"
+                || (word.starts_with('-')
+                    && !word.starts_with("--")
+                    && word[1..].chars().take_while(|c| !matches!(c, 'm' | 'F')).any(|c| c == 'q'))
+        };
         let proved = commit.hidden.is_none() && words.iter().any(|word| is_quiet(word));
         Some(Self { step, subject, proved })
     }

@@ -274,7 +274,9 @@ impl Steps {
     /// Looks for commits that the call made without showing them, and for those whose ids its output shows.
     fn quiet_commit(&mut self, index: usize, output: &str) {
         const MOST: usize = 64;
-        let Some(draft) = self.all.get(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else { return };
+        let Some(draft) = self.all.get(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else {
+            return;
+        };
         let named = memchr::memmem::find(draft.step.full_args().as_bytes(), b"commit").is_some();
         if named && draft.commits.is_empty() && draft.step.status == StepStatus::Complete && self.quiet.len() < MOST {
             self.quiet.extend(QuietCommit::of(index, &draft.step.action()));

@@ -73,7 +73,8 @@ pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
         ("Open", open(told, &made)),
         ("Time", time(told)),
     ];
-    let says = lines.iter().filter(|(name, value)| value.is_some() && !matches!(*name, "Asked" | "Branches" | "Time")).count();
+    let says =
+        lines.iter().filter(|(name, value)| value.is_some() && !matches!(*name, "Asked" | "Branches" | "Time")).count();
     let lines: Vec<String> =
         lines.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?))).collect();
     (says > 0).then(|| lines.join("  \n"))
@@ -99,7 +100,11 @@ fn asked(told: &Told<'_>) -> Option<String> {
     }
     parts.extend_from_slice(&said[last..]);
     let line = parts.join(" → ");
-    let line = if more > 0 && last == said.len() { format!("{line} (and {})", plural(more as u64, "more request")) } else { line };
+    let line = if more > 0 && last == said.len() {
+        format!("{line} (and {})", plural(more as u64, "more request"))
+    } else {
+        line
+    };
     (!parts.is_empty()).then_some(line)
 }
 
@@ -243,7 +248,8 @@ impl<'a> Made<'a> {
     fn attempt(&mut self, draft: &StepDraft, action: &Action<'_>) {
         let step = &draft.step;
         self.question = None;
-        let of_version = |command: &&Command<'_>| command.publishes || (command.keeps_versions() && command.verb == "commit");
+        let of_version =
+            |command: &&Command<'_>| command.publishes || (command.keeps_versions() && command.verb == "commit");
         let mut names: Vec<String> = action.commands.iter().filter(of_version).map(Command::key).collect();
         names.retain(|name| draft.commits.is_empty() || !name.ends_with(" commit"));
         if step.status == StepStatus::Denied && names.is_empty() {
@@ -256,7 +262,11 @@ impl<'a> Made<'a> {
             StepStatus::NoResult => "without a result",
             _ => "",
         };
-        let done = if names.is_empty() { vec![fold_whitespace(&format!("{} {}", step.tool, step.args))] } else { names.clone() };
+        let done = if names.is_empty() {
+            vec![fold_whitespace(&format!("{} {}", step.tool, step.args))]
+        } else {
+            names.clone()
+        };
         self.blocked.retain(|(name, _)| !done.contains(name));
         if !ended.is_empty() {
             self.blocked.extend(names.into_iter().map(|name| (name, ended)));
@@ -315,7 +325,8 @@ fn below(own: &str, folder: &str, project: Option<&str>) -> String {
     let Some(project) = project else { return path };
     // The project is written with `~`, the call's folder as the system has it.
     let bare = project.trim_start_matches('~');
-    let at = path.find(bare).filter(|at| !bare.is_empty() && path.starts_with(['/', '~']) && (*at > 0 || bare == project));
+    let at =
+        path.find(bare).filter(|at| !bare.is_empty() && path.starts_with(['/', '~']) && (*at > 0 || bare == project));
     let rest = at.or_else(|| path.starts_with(project).then_some(0)).map(|at| &path[at + bare.len()..]);
     match rest {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/').to_owned(),

@@ -14,7 +14,6 @@ use super::unit::{Unit, normal, units};
 use crate::delta::align;
 use crate::render::STEPS_HEADER;
 use cru_base::Span;
-use cru_note::edit::EditError;
 use cru_note::{Block, BlockKind, Note, Patch};
 
 /// The hash by which [`super::Op::Body`] knows a text.
@@ -23,24 +22,25 @@ pub fn body_hash(note: &Note) -> String {
 }
 
 /// Replaces the body, where it is the one that is meant.
-pub(super) fn replace(draft: &mut TextDraft, old: &str, new: &str) -> Result<Outcome, EditError> {
+pub(super) fn replace(draft: &mut TextDraft, old: &str, new: &str) -> Outcome {
     let note = draft.note();
     if body_hash(note) != old {
-        return Ok(Outcome::Gone);
+        return Outcome::Gone;
     }
     let span = Span::new(note.split().body_start, note.text().len());
     let current = span.of(note.text()).to_owned();
     let edits = merge::edits(note, span, &current, new);
-    let Some(patch) = edits.and_then(|edits| Patch::new(edits).ok()) else { return Ok(Outcome::Gone) };
+    let Some(patch) = edits.and_then(|edits| Patch::new(edits).ok()) else { return Outcome::Gone };
     if patch.is_empty() {
-        return Ok(Outcome::Present);
+        return Outcome::Present;
     }
     draft.apply(&patch);
-    Ok(Outcome::Done)
+    Outcome::Done
 }
 
-/// The body of `note` with what changed from `base` to `new`; `held` are ids of blocks that are not taken out.
-pub fn renewed(base: &Note, note: &Note, new: &Note, held: &HashSet<String>) -> String {
+/// The body of `note` with what changed from `base` to `new`; `held` says of ids in small letters whether
+/// their blocks are not taken out.
+pub fn renewed(base: &Note, note: &Note, new: &Note, held: &dyn Fn(&str) -> bool) -> String {
     let [before, theirs, ours] = [base, note, new].map(BodyBlock::all);
     let (to_theirs, to_ours) = (aligned(&before, &theirs), aligned(&before, &ours));
     let ids: HashSet<&str> = theirs.iter().filter_map(|block| block.id.as_deref()).collect();
@@ -68,7 +68,7 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, held: &HashSet<String>) -> 
                 page.put(block, (Some(there), Some(now)));
             }
             None if theirs[there].text == block.text && !block.is_tasks => {
-                if block.id.as_deref().is_some_and(|id| held.contains(id)) {
+                if block.id.as_deref().is_some_and(held) {
                     page.put(&theirs[there], (Some(there), None));
                 }
             }
@@ -105,7 +105,8 @@ impl<'a> BodyBlock<'a> {
             let is_heading = block.is_some_and(|block| matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
             let next = all.get(at + 1).filter(|_| is_heading).and_then(|next| next.id(note));
             let phase = next.filter(|id| id.starts_with("p-")).map(|id| format!("heading {}", id.to_lowercase()));
-            let key = phase.or_else(|| id.as_ref().map(|id| format!("^{id}"))).unwrap_or_else(|| text.trim_end().to_owned());
+            let key =
+                phase.or_else(|| id.as_ref().map(|id| format!("^{id}"))).unwrap_or_else(|| text.trim_end().to_owned());
             let is_tasks = unit.item.is_none() && is_tasks(note, unit.top);
             let kind = kind(note, block, is_tasks);
             Self { key, kind, id, text, is_step: unit.item.is_some(), is_tasks, start, end: whole.end }
@@ -120,7 +121,8 @@ fn line_start(note: &Note, at: usize) -> usize {
 }
 
 fn is_tasks(note: &Note, top: usize) -> bool {
-    let is_fence = |block: &Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
+    let is_fence =
+        |block: &Block| matches!(&block.kind, BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks");
     task_list::is_list(note, top) || task_list::is_list(note, top + 1) || note.blocks().get(top).is_some_and(is_fence)
 }
 
@@ -163,7 +165,9 @@ fn aligned(before: &[BodyBlock<'_>], after: &[BodyBlock<'_>]) -> AlignedBlocks {
         for other in from.1..place {
             let is_new = !known.contains(keys_after[other]);
             let found = (next..at).find(|&it| {
-                is_new && before[it].kind == after[other].kind && !now.contains(keys_before[it])
+                is_new
+                    && before[it].kind == after[other].kind
+                    && !now.contains(keys_before[it])
                     && is_named(&before[it]) == is_named(&after[other])
             });
             match found {
@@ -260,7 +264,7 @@ mod tests {
     fn merged(base: &str, note: &str, new: &str) -> String {
         let note = Note::parse(note);
         let head = &note.text()[..note.split().body_start];
-        format!("{head}{}", renewed(&Note::parse(base), &note, &Note::parse(new), &HashSet::new()))
+        format!("{head}{}", renewed(&Note::parse(base), &note, &Note::parse(new), &|_| false))
     }
 
     #[test]
@@ -320,8 +324,7 @@ mod tests {
 
     #[test]
     fn a_block_that_is_held_is_not_taken_out() {
-        let held = HashSet::from(["n-003".to_owned()]);
-        let text = renewed(&Note::parse(BASE), &Note::parse(BASE), &Note::parse(NEW), &held);
+        let text = renewed(&Note::parse(BASE), &Note::parse(BASE), &Note::parse(NEW), &|id| id == "n-003");
         assert!(text.contains("^n-003"), "{text}");
     }
 

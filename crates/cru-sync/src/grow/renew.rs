@@ -85,7 +85,7 @@ impl Grower<'_> {
         super::follow_file(&mut ops, old, &there);
         let stem = old.head.path.stem().to_lowercase();
         let held = Held::of(note, &base, &rendered, &there, renewal.linked.get(&stem));
-        let body = op::renewed(&base, note, &rendered, &held.ids);
+        let body = op::renewed(&base, note, &rendered, &|id| held.ids.contains(id));
         if body != note.text()[note.split().body_start..] {
             ops.insert(0, Op::Body { old: op::body_hash(note), new: body });
         }
@@ -112,8 +112,10 @@ fn as_it_stands(generated: &str, note: &Note, there: &Session) -> String {
     let base = Note::parse(generated);
     let (told, _) = read::session(&base);
     let known: HashMap<&str, &Step> = by_id(&told).collect();
-    let same: HashSet<&str> =
-        by_id(there).filter(|(id, step)| known.get(id).is_some_and(|it| says_the_same(it, step))).map(|(id, _)| id).collect();
+    let same: HashSet<&str> = by_id(there)
+        .filter(|(id, step)| known.get(id).is_some_and(|it| says_the_same(it, step)))
+        .map(|(id, _)| id)
+        .collect();
     let spans = |note: &Note| -> HashMap<String, Span> {
         let mut spans = HashMap::new();
         blocks(note, &mut |block| {
@@ -174,13 +176,7 @@ struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    fn of(
-        note: &'a Note,
-        base: &Note,
-        new: &Note,
-        there: &Session,
-        linked: Option<&HashSet<String>>,
-    ) -> Self {
+    fn of(note: &'a Note, base: &Note, new: &Note, there: &Session, linked: Option<&HashSet<String>>) -> Self {
         let mut lines = counted(note.text());
         for (line, count) in counted(base.text()) {
             if let Some(known) = lines.get_mut(line) {

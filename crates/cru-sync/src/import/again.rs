@@ -188,7 +188,9 @@ impl Agent<'_> {
         };
         let mut seen: HashSet<String> = HashSet::new();
         for old in olds.iter().filter(|old| is_wanted(&old.head)) {
-            let Some(bundle) = bundle_of.get(&old.draft.key).and_then(|&at| self.sources.bundles.get(at)) else { continue };
+            let Some(bundle) = bundle_of.get(&old.draft.key).and_then(|&at| self.sources.bundles.get(at)) else {
+                continue;
+            };
             let path = old.head.path.to_string();
             seen.insert(path.clone());
             let before = text_of(vault, &old.head.path)?;
