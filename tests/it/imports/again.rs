@@ -162,7 +162,7 @@ fn a_transcript_that_is_gone_is_read_from_its_copy_or_named() {
     for keep in [true, false] {
         let desk = Desk::new();
         desk.import(if keep { &["--keep-evidence"] } else { &[] });
-        fs::remove_file(desk.transcript()).unwrap();
+        files::remove(&desk.transcript()).unwrap();
         let before = desk.note().1;
         let text = desk.again(&["--detail", "brief", "--yes"]);
         if keep {

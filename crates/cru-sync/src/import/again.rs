@@ -92,7 +92,7 @@ pub fn again(
         later.push(Agent { importer, heads, sources, renewal });
     }
     for agent in &later {
-        agent.run(vault, &catalog, machine, options, watch, None, &mut done)?;
+        done.extend(agent.run(vault, &catalog, machine, options, watch, None)?);
     }
     done.sort_by(|a: &AgainNote, b| a.note.cmp(&b.note));
     if !done.iter().any(AgainNote::is_changed) || !agree(&done)? {
@@ -101,7 +101,7 @@ pub fn again(
     let changed: HashSet<String> = done.iter().filter(|it| it.is_changed()).map(|it| it.note.clone()).collect();
     let mut written = Vec::new();
     for agent in &later {
-        agent.run(vault, &catalog, machine, options, watch, Some(&changed), &mut written)?;
+        written.extend(agent.run(vault, &catalog, machine, options, watch, Some(&changed))?);
     }
     let mut written: HashMap<String, AgainNote> = written.into_iter().map(|it| (it.note.clone(), it)).collect();
     Ok(done.into_iter().map(|it| written.remove(&it.note).unwrap_or(it)).collect())
@@ -125,8 +125,8 @@ impl Agent<'_> {
         options: &AgainOptions,
         watch: &dyn Watch,
         write: Option<&HashSet<String>>,
-        done: &mut Vec<AgainNote>,
-    ) -> Result<()> {
+    ) -> Result<Vec<AgainNote>> {
+        let mut done = Vec::new();
         let host = self.importer.host();
         let existing = Existing::of(&catalog.heads, host);
         let reading = Reading {
@@ -218,7 +218,7 @@ impl Agent<'_> {
             done.push(row);
         }
         if write.is_some() {
-            return Ok(());
+            return Ok(done);
         }
         for report in sessions {
             let Some(path) = report.note.filter(|path| !seen.contains(path)) else { continue };
@@ -241,7 +241,7 @@ impl Agent<'_> {
                 done.push(left_as_it_is(vault, head, why.to_owned())?);
             }
         }
-        Ok(())
+        Ok(done)
     }
 }
 
