@@ -125,11 +125,12 @@ fn another_detail_and_back() {
     // An import changes nothing of it.
     desk.import(&[]);
     assert_eq!(desk.note().1, brief);
-    desk.again(&["--detail", "normal", "--yes"]);
-    assert_eq!(without_cursor(&desk.note().1), without_cursor(&first));
     let (good, text) = desk.run(&["undo", "--session", SESSION]);
     assert!(good, "{text}");
-    assert_eq!(without_cursor(&desk.note().1), without_cursor(&brief));
+    assert_eq!(without_cursor(&desk.note().1), without_cursor(&first));
+    desk.again(&["--detail", "brief", "--yes"]);
+    desk.again(&["--detail", "normal", "--yes"]);
+    assert_eq!(without_cursor(&desk.note().1), without_cursor(&first));
 }
 
 #[test]
