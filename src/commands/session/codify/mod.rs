@@ -4,7 +4,7 @@ mod evidence;
 mod extract;
 mod interactive;
 mod made;
-pub(in crate::commands) mod refine;
+mod refine;
 mod split;
 #[cfg(test)]
 mod tests;
