@@ -532,7 +532,7 @@ mod tests {
         assert_eq!(config.channel.as_deref(), Some("dev"));
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
         assert_eq!(config.index.evidence_bytes, Some(9));
-        assert!(config.import.keep_evidence);
+        assert_eq!(config.import.keep_evidence, KeepEvidence::All);
         assert_eq!(config.import.detail, Level::Brief);
         assert!(config.include.matches(Path::new("log/a/b.md")));
         assert!(config.exclude.matches(Path::new("x/drafts/y.md")));

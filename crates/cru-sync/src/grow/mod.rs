@@ -6,6 +6,7 @@
 
 mod carry;
 mod completed;
+pub(crate) mod renew;
 mod rewritten;
 mod status;
 
@@ -20,7 +21,7 @@ use crate::grow::status::goes_on;
 use crate::ids::Ids;
 use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
-use cru_base::Result;
+use cru_base::{Error, Result};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
 use cru_session::detail::Detail;
@@ -67,28 +68,60 @@ pub(crate) struct Grower<'a> {
     pub(crate) label: &'a str,
     /// Write the steps of a transcript that the note lacks.
     pub(crate) reattach: bool,
+    /// Write the note anew.
+    pub(crate) renewal: Option<&'a renew::Renewal>,
+}
+
+/// What a plan finds beside its operations.
+#[derive(Debug, Default)]
+struct GrowthFacts {
+    /// How many steps of a transcript that was rewritten the note lacks.
+    missing: usize,
+    /// The ids that the note gives the steps of the draft, where that wrote into files.
+    ids: Option<Ids>,
 }
 
 impl Grower<'_> {
     /// Brings one note up to its draft. `consumed` are the journals whose entries the draft holds.
     pub(crate) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
         let mut grown = Grown::Same;
-        let missing = std::cell::Cell::new(0);
-        let ids = std::cell::RefCell::new(None);
+        let mut found = GrowthFacts::default();
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
-            let made = self.plan(old, bundle, consumed, note, known, &missing, &ids);
+            found = GrowthFacts::default();
+            let made = match self.renewal {
+                Some(renewal) => self.renew(renewal, old, bundle, note, known, &mut found),
+                None => self.plan(old, bundle, consumed, note, known, &mut found),
+            };
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
             Ok(made.unwrap_or_default())
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
-        if let Some(ids) = ids.into_inner() {
+        if let Some(ids) = &found.ids {
             patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
         }
         Ok(match grown {
-            Grown::Same if missing.get() > 0 => Grown::Partly { missing: missing.get(), changed: written.changed },
+            Grown::Same if found.missing > 0 => Grown::Partly { missing: found.missing, changed: written.changed },
             Grown::Same if written.changed => Grown::Written,
             grown => grown,
+        })
+    }
+
+    /// The text that the note would have, and nothing is written; why not, where it stays as it is.
+    pub(crate) fn preview(&self, old: &Old, bundle: &Bundle, text: &str) -> Result<Result<String, Grown>> {
+        let Some(renewal) = self.renewal else { return Ok(Err(Grown::Same)) };
+        let session = key(&old.head.id());
+        let writer = Writer::new(self.vault, self.state, self.now);
+        let mut refused = None;
+        let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
+            let made = self.renew(renewal, old, bundle, note, known, &mut GrowthFacts::default());
+            refused = made.as_ref().err().cloned();
+            Ok(made.unwrap_or_default())
+        };
+        let bytes = writer.preview(&session, text.as_bytes(), &mut plan)?;
+        Ok(match refused {
+            Some(grown) => Err(grown),
+            None => Ok(String::from_utf8(bytes).map_err(|_| Error::usage("the note is not UTF-8"))?),
         })
     }
 
@@ -112,8 +145,7 @@ impl Grower<'_> {
         consumed: &BTreeMap<String, Mark>,
         note: &Note,
         known: &Known,
-        missing: &std::cell::Cell<usize>,
-        told: &std::cell::RefCell<Option<Ids>>,
+        found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::session(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
@@ -153,7 +185,7 @@ impl Grower<'_> {
         let (mut ids, base) = match kept {
             _ if merged.is_some() => match merged {
                 Some(merged) => {
-                    missing.set(merged.missing);
+                    found.missing = merged.missing;
                     (merged.ids, merged.base)
                 }
                 None => return Err(Grown::Same),
@@ -175,7 +207,7 @@ impl Grower<'_> {
         ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
         if !old.draft.patches.is_empty() {
-            *told.borrow_mut() = Some(ids.clone());
+            found.ids = Some(ids.clone());
         }
         carry(&last, &mut new);
         let text = render::note(&new);
