@@ -140,10 +140,14 @@ fn form(stages: &[Command<'_>]) -> (bool, bool) {
         let program = command.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
         let has = |flags: &[&str]| command.words.iter().skip(1).any(|word| flags.contains(&word.as_ref()));
         match program {
-            "nl" => numbered += 1,
+            // Without `-ba`, `nl` counts the lines that are not empty, as `cat -b` does.
+            "nl" => {
+                numbered += 1;
+                verbatim &= has(&["-ba"]);
+            }
             "cat" => {
                 numbered += u32::from(has(&["-n", "--number", "-b"]));
-                verbatim &= !has(&["-A", "-e", "-v"]);
+                verbatim &= !has(&["-A", "-e", "-v", "-b"]);
             }
             _ => {}
         }

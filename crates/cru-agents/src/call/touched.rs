@@ -269,7 +269,8 @@ mod tests {
         assert_eq!(some.anchor("a\nb\nc\n").unwrap().place(), "10-12");
         assert_eq!(some.anchor("a\nb\n").unwrap().place(), "~2", "blank lines may be gone at either end");
         assert_eq!(read(Lines::From(1, None), false).anchor("a\n").unwrap().place(), "~1");
-        assert_eq!(read(Lines::From(1, None), true).anchor("     1\ta\n     2\t\n").unwrap().place(), "1");
+        assert_eq!(read(Lines::From(1, None), true).anchor("     1\ta\n     2\t\n").unwrap().place(), "1-2");
+        assert_eq!(read(Lines::From(1, None), true).anchor("     1\ta\n     2\n").unwrap().place(), "1");
         assert_eq!(some.anchor("a\n... [3 lines truncated] ...\nc"), None);
         assert_eq!(some.anchor(" \n"), None);
     }
