@@ -32,6 +32,17 @@ pub fn goes_on(words: &str) -> bool {
     lets_go_on(words) || ASIDE.at_start(&first).is_some() || ASIDE.at_start(without_hesitation(&first)).is_some()
 }
 
+/// Whether `words`, said right after the agent was stopped or refused, only answer a question or a list that stood there, or
+/// ask something: a number or a single word; a question alone.
+pub fn only_replies(words: &str) -> bool {
+    let words = words.trim();
+    let mut all = words.split_whitespace();
+    let is_one = all.next().is_some() && all.next().is_none();
+    let body = words.trim_end_matches(['?', '？']).trim_end();
+    let asks = body.len() < words.len() && !body.contains(['.', '!', '?', '\n', '。', '！', '？']);
+    is_one || asks
+}
+
 /// The first characters with single blanks.
 fn first_of(words: &str) -> String {
     const ENOUGH: usize = 100;
@@ -99,6 +110,16 @@ mod tests {
             "No questions, go ahead",
         ] {
             assert!(!opens_correction(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn table_of_replies() {
+        for words in ["6", "hooks", "you good there?", "b)", "are you stuck?"] {
+            assert!(only_replies(words), "{words}");
+        }
+        for words in ["", "take the red one", "use tabs. Is that clear?", "8 of them", "first this\nthen that?"] {
+            assert!(!only_replies(words), "{words}");
         }
     }
 

@@ -289,6 +289,9 @@ pub struct Goal {
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
+    /// Whether it has no box to be ticked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plain: bool,
     /// `[id:: g1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -101,7 +101,12 @@ impl Page {
         self.block(["## Goals"]);
         for goal in &workflow.goals {
             let id = goal.id.as_ref().map_or(String::new(), |id| format!(" [id:: {id}]"));
-            self.bullet([if goal.done { "[x] " } else { "[ ] " }, &escape(&goal.text), &id]);
+            let mark = match (goal.plain, goal.done) {
+                (true, _) => "",
+                (false, true) => "[x] ",
+                (false, false) => "[ ] ",
+            };
+            self.bullet([mark, &escape(&goal.text), &id]);
         }
     }
 

@@ -39,6 +39,9 @@ pub struct Turn<'a> {
     pub work: Vec<PlacedItem<'a>>,
     /// Whether a person stopped it.
     pub interrupted: bool,
+    /// How many of its requests, the first ones, the person took back: stopped the agent before it did anything, and said
+    /// something else.
+    pub withdrawn: usize,
     /// Whether a picture came with the words, which the record does not hold.
     pub picture: bool,
     /// How its words correct the turn before it.
@@ -129,6 +132,9 @@ fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, 
         if let Item::User(user) = item {
             match turns.last_mut() {
                 Some(last) if !last.worked && last.phase == top => {
+                    if std::mem::take(&mut last.interrupted) && !correction::goes_on(&user.words) {
+                        last.withdrawn = last.requests.len();
+                    }
                     last.requests.push(user);
                     last.typed.extend(commands(user));
                 }
@@ -290,6 +296,23 @@ mod tests {
             (denied, "", "move it", Taken::Corrects),
         ] {
             assert_eq!(taken(end, title, words), wanted, "{end} {title} {words}");
+        }
+    }
+
+    /// A slip that was stopped before anything was done is no request.
+    #[test]
+    fn what_was_stopped_at_once_is_withdrawn() {
+        let body = |next: &str| {
+            format!(
+                "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"8\"\n\n*Interrupted by the user.*\n\n\
+                 > [!user] Correction\n> \"{next}\"\n\n- `Edit a` → ok\n\nDone.\n"
+            )
+        };
+        for (next, withdrawn) in [("6", 1), ("take the sixth one", 1), ("go on", 0)] {
+            let session = session(&body(next));
+            let turns = turns(&session);
+            assert_eq!((turns.len(), turns[0].withdrawn, turns[0].interrupted), (1, withdrawn, false), "{next}");
+            assert_eq!(turns[0].conclusion().map(|it| it.text.trim()), Some("Done."), "{next}");
         }
     }
 

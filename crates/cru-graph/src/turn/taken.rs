@@ -3,7 +3,7 @@
 //! What the note shows counts first: a title, a refused call or a stop, the failing output of a run. Words decide only
 //! where nothing else does, by lists that are data; a person settles it by a title.
 
-use cru_session::correction::{goes_on, lets_go_on, opens_correction};
+use cru_session::correction::{goes_on, lets_go_on, only_replies, opens_correction};
 use cru_session::words::list::{APPROVAL, CONTRAST, NO};
 use cru_session::words::sentence::sentences;
 use cru_session::words::shorten::file_name;
@@ -144,8 +144,8 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
             return None;
         }
         // What is said after a stop may only let go on, hand something over, or answer.
-        let replies =
-            last.is_some_and(reply::asks_by_call) || (stop.is_some() && (goes_on(words) || reply::is_no_remark(words)));
+        let is_reply = goes_on(words) || reply::is_no_remark(words) || only_replies(words);
+        let replies = last.is_some_and(reply::asks_by_call) || ((stop.is_some() || titled) && is_reply);
         if judged && replies && !by_words {
             return None;
         }

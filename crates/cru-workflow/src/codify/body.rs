@@ -86,8 +86,8 @@ pub(super) fn parts(
         call.step.id.as_deref().is_some_and(|id| told.contains(&id))
             || call.step.result.as_deref().is_some_and(|result| is_said(&said, result))
     };
-    let (mut commands, left) = commands::parts(index, drafts, data, whole, &known);
-    let mut changes = Changes::default();
+    let mut commands = commands::parts(index, drafts, data, whole, &known);
+    let mut changes = Changes::of(draft, whole);
     // Everything in the order of the session.
     for (at, entry) in draft.entries.iter().enumerate() {
         match entry {
@@ -125,10 +125,6 @@ pub(super) fn parts(
             page.conclusion(told, Taken::Unknown, None);
         }
     }
-    if left > 0 {
-        let text = format!("and {} that only looked or tried", cru_base::text::plural(left as u64, "command"));
-        page.remark(RemarkKind::Plain, &text);
-    }
     page.parts
 }
 
@@ -164,7 +160,7 @@ fn is_generated(error: &Error) -> bool {
             rest = rest.replace(&link.to_string(), "");
         }
         let words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.into_iter().all(|word| matches!(word, "fixed" | "by" | "passed" | "worked" | "in" | "after" | "changes"))
+        words.into_iter().all(|word| matches!(word, "fixed" | "by" | "passed" | "worked" | "in" | "after" | "changes" | "a" | "run" | "with" | "other" | "arguments"))
     };
     own && error.resolution.as_deref().is_none_or(links)
 }
@@ -235,20 +231,19 @@ impl StepBody<'_> {
         }
     }
 
-    /// What a turn came to. What the person did not let stand is an attempt that failed. `asked` is the block of the words
-    /// that it answers.
+    /// What a turn came to. The person's next words stand behind it as they were said; whether they take it back nobody
+    /// wrote down. `asked` is the block of the words that it answers.
     fn conclusion(&mut self, text: &str, taken: Taken, asked: Option<&str>) {
         let plain = linked(text);
         if !plain.contains(char::is_alphanumeric) {
             return;
         }
-        let (kind, how) = match taken {
-            Taken::Corrects => (RemarkKind::DeadEnd, " — the person corrected this"),
-            Taken::Refutes => (RemarkKind::DeadEnd, " — the person showed that it fails"),
-            Taken::Stopped => (RemarkKind::Result, " — the person stopped it"),
-            Taken::Accepts => (RemarkKind::Result, " — the person accepted it"),
-            _ => (RemarkKind::Result, ""),
+        let how = match taken {
+            Taken::Stopped => " — the person stopped it",
+            Taken::Accepts => " — the person accepted it",
+            _ => "",
         };
+        let kind = RemarkKind::Result;
         let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).collect();
         let told = told.join("\n");
         let structured = told.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'));

@@ -12,6 +12,7 @@ use super::call::{Call, CallKind};
 use super::request;
 use cru_graph::turn::{PlacedItem, Turn, is_label, is_mark};
 use cru_graph::{FinalPath, Place, Taken};
+use cru_session::correction::only_replies;
 use cru_session::{Item, Phase, Prose, Session, Step, User};
 
 /// Something that was said or done, in the order of the page.
@@ -154,9 +155,10 @@ fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>>
 
 impl<'a> Unit<'a> {
     fn take(&mut self, turn: &Turn<'a>, calls: &mut HashMap<Place, Call<'a>>) {
-        for user in &turn.requests {
+        for user in turn.requests.iter().skip(turn.withdrawn) {
             let corrected = turn.correction.as_ref().is_some_and(|it| std::ptr::eq(it.user, *user));
-            self.entries.push(Entry::Request { user, corrects: corrected || user.correction });
+            let titled = user.correction && !only_replies(&user.words);
+            self.entries.push(Entry::Request { user, corrects: corrected || titled });
         }
         let conclusion = turn.conclusion();
         let mut before: Option<&'a str> = None;
