@@ -95,7 +95,7 @@ pub(super) fn parts(
                 page.parts.extend(changes.parts(call, whole));
             }
             Entry::Call(_) => page.parts.extend(commands.remove(&at).unwrap_or_default()),
-            Entry::Request { user, corrects } => page.request(draft, user, *corrects),
+            Entry::Request { user, rules, .. } => page.request(draft, user, *rules),
             Entry::Conclusion(prose, taken) => page.conclusion(&prose.text, *taken, asked(draft, at)),
             Entry::Item(Item::Decision(decision), _) => page.decision(decision),
             // What an import found out of the calls, these tell themselves.
@@ -206,15 +206,17 @@ impl StepBody<'_> {
             }
         } else if let Some(words) = intent(draft) {
             self.prose(paragraph(&words));
+        } else if let Some(words) = announced(draft) {
+            self.remark(RemarkKind::Plain, &format!("the agent: “{words}”"));
         }
     }
 
-    fn request(&mut self, draft: &Draft<'_>, user: &User, corrects: bool) {
+    fn request(&mut self, draft: &Draft<'_>, user: &User, rules: bool) {
         if draft.opening.is_some_and(|opening| std::ptr::eq(opening, user)) {
             return;
         }
-        let kind = if corrects { RemarkKind::Mind } else { RemarkKind::Then };
-        if !corrects && request::is_nod(&user.words) {
+        let kind = if rules { RemarkKind::Mind } else { RemarkKind::Then };
+        if !rules && request::is_nod(&user.words) {
             return;
         }
         if is_long(&user.words) {
@@ -226,7 +228,7 @@ impl StepBody<'_> {
             return;
         }
         let told = spoken(user, MAX_FURTHER);
-        if corrects || !same(&told, &draft.title) {
+        if rules || !same(&told, &draft.title) {
             self.remark(kind, &told);
         }
     }
@@ -375,21 +377,27 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     let words = match (asked, task) {
         (Some(user), _) => Some(spoken(user, MAX_WORDS)),
         (None, Some(task)) => Some(quote::quote(task, MAX_WORDS)),
-        (None, None) if draft.activity.is_some() || draft.subagent.is_some() => None,
-        (None, None) => {
-            // Where people only said to go on, an agent may tell at some length what it goes on with.
-            let prose = draft.entries.iter().find_map(|entry| match entry {
-                Entry::Item(Item::Prose(prose), _) => Some(prose.text.as_str()),
-                _ => None,
-            });
-            let silent = draft.said().next().is_none();
-            let prose = prose.filter(|prose| silent || prose.split_whitespace().nth(TOLD).is_some());
-            let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
-            let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-            Some(quote::quote(&linked(paragraph), MAX_FURTHER))
-        }
+        (None, None) => None,
     };
     words.filter(|words| !words.is_empty() && !same(words, &draft.title))
+}
+
+/// With what an agent went on, in its own words, where nobody asked for anything but to go on.
+fn announced(draft: &Draft<'_>) -> Option<String> {
+    let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+    if draft.opening.is_some() || task.is_some() || draft.activity.is_some() || draft.subagent.is_some() {
+        return None;
+    }
+    let prose = draft.entries.iter().find_map(|entry| match entry {
+        Entry::Item(Item::Prose(prose), _) => Some(prose.text.as_str()),
+        _ => None,
+    });
+    let silent = draft.said().next().is_none();
+    let prose = prose.filter(|prose| silent || prose.split_whitespace().nth(TOLD).is_some());
+    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
+    let words = quote::quote(&linked(paragraph), MAX_FURTHER);
+    (!words.is_empty() && !same(&words, &draft.title)).then_some(words)
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.

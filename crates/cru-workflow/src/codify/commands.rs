@@ -114,7 +114,7 @@ impl<'a> Whole<'a> {
         let result = step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
         let result = result.map(|said| truncate(&said, MAX_SAID).into_owned()).filter(|said| said != NO_OUTPUT);
         let output = self.evidence.output(step.id.as_deref()).or(step.output.as_deref()).unwrap_or_default();
-        let lines = output.lines().rev().map(clean).filter(|line| line.contains(char::is_alphanumeric));
+        let lines = output.lines().rev().map(|line| clean(&without_rules(line))).filter(|line| line.contains(char::is_alphanumeric));
         let mut closing: Vec<String> = lines.take(CLOSING).map(|line| truncate(&line, MAX_SAID).into_owned()).collect();
         closing.reverse();
         if let Some(result) = result {
@@ -326,8 +326,27 @@ fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Op
     })
 }
 
+/// A line of output without the rules that programs draw: the same sign again and again.
+fn without_rules(line: &str) -> String {
+    /// Signs of a rule.
+    const RULE: usize = 4;
+    let mut out = String::with_capacity(line.len());
+    let mut run: Option<(char, usize)> = None;
+    for c in line.chars() {
+        let before = run.filter(|(own, _)| *own == c && !c.is_alphanumeric()).map_or(0, |(_, count)| count);
+        run = Some((c, before + 1));
+        out.push(c);
+        if before + 1 >= RULE {
+            let kept = out.trim_end_matches(c).len();
+            out.truncate(kept);
+            run = Some((c, RULE));
+        }
+    }
+    out
+}
+
 /// The first line of a command, and a mark where more follow.
-pub(super) fn first_line(command: &str) -> String {
+fn first_line(command: &str) -> String {
     let mut lines = command.lines();
     let first = plain_code(lines.next().unwrap_or(""));
     if lines.next().is_some() && !first.ends_with('…') { format!("{first} …") } else { first }

@@ -73,8 +73,9 @@ fn kind(calls: &[&Call<'_>]) -> String {
                 call.programs.iter().collect()
             };
             for name in called {
-                if !names.iter().any(|known| known == name) && names.len() < MAX_NAMES {
-                    names.push(name.to_owned());
+                let name = if kind == CallKind::Check { code_span(name) } else { name.to_owned() };
+                if !names.contains(&name) && names.len() < MAX_NAMES {
+                    names.push(name);
                 }
             }
         }

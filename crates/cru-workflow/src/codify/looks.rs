@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::call::{Call, CallKind, Ended};
 use super::clean;
-use super::commands::{Whole, first_line};
+use super::commands::Whole;
 use super::data::Data;
 use super::draft::Draft;
 use super::unit::Entry;
@@ -19,7 +19,7 @@ use cru_session::Item;
 /// Looks between two things that are told.
 const MAX_TOLD: usize = 40;
 /// Characters of one.
-const MAX_LINE: usize = 200;
+const MAX_LINE: usize = 300;
 
 /// Adds the looks of `draft` to `parts`: those between two things that are told stand together where the last of them
 /// stands.
@@ -82,13 +82,20 @@ fn line(call: &Call<'_>, data: &Data, whole: &Whole<'_>) -> Option<String> {
         return None;
     }
     let text = if call.tool == ToolKind::Shell {
-        data.named(&whole.inputs.named(&first_line(&call.text), call.keeps_versions)).to_string()
+        let mut lines = call.text.lines();
+        let first = lines.next().unwrap_or_default();
+        let more = if lines.next().is_some() { " …" } else { "" };
+        data.named(&format!("{}{more}", whole.inputs.named(first, call.keeps_versions))).to_string()
     } else {
         let args = clean(call.step.full_args());
         let what = call.reads.first().map(AsRef::as_ref).filter(|_| call.tool == ToolKind::Read);
         format!("{} {}", call.step.tool, what.unwrap_or(&args))
     };
     let text = clean(&truncate(&clean(&text), MAX_LINE));
-    let failed = if call.failed() { " — failed" } else { "" };
+    let failed = match call.step.exit.filter(|_| call.failed()) {
+        Some(code) => format!(" — exit {code}"),
+        None if call.failed() => " — failed".to_owned(),
+        None => String::new(),
+    };
     text.contains(char::is_alphanumeric).then(|| format!("{}{failed}", code_span(&text)))
 }

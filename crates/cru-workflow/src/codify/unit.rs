@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::call::{Call, CallKind};
 use super::request;
-use cru_graph::turn::{PlacedItem, Turn, is_label, is_mark};
+use cru_graph::turn::{PlacedItem, Sign, Turn, is_label, is_mark};
 use cru_graph::{FinalPath, Place, Taken};
 use cru_session::correction::only_replies;
 use cru_session::{Item, Phase, Prose, Session, Step, User};
@@ -26,6 +26,8 @@ pub(super) enum Entry<'a> {
         user: &'a User,
         /// Whether they correct the work before them.
         corrects: bool,
+        /// Whether they are to be minded when it is done again.
+        rules: bool,
     },
     /// The agent's closing words of a turn, and how the person took them.
     Conclusion(&'a Prose, Taken),
@@ -156,9 +158,11 @@ fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>>
 impl<'a> Unit<'a> {
     fn take(&mut self, turn: &Turn<'a>, calls: &mut HashMap<Place, Call<'a>>) {
         for user in turn.requests.iter().skip(turn.withdrawn) {
-            let corrected = turn.correction.as_ref().is_some_and(|it| std::ptr::eq(it.user, *user));
+            let own = turn.correction.as_ref().filter(|it| std::ptr::eq(it.user, *user));
             let titled = user.correction && !only_replies(&user.words);
-            self.entries.push(Entry::Request { user, corrects: corrected || titled });
+            // That the agent was stopped before them makes words no rule.
+            let rules = own.map_or(titled, |it| it.sign != Sign::Interrupted);
+            self.entries.push(Entry::Request { user, corrects: own.is_some() || titled, rules });
         }
         let conclusion = turn.conclusion();
         let mut before: Option<&'a str> = None;
