@@ -105,7 +105,8 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
             last.entries.extend(turn.work.iter().map(|it| Entry::Item(it.item, it.place)));
             continue;
         }
-        let joins = own && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
+        // What was typed while the agent worked ends no piece of work.
+        let joins = (own || turn.queued) && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
         if !joins {
             units.push(Unit {
                 phase,
