@@ -43,6 +43,16 @@ pub fn only_replies(words: &str) -> bool {
     is_one || asks
 }
 
+/// Whether `words` only choose from a list: a number or a letter.
+pub fn is_choice(words: &str) -> bool {
+    /// Digits of a number in a list.
+    const DIGITS: usize = 3;
+    let bare = words.trim().trim_matches(['#', '(', ')', '.', '!', '[', ']']);
+    let is_number = (1..=DIGITS).contains(&bare.len()) && bare.bytes().all(|byte| byte.is_ascii_digit());
+    let mut letters = bare.chars();
+    is_number || (letters.next().is_some_and(char::is_alphabetic) && bare.is_ascii() && letters.next().is_none())
+}
+
 /// The first characters with single blanks.
 fn first_of(words: &str) -> String {
     const ENOUGH: usize = 100;
@@ -118,6 +128,8 @@ mod tests {
         for words in ["6", "hooks", "you good there?", "b)", "are you stuck?"] {
             assert!(only_replies(words), "{words}");
         }
+        assert!(["6", "#12", "b)", "(3)"].into_iter().all(is_choice));
+        assert!(!["", "commit", "2026", "6 of them", "选"].into_iter().any(is_choice));
         for words in ["", "take the red one", "use tabs. Is that clear?", "8 of them", "first this\nthen that?"] {
             assert!(!only_replies(words), "{words}");
         }

@@ -12,7 +12,7 @@ use super::call::{Call, CallKind};
 use super::request;
 use cru_graph::turn::{PlacedItem, Sign, Turn, is_label, is_mark};
 use cru_graph::{FinalPath, Place, Taken};
-use cru_session::correction::only_replies;
+use cru_session::correction::{INTERRUPTED, is_choice, only_replies};
 use cru_session::{Item, Phase, Prose, Session, Step, User};
 
 /// Something that was said or done, in the order of the page.
@@ -112,7 +112,8 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
                 phase,
                 declared: own,
                 first: units.last().is_none_or(|last| last.phase.map(|(last, _)| last) != index),
-                talk: !turn.requests.is_empty() && turn.words().all(request::is_talk),
+                talk: !turn.requests.is_empty()
+                    && turn.words().skip(turn.withdrawn).all(|words| request::is_talk(words) || is_choice(words)),
                 answers: matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts),
                 corrects: turn.correction.is_some(),
                 weight: 0,
@@ -174,7 +175,7 @@ impl<'a> Unit<'a> {
                     if !prose
                         .text
                         .lines()
-                        .all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) =>
+                        .all(|line| matches!(line.trim(), "" | INTERRUPTED) || is_mark(line) || is_label(line.trim())) =>
                 {
                     before = Some(&prose.text);
                 }
