@@ -53,7 +53,8 @@ impl Action<'_> {
             let own = self.commands.get(section.commands.clone()).unwrap_or_default().iter().enumerate();
             let at: Vec<usize> =
                 own.filter(|(_, it)| runs_check(it)).map(|(at, _)| at + section.commands.start).collect();
-            let told = if at.len() > 1 && decided.verdict == Verdict::Failed { Verdict::Unknown } else { decided.verdict };
+            let told =
+                if at.len() > 1 && decided.verdict == Verdict::Failed { Verdict::Unknown } else { decided.verdict };
             each.extend(at.into_iter().map(|at| (at, told)));
         }
         each

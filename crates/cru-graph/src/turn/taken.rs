@@ -154,6 +154,8 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
         let is_about_agent = at == 0 || by_words;
         let sign = if by_words { Some(Sign::Words) } else { stop.filter(|_| !replies) };
         let sign = match (titled, title.is_empty()) {
+            // An import titles so what follows words that were stopped at once.
+            (true, _) if judged && at > 0 && at == turn.withdrawn => sign.unwrap_or(Sign::Interrupted),
             (true, _) => sign.unwrap_or(Sign::Titled),
             // Any other title says that it is something else.
             (false, false) => return None,

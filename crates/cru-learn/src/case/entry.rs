@@ -252,9 +252,8 @@ pub(crate) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
 
 /// Whether a resolution says nothing but which steps it was: `passed in [[#^n-016]]`.
 pub(crate) fn only_links(resolution: &str) -> bool {
-    const LINKING: &[&str] = &[
-        "fixed", "by", "passed", "worked", "in", "see", "and", "with", "after", "a", "run", "other", "arguments",
-    ];
+    const LINKING: &[&str] =
+        &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after", "a", "run", "other", "arguments"];
     let mut plain = String::new();
     let mut rest = resolution;
     while let Some((before, link)) = rest.split_once("[[") {

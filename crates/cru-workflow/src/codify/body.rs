@@ -160,7 +160,23 @@ fn is_generated(error: &Error) -> bool {
             rest = rest.replace(&link.to_string(), "");
         }
         let words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.into_iter().all(|word| matches!(word, "fixed" | "by" | "passed" | "worked" | "in" | "after" | "changes" | "a" | "run" | "with" | "other" | "arguments"))
+        words.into_iter().all(|word| {
+            matches!(
+                word,
+                "fixed"
+                    | "by"
+                    | "passed"
+                    | "worked"
+                    | "in"
+                    | "after"
+                    | "changes"
+                    | "a"
+                    | "run"
+                    | "with"
+                    | "other"
+                    | "arguments"
+            )
+        })
     };
     own && error.resolution.as_deref().is_none_or(links)
 }

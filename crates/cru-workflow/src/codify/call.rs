@@ -96,6 +96,8 @@ pub(super) struct Call<'a> {
     pub checks: Vec<CheckCommand>,
     /// Whether it makes a commit, by `git commit` or a verb that ends in one.
     pub commits: bool,
+    /// Whether it runs `git commit` itself.
+    pub records: bool,
     /// Whether its commit takes the place of the one before it: `git commit --amend`.
     pub amends: bool,
     /// Whether it pushes.
@@ -199,7 +201,11 @@ impl<'a> Call<'a> {
             identity: action.identity().map(|identity| format!("{} {identity}", action.kind.name())),
             checks: checks(&action, project),
             commits: action.commits() || by_host.is_some(),
-            amends: action.commands.iter().any(|it| it.key() == "git commit" && it.words.iter().any(|w| w == "--amend")),
+            records: action.commands.iter().any(|it| it.key() == "git commit") || by_host.is_some(),
+            amends: action
+                .commands
+                .iter()
+                .any(|it| it.key() == "git commit" && it.words.iter().any(|w| w == "--amend")),
             pushes: action.pushes(),
             publishes: action.publishes(),
             keeps_versions: action.commands.iter().any(Command::keeps_versions),
@@ -267,9 +273,7 @@ pub(super) const fn is_signal(code: i32) -> bool {
 fn branches(action: &Action<'_>) -> Vec<String> {
     /// Verbs behind which no branch of the project stands.
     const OTHER: &[&str] = &["clone", "remote", "config", "submodule", "add", "rm", "mv"];
-    let takes = |it: &&Command<'_>| {
-        it.program == "git" && !OTHER.contains(&it.verb.split(' ').next().unwrap_or(""))
-    };
+    let takes = |it: &&Command<'_>| it.program == "git" && !OTHER.contains(&it.verb.split(' ').next().unwrap_or(""));
     let words = action.commands.iter().filter(takes).flat_map(|it| it.words.iter().skip(2));
     let named = words.filter(|word| !word.starts_with('-') && !word.contains(char::is_whitespace));
     named.take(MAX_WORDS).map(|word| word.clone().into_owned()).collect()

@@ -114,7 +114,11 @@ impl<'a> Whole<'a> {
         let result = step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
         let result = result.map(|said| truncate(&said, MAX_SAID).into_owned()).filter(|said| said != NO_OUTPUT);
         let output = self.evidence.output(step.id.as_deref()).or(step.output.as_deref()).unwrap_or_default();
-        let lines = output.lines().rev().map(|line| clean(&without_rules(line))).filter(|line| line.contains(char::is_alphanumeric));
+        let lines = output
+            .lines()
+            .rev()
+            .map(|line| clean(&without_rules(line)))
+            .filter(|line| line.contains(char::is_alphanumeric));
         let mut closing: Vec<String> = lines.take(CLOSING).map(|line| truncate(&line, MAX_SAID).into_owned()).collect();
         closing.reverse();
         if let Some(result) = result {

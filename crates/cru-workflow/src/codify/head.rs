@@ -66,7 +66,8 @@ fn kind(calls: &[&Call<'_>]) -> String {
         for call in calls.iter().filter(|call| call.kind == kind && call.shell && call.succeeded()) {
             // A check as it was called; of anything else program and verb.
             let as_called: Vec<&String> = call.checks.iter().map(|check| &check.text).collect();
-            let as_called: Vec<&String> = as_called.into_iter().filter(|text| text.chars().count() <= MAX_CHECK).collect();
+            let as_called: Vec<&String> =
+                as_called.into_iter().filter(|text| text.chars().count() <= MAX_CHECK).collect();
             let called = if kind == CallKind::Check && !as_called.is_empty() {
                 as_called
             } else {
@@ -196,7 +197,9 @@ fn open(
     }
     if untold > 0 {
         let checks = plural(untold as u64, "check");
-        parts.push(format!("{checks} of the plan of which the record does not say whether it was done, under Validation"));
+        parts.push(format!(
+            "{checks} of the plan of which the record does not say whether it was done, under Validation"
+        ));
     }
     let unchecked = checks.rows.iter().rev().find_map(|row| match row.standing {
         Standing::Before(path) => Some((row, path)),

@@ -88,7 +88,9 @@ impl Inputs {
             // A word with a slash may be a repository or a path; what `git` is given as one is a branch.
             let takes = |word: &String| {
                 let name = word.strip_prefix("origin/").unwrap_or(word);
-                *word == value || name == value || name.strip_suffix(value.as_str()).is_some_and(|before| before.ends_with(':'))
+                *word == value
+                    || name == value
+                    || name.strip_suffix(value.as_str()).is_some_and(|before| before.ends_with(':'))
             };
             let is_branch = || calls().any(|call| call.branches.iter().any(takes));
             if !used || all.len() == MAX_INPUTS || (name == "branch" && !is_branch()) {

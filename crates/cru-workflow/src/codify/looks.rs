@@ -67,7 +67,9 @@ fn is_told(entry: &Entry<'_>) -> bool {
     match entry {
         Entry::Call(call) => call.kind == CallKind::Edit && call.succeeded(),
         Entry::Request { .. } | Entry::Conclusion(..) => true,
-        Entry::Item(item, _) => matches!(item, Item::Decision(_) | Item::Subagent(_) | Item::Error(_) | Item::Callout(_)),
+        Entry::Item(item, _) => {
+            matches!(item, Item::Decision(_) | Item::Subagent(_) | Item::Error(_) | Item::Callout(_))
+        }
     }
 }
 

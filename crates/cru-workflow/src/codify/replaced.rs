@@ -49,7 +49,8 @@ impl<'a> Replaced<'a> {
                 if let Some(before) = commit.filter(|_| call.amends) {
                     found.insert(before.place, (call, How::Amended));
                 }
-                commit = Some(call);
+                // A commit by a merge or a pull is none that an amended one of the session's own replaces.
+                commit = call.records.then_some(call);
                 // What is committed is no longer put back.
                 files.clear();
                 holders.clear();

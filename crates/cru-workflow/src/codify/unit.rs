@@ -107,14 +107,19 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
         }
         // What was typed while the agent worked ends no piece of work.
         let joins = (own || turn.queued) && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
+        let answers = matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts);
+        // A word that answers says nothing without the question.
+        let says_nothing = |words: &str| {
+            let is_word = || words.split_whitespace().nth(1).is_none();
+            request::is_talk(words) || is_choice(words) || (taken == Taken::Answers && is_word())
+        };
         if !joins {
             units.push(Unit {
                 phase,
                 declared: own,
                 first: units.last().is_none_or(|last| last.phase.map(|(last, _)| last) != index),
-                talk: !turn.requests.is_empty()
-                    && turn.words().skip(turn.withdrawn).all(|words| request::is_talk(words) || is_choice(words)),
-                answers: matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts),
+                talk: !turn.requests.is_empty() && turn.words().skip(turn.withdrawn).all(says_nothing),
+                answers,
                 corrects: turn.correction.is_some(),
                 weight: 0,
                 looked: false,
@@ -172,10 +177,9 @@ impl<'a> Unit<'a> {
             let spoken = before;
             match placed.item {
                 Item::Prose(prose)
-                    if !prose
-                        .text
-                        .lines()
-                        .all(|line| matches!(line.trim(), "" | INTERRUPTED) || is_mark(line) || is_label(line.trim())) =>
+                    if !prose.text.lines().all(|line| {
+                        matches!(line.trim(), "" | INTERRUPTED) || is_mark(line) || is_label(line.trim())
+                    }) =>
                 {
                     before = Some(&prose.text);
                 }

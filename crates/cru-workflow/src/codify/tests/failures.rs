@@ -59,7 +59,10 @@ fn a_failed_chain_judges_no_part() {
     assert!(!told.contains("`cargo test` fails") && !told.contains("`npm run lint` fails"), "{told}");
     assert!(!told.contains("`cargo test` passes"), "{told}");
     let mut evidence = Evidence::default();
-    evidence.add_output("n-003".into(), "test result: ok. 3 passed; 0 failed\n=== lint ===\n2 problems (2 errors, 0 warnings)\n".into());
+    evidence.add_output(
+        "n-003".into(),
+        "test result: ok. 3 passed; 0 failed\n=== lint ===\n2 problems (2 errors, 0 warnings)\n".into(),
+    );
     let told = with(&steps("cargo test; echo '=== lint ==='; npm run lint"), &evidence);
     assert!(told.contains("`npm run lint` fails") && !told.contains("`cargo test` fails"), "{told}");
 }
@@ -118,7 +121,10 @@ fn branches_are_what_git_takes() {
         user.words = "Take acme/red-pump and make ann/red-hose".into();
     }
     let text = render(&codify(&session, &Options::default()).0);
-    has(&text, &["Inputs: `<branch>` (ann/red-hose)", "- `gh repo clone acme/red-pump`", "- `git checkout -b <branch>`"]);
+    has(
+        &text,
+        &["Inputs: `<branch>` (ann/red-hose)", "- `gh repo clone acme/red-pump`", "- `git checkout -b <branch>`"],
+    );
 }
 
 /// What was stopped before anything was done, and a number after it, are no rules.

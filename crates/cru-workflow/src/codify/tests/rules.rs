@@ -136,10 +136,7 @@ fn conclusions_are_told_as_they_were_taken() {
     let steps = "- `Edit pump.c` → ok ^n-001\n    - writes: `pump.c`\n\nThe valve is in.\n\n> [!user] Correction\n> \"Not that valve.\"\n\n\
                  - `Edit pump.c` → ok ^n-002\n    - writes: `pump.c`\n\nNow the red one is in.\n";
     let text = text(&imported("Mend the leaking pump", steps));
-    assert!(
-        text.contains("- Result: The valve is in.\n- Mind: Not that valve.\n"),
-        "{text}"
-    );
+    assert!(text.contains("- Result: The valve is in.\n- Mind: Not that valve.\n"), "{text}");
     assert!(text.contains("- Result: Now the red one is in."), "{text}");
 }
 
