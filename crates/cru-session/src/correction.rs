@@ -32,15 +32,11 @@ pub fn goes_on(words: &str) -> bool {
     lets_go_on(words) || ASIDE.at_start(&first).is_some() || ASIDE.at_start(without_hesitation(&first)).is_some()
 }
 
-/// Whether `words`, said right after the agent was stopped or refused, only answer a question or a list that stood there, or
-/// ask something: a number or a single word; a question alone.
+/// Whether `words`, said right after the agent was stopped or refused, only answer a question or a list that stood there: a
+/// number or a single word.
 pub fn only_replies(words: &str) -> bool {
-    let words = words.trim();
     let mut all = words.split_whitespace();
-    let is_one = all.next().is_some() && all.next().is_none();
-    let body = words.trim_end_matches(['?', '？']).trim_end();
-    let asks = body.len() < words.len() && !body.contains(['.', '!', '?', '\n', '。', '！', '？']);
-    is_one || asks
+    all.next().is_some_and(str::is_ascii) && all.next().is_none()
 }
 
 /// Whether `words` only choose from a list: a number or a letter.
@@ -125,12 +121,12 @@ mod tests {
 
     #[test]
     fn table_of_replies() {
-        for words in ["6", "hooks", "you good there?", "b)", "are you stuck?"] {
+        for words in ["6", "hooks", "b)", "stuck?"] {
             assert!(only_replies(words), "{words}");
         }
         assert!(["6", "#12", "b)", "(3)"].into_iter().all(is_choice));
         assert!(!["", "commit", "2026", "6 of them", "选"].into_iter().any(is_choice));
-        for words in ["", "take the red one", "use tabs. Is that clear?", "8 of them", "first this\nthen that?"] {
+        for words in ["", "take the red one", "you good there?", "8 of them", "别用这个文件"] {
             assert!(!only_replies(words), "{words}");
         }
     }

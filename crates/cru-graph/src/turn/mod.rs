@@ -27,6 +27,7 @@ pub struct PlacedItem<'a> {
 
 /// A turn.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Turn<'a> {
     /// The level-2 phase it stands in; `None` before the first.
     pub phase: Option<usize>,

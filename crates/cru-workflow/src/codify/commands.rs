@@ -195,7 +195,9 @@ pub(super) fn parts(
             Ended::Open if call.kind == CallKind::Check && keep.contains(at) => {
                 Some(Told::Command(whole.checks.note(call)))
             }
-            Ended::Open if call.acts() && call.shell && !call.text.is_empty() => cut_short(call).map(Told::Command),
+            Ended::Open if call.acts() && call.shell && !call.text.is_empty() => {
+                cut_short(call).map(|how| Told::Command(Some(how)))
+            }
             Ended::Open => None,
             Ended::Well if keep.contains(at) => {
                 let notes = [whole.checks.note(call), whole.replaced(call)];
@@ -226,11 +228,11 @@ pub(super) fn parts(
 
 /// How a call ended that neither did what it should nor failed: stopped by a person, ended by a signal, or without a result;
 /// `None` where the record says no more than that it is not known.
-fn cut_short(call: &Call<'_>) -> Option<Option<String>> {
+fn cut_short(call: &Call<'_>) -> Option<String> {
     match (call.step.status, call.step.exit) {
-        (StepStatus::Interrupted, _) => Some(Some("stopped".to_owned())),
-        (_, Some(code)) if is_signal(code) => Some(Some(format!("ended by a signal, exit {code}"))),
-        (StepStatus::NoResult, _) => Some(Some("no result is recorded".to_owned())),
+        (StepStatus::Interrupted, _) => Some("stopped".to_owned()),
+        (_, Some(code)) if is_signal(code) => Some(format!("ended by a signal, exit {code}")),
+        (StepStatus::NoResult, _) => Some("no result is recorded".to_owned()),
         _ => None,
     }
 }

@@ -134,10 +134,10 @@ mod tests {
         let input = json!({ "file_path": "a.rs", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree" });
         let whole = Whole { tool: "Edit".into(), input, ..Whole::default() };
         let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2| three"));
-        assert_eq!(of_step(&step, None), []);
+        assert_eq!(of_step(&step, None, MOST_LINES), []);
     }
 
     /// Some hosts give a patch as one text.
@@ -146,7 +146,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch\n";
         let whole = Whole { tool: "Edit".into(), input: json!(patch), ..Whole::default() };
         let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2"));
     }
@@ -160,7 +160,7 @@ mod tests {
             ..Whole::default()
         };
         let step = Step { tool: "Write".into(), args: "long.txt".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         assert_eq!((diffs[0].lines.len(), diffs[0].more), (MOST_LINES, 1_000 - MOST_LINES));
     }
 }
