@@ -13,7 +13,7 @@ use cru_graph::Place;
 
 /// How something was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum Replacement {
     /// The commit was amended.
     Amended,
     /// Every line that it added was changed or removed again.
@@ -26,10 +26,10 @@ enum How {
 
 /// For each call that was replaced, by its place, the later call and how.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Replaced<'a>(HashMap<Place, (&'a Call<'a>, How)>);
+pub(super) struct Replaced<'a>(HashMap<Place, (&'a Call<'a>, Replacement)>);
 
 /// An edit of one file that still stands.
-struct Standing<'a> {
+struct LiveEdit<'a> {
     call: &'a Call<'a>,
     /// Lines of it that nothing has replaced, with how often each is there.
     lines: HashMap<&'a str, usize>,
@@ -39,15 +39,15 @@ struct Standing<'a> {
 impl<'a> Replaced<'a> {
     /// Of calls in their order.
     pub(super) fn of(calls: &[&'a Call<'a>], evidence: &'a Evidence) -> Self {
-        let mut found: HashMap<Place, (&'a Call<'a>, How)> = HashMap::default();
-        let mut files: HashMap<&str, Vec<Standing<'a>>> = HashMap::default();
+        let mut found: HashMap<Place, (&'a Call<'a>, Replacement)> = HashMap::default();
+        let mut files: HashMap<&str, Vec<LiveEdit<'a>>> = HashMap::default();
         // Which edits of a file hold a line, last ones last.
         let mut holders: HashMap<(&str, &str), Vec<usize>> = HashMap::default();
         let mut commit: Option<&'a Call<'a>> = None;
         for &call in calls.iter().filter(|call| call.succeeded()) {
             if call.commits {
                 if let Some(before) = commit.filter(|_| call.amends) {
-                    found.insert(before.place, (call, How::Amended));
+                    found.insert(before.place, (call, Replacement::Amended));
                 }
                 // A commit by a merge or a pull is none that an amended one of the session's own replaces.
                 commit = call.records.then_some(call);
@@ -62,7 +62,7 @@ impl<'a> Replaced<'a> {
                     back.all || back.restored.iter().any(|word| path == word || path.ends_with(&format!("/{word}")))
                 };
                 for (_, edits) in files.iter_mut().filter(|(path, _)| is_back(path)) {
-                    found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, How::TakenBack))));
+                    found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, Replacement::TakenBack))));
                 }
                 holders.retain(|(path, _), _| !is_back(path));
             }
@@ -72,7 +72,7 @@ impl<'a> Replaced<'a> {
             let removed = changes.iter().flat_map(|it| &it.lines).filter(|(mark, line)| *mark == '-' && counts(line));
             let edits = files.entry(path).or_default();
             if call.tool == ToolKind::Write {
-                found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, How::Written))));
+                found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, Replacement::Written))));
                 holders.retain(|(own, _), _| *own != path);
             }
             for (_, line) in removed {
@@ -83,21 +83,21 @@ impl<'a> Replaced<'a> {
                     edit.left -= 1;
                 }
                 if edit.left == 0 {
-                    found.insert(edit.call.place, (call, How::Changed));
+                    found.insert(edit.call.place, (call, Replacement::Changed));
                 }
             }
             if changes.is_empty() || !changes.iter().all(|it| it.more == 0) {
                 continue;
             }
-            let mut standing = Standing { call, lines: HashMap::default(), left: 0 };
+            let mut edit = LiveEdit { call, lines: HashMap::default(), left: 0 };
             let removed: HashSet<&str> = lines(changes, '-').collect();
             for line in lines(changes, '+').filter(|line| !removed.contains(line)).take(MAX_LINES) {
                 holders.entry((path, line)).or_default().push(edits.len());
-                *standing.lines.entry(line).or_insert(0) += 1;
-                standing.left += 1;
+                *edit.lines.entry(line).or_insert(0) += 1;
+                edit.left += 1;
             }
-            if standing.left > 0 {
-                edits.push(standing);
+            if edit.left > 0 {
+                edits.push(edit);
             }
         }
         Self(found)
@@ -108,10 +108,10 @@ impl<'a> Replaced<'a> {
         let (by, how) = self.0.get(&call.place)?;
         let at = by.step.id.as_deref().map_or_else(String::new, |id| format!(" in {}", block_link(note, id)));
         let what = match how {
-            How::Amended => "amended later",
-            How::Changed => "its lines are changed again later",
-            How::Written => "the whole file is written again later",
-            How::TakenBack => "taken back later",
+            Replacement::Amended => "amended later",
+            Replacement::Changed => "its lines are changed again later",
+            Replacement::Written => "the whole file is written again later",
+            Replacement::TakenBack => "taken back later",
         };
         Some(format!("{what}{at}"))
     }

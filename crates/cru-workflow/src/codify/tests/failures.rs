@@ -135,5 +135,8 @@ fn slips_and_answers_are_no_rules() {
          - `Edit a.c` → ok ^n-002\n    - writes: `a.c`\n\n*Interrupted by the user.*\n\n> [!user]\n> \"you good there?\"\n\n- `Edit b.c` → ok ^n-003\n    - writes: `b.c`\n",
     );
     assert!(!text.contains("Mind:") && text.contains("- Then: 6"), "{text}");
-    assert!(!text.contains("8\n") && !text.contains("“*Interrupted") && text.contains("- Then: you good there?"), "{text}");
+    assert!(
+        !text.contains("8\n") && !text.contains("“*Interrupted") && text.contains("- Then: you good there?"),
+        "{text}"
+    );
 }
