@@ -250,9 +250,10 @@ pub(crate) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
     told.map(|told| Entry { block: item.id().map(str::to_owned), told })
 }
 
-/// Whether a resolution says nothing but which steps it was: `fixed by [[#^n-014]]; passed in [[#^n-016]]`.
+/// Whether a resolution says nothing but which steps it was: `passed in [[#^n-016]]`.
 pub(crate) fn only_links(resolution: &str) -> bool {
-    const LINKING: &[&str] = &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after"];
+    const LINKING: &[&str] =
+        &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after", "a", "run", "other", "arguments"];
     let mut plain = String::new();
     let mut rest = resolution;
     while let Some((before, link)) = rest.split_once("[[") {
@@ -367,6 +368,7 @@ mod tests {
     #[test]
     fn what_says_nothing_by_itself() {
         assert!(only_links("fixed by [[#^n-014]], [[#^n-015]]; passed in [[#^n-016]]"));
+        assert!(only_links("a run with other arguments passed in [[#^n-016]]"));
         assert!(only_links("see [[#^n-016]]."));
         assert!(!only_links("inject a clock, see [[#^n-005]]"));
         assert!(only_counts("`cargo test` failed 3 times."));

@@ -363,7 +363,9 @@ impl Fold {
             PromptOrigin::Denial { .. } => true,
             PromptOrigin::Command | PromptOrigin::Shell | PromptOrigin::Task => false,
             PromptOrigin::Typed | PromptOrigin::Queued => {
-                let stopped = (self.talk.interrupted || self.talk.denied) && !correction::goes_on(words);
+                let stopped = (self.talk.interrupted || self.talk.denied)
+                    && !correction::goes_on(words)
+                    && !correction::only_replies(words);
                 stopped || (self.facts.worked && correction::opens_correction(words))
             }
         }

@@ -172,7 +172,7 @@ fn a_session() {
     - Bash cargo test → ✗ error[E0308]: mismatched types ^n-002
     - Edit src/auth.rs → updated ^n-003
     - Bash cargo test 2>&1 | tail → test result: ok. 3 passed; 0 failed ^n-004
-    [!error] error[E0308]: mismatched types | `cargo test` failed. / Step: [[#^n-002]] / Resolution: fixed by [[#^n-003]]; passed in [[#^n-004]]
+    [!error] error[E0308]: mismatched types | `cargo test` failed. / Step: [[#^n-002]] / Resolution: passed in [[#^n-004]]
     Fixed. Shall I commit?
     [!user]  | "yes, with a good message"
     Done.
@@ -468,7 +468,13 @@ fn only_failures_that_mattered_are_errors() {
     script.call("f", "Bash", "npm run build").ok("f", "built");
     script.call("g", "Bash", "git commit -m one").fails("g", "hook: format");
     script.call("h", "Bash", "prettier -w .").ok("h", "a.ts");
-    script.call("i", "Bash", "git commit -m two").ok("i", "[main 1] two");
+    script.call("i", "Bash", "git commit -m one").ok("i", "[main 1] one");
+    // Another push says nothing of the one that failed; another run of a check says that it passed.
+    script.call("l", "Bash", "git push").fails("l", "rejected").call("m", "Bash", "git pull").ok("m", "ok");
+    script.call("n", "Bash", "git push --tags").ok("n", "done");
+    script.call("o", "Bash", "cargo test a").fails("o", "error[E0308]: mismatched types");
+    script.call("p", "Edit", "src/a.rs").ok("p", "updated");
+    script.call("q", "Bash", "cargo test").ok("q", "test result: ok. 3 passed; 0 failed");
     script
         .call("j", "Bash", "pytest")
         .fails("j", "E   assert 1 == 2")
@@ -478,7 +484,8 @@ fn only_failures_that_mattered_are_errors() {
         script.outline().lines().filter(|line| line.starts_with("[!error]")).map(ToOwned::to_owned).collect();
     insta::assert_snapshot!(errors.join("\n"), @r"
     [!error] hook: format | `git commit` failed. / Step: [[#^n-007]] / Resolution: worked in [[#^n-009]]
-    [!error] E assert 1 == 3 | `pytest` failed 2 times. / Step: [[#^n-011]]
+    [!error] error[E0308]: mismatched types | `cargo test` failed. / Step: [[#^n-013]] / Resolution: a run with other arguments passed in [[#^n-015]]
+    [!error] E assert 1 == 3 | `pytest` failed 2 times. / Step: [[#^n-017]]
     ");
 }
 
