@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cru::learn::{Case, Family, Kind, Note, harvest};
+use cru::learn::{Case, Family, Kind, Note, extract};
 use cru::session::read;
 
 /// What is planted in a session, and what its case must hold: type, rule, before, after.
@@ -28,7 +28,7 @@ fn harvested(number: usize, body: &str) -> Vec<Case> {
     let (session, _) = read::session(&note);
     let path = format!("sessions/planted-{number:02}.md");
     let note = Note { path: &path, text: &text, session: &session, calls: None };
-    harvest(&[note], &Kind::ALL, &Family::default()).cases
+    extract(&[note], &Kind::ALL, &Family::default()).cases
 }
 
 fn steps(lines: &[String]) -> String {

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
-use cru_action::patch::{self, FilePatch};
+use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, ToolKind, argv};
+use cru_action::{Action, ToolKind, Verdict, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
@@ -23,12 +23,18 @@ pub struct StepFacts {
     /// The command or argument as the note has it, secrets included: it is asked, and never shown.
     args: String,
     status: StepStatus,
+    verdict: Option<Verdict>,
 }
 
 impl StepFacts {
     /// The facts of a step.
     pub(crate) fn of(step: &Step) -> Self {
-        Self { tool: step.tool.clone(), args: step.full_args().to_owned(), status: step.status }
+        Self {
+            tool: step.tool.clone(),
+            args: step.full_args().to_owned(),
+            status: step.status,
+            verdict: step.verdict(),
+        }
     }
 }
 
@@ -46,12 +52,9 @@ impl Entry {
         self.facts().map(|facts| facts.status)
     }
 
-    /// What the tool of a step is for.
-    pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
-        match self.whole() {
-            Some(call) => Some(call.kind()),
-            None => Some(ToolKind::of(&self.facts()?.tool)),
-        }
+    /// How the check that a step ran ended.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.facts()?.verdict
     }
 
     /// The command that a step runs, as far as it is known.
@@ -130,6 +133,26 @@ pub(crate) fn looks(tool: &str, args: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// A change as a difference, in a fence.
+pub(crate) fn diff(change: &FilePatch<'_>) -> String {
+    let name = |path: Option<&str>| path.map_or_else(|| "/dev/null".to_owned(), str::to_owned);
+    let mut text = format!("```diff\n--- {}\n+++ {}\n", name(change.old_path), name(change.new_path));
+    for hunk in &change.hunks {
+        text.push_str("@@\n");
+        for line in &hunk.lines {
+            let (mark, line) = match line {
+                PatchLine::Kept(line) => (' ', line),
+                PatchLine::Added(line) => ('+', line),
+                PatchLine::Removed(line) => ('-', line),
+            };
+            text.push(mark);
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text + "```"
 }
 
 /// The lines that a change puts into a file and that were not there, without those of a word or a bracket.

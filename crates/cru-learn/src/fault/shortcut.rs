@@ -9,25 +9,13 @@ use crate::case::entry::Entry;
 use crate::case::{Case, Puzzle, Story};
 use cru_action::patch::FilePatch;
 use cru_action::verdict;
-use cru_session::words::list::REPAIRING;
 use cru_session::words::shorten::file_name;
 
 impl Case {
-    /// Whether the answer to a failure, or work whose check passed, switched a check off.
+    /// Whether the answer switched a check off, or made a test expect what the failure had found.
     pub(crate) fn takes_shortcut(&self) -> bool {
-        let done = match &self.story {
-            Story::Puzzle(it) if it.resolution.is_none() => &it.fix,
-            Story::Demonstration(it) => &it.done,
-            _ => return false,
-        };
-        let bent = matches!(&self.story, Story::Puzzle(it) if bends_test(it) && !self.asks_for_tests());
-        bent || done.iter().filter(|entry| entry.is_step()).any(is_shortcut)
-    }
-
-    /// Whether a person wanted the tests themselves set right.
-    fn asks_for_tests(&self) -> bool {
-        let asks = |line: &str| line.to_lowercase().contains("test") && REPAIRING.is_in(line);
-        self.context.iter().any(|turn| turn.asked.lines().any(asks))
+        matches!(&self.story, Story::Puzzle(it) if bends_test(it))
+            || self.done().iter().filter(|entry| entry.is_step()).any(is_shortcut)
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::case::Puzzle;
 use crate::case::entry::{self, Entry, Told};
 use crate::find::failure;
+use crate::find::planned;
 use crate::find::recovery;
 use crate::find::turns::{SessionTurn, TurnItem, Turns};
 use cru_base::{Span, text};
@@ -54,6 +55,10 @@ pub(crate) fn all(trail: &Turns<'_>, marked: bool) -> Vec<FoundPuzzle> {
         let mut here = Vec::new();
         for at in 0..round.beats.len() {
             if let Item::Error(error) = round.beats[at].item {
+                // An import links a failure to its step: an error without one is the model service's.
+                if marked && error.steps.is_empty() {
+                    continue;
+                }
                 let failing = failing_step(trail, (index, at), error, &taken);
                 if let Some(failing) = failing {
                     // Failures on the way to the success belong to this one.
@@ -134,6 +139,7 @@ fn from_callout(
     if retried {
         fix.clear();
     }
+    let complete = failing.zip(success).is_some_and(|(from, to)| to - from <= BETWEEN) && !retried;
     let verified = success.is_some() || !helped && failing.is_some_and(|step| succeeded(trail, round, step, error));
     let text = clean(&error.text);
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
@@ -152,6 +158,8 @@ fn from_callout(
             fix,
             verified,
             helped,
+            planned: failing.is_some_and(|step| planned::is_planned(&round.beats, step)),
+            complete,
             retried,
         },
     })
@@ -199,6 +207,8 @@ fn from_step(index: usize, round: &SessionTurn<'_>, at: usize, step: &Step) -> O
             fix: steps_between(&round.beats, at, to, at),
             verified: true,
             helped: false,
+            planned: planned::is_planned(&round.beats, at),
+            complete: true,
             retried: false,
         },
     })

@@ -47,6 +47,8 @@ struct Values<'a> {
     channel: &'a str,
     tags: &'a [String],
     evidence: &'static str,
+    reading: &'a str,
+    answer_from: &'static str,
     verified: bool,
     quality: f64,
     content_hash: &'a str,
@@ -128,7 +130,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             rule = it.rule;
             (entries(&with_plans(&it.behaviour), origin, usize::MAX), quote(&it.words))
         }
-        Story::Demonstration(_) => (String::new(), String::new()),
+        Story::Demonstration(_) | Story::Trajectory => (String::new(), String::new()),
     };
     let expected = match &case.story {
         Story::Puzzle(it) => {
@@ -144,6 +146,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
         }
         Story::Demonstration(it) => entries(&all(&it.done), origin, usize::MAX),
+        Story::Trajectory => String::new(),
     };
     Values {
         id: &case.id,
@@ -153,6 +156,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             Kind::Correction => "Correction",
             Kind::Demonstration => "Demonstration",
             Kind::Preference => "Preference",
+            Kind::Trajectory => "Session",
         },
         quality: case.quality(),
         title: line(&case.title),
@@ -174,7 +178,9 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         host: &origin.host,
         channel: &origin.channel,
         tags: &origin.tags,
-        evidence: case.evidence(),
+        evidence: case.evidence.as_str(),
+        reading: &case.reading,
+        answer_from: case.answer_from(),
         verified: case.verified(),
         content_hash: &case.content_hash,
         context: turns.collect(),

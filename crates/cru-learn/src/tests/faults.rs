@@ -101,8 +101,8 @@ fn what_was_done_before_the_last_attempt_is_no_part_of_the_solution() {
     items.push(step("n-030", "Bash git rebase --continue", "✗ error: could not apply 2b"));
     items.push(step("n-031", "Edit b.c", "+1"));
     items.push(step("n-099", "Bash git rebase --continue", "done"));
-    let harvest = cases(&failed(items));
-    let Story::Puzzle(puzzle) = &harvest.cases[0].story else { panic!("a puzzle") };
+    let extraction = cases(&failed(items));
+    let Story::Puzzle(puzzle) = &extraction.cases[0].story else { panic!("a puzzle") };
     let blocks: Vec<_> = puzzle.fix.iter().filter_map(|entry| entry.block.as_deref()).collect();
     assert_eq!(blocks, ["n-031", "n-099"]);
 }
@@ -118,8 +118,8 @@ fn an_interruption_alone_marks_nothing_as_wrong() {
             user("", "no, the other one", None),
             prose("That one."),
         ];
-        let harvest = cases(&failed(items));
-        let case = harvest.cases.iter().find(|case| case.gap() == Some(Reason::CorrectedAgain)).unwrap();
+        let extraction = cases(&failed(items));
+        let case = extraction.cases.iter().find(|case| case.gap() == Some(Reason::CorrectedAgain)).unwrap();
         rows::of(case, export::Options::new(layouts)).iter().filter(|row| row.is_ok()).count()
     };
     let refused = step("n-001", "Edit a.c", "✗ denied by user");
@@ -140,7 +140,7 @@ fn edits_of_which_only_the_file_is_known() {
     let mut calls: HashMap<String, Call> =
         ["n-001", "n-003"].map(|id| (id.to_owned(), call("Bash", json!({ "command": "make" })))).into();
     let gap = |calls: Option<&Calls>| {
-        harvest(&[Note { calls, ..note(&session) }], &Kind::ALL, &Family::default()).cases[0].gap()
+        extract(&[Note { calls, ..note(&session) }], &Kind::ALL, &Family::default()).cases[0].gap()
     };
     assert_eq!(gap(Some(&calls)), Some(Reason::ChangeUnknown));
     assert_eq!(gap(None), None, "where the transcript is gone a note's lines are all there is");
@@ -154,8 +154,8 @@ fn a_search_without_a_hit_is_no_wrong_answer() {
     let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
     let rows = |result: &str| {
         let items = vec![step("n-001", "Bash tsc | grep button", result), error("tsc failed", "", Some("n-001"), None)];
-        let harvest = cases(&failed(items));
-        let rows = rows::of(&harvest.cases[0], export::Options::new(layouts));
+        let extraction = cases(&failed(items));
+        let rows = rows::of(&extraction.cases[0], export::Options::new(layouts));
         rows.iter().filter(|row| row.is_ok()).count()
     };
     assert_eq!(rows("✗ (no output)"), 0);
@@ -174,8 +174,8 @@ fn a_demonstration_stands_on_its_own() {
             prose("Done."),
         ];
         let phases = vec![phase("p-01", "Read", first), phase("p-02", "Work", work)];
-        let harvest = cases(&Session { phases, ..Session::default() });
-        harvest.cases.iter().filter(|case| case.kind() == Kind::Demonstration).count()
+        let extraction = cases(&Session { phases, ..Session::default() });
+        extraction.cases.iter().filter(|case| case.kind() == Kind::Demonstration).count()
     };
     let long = "and make the footer stick to the lower end of the page, as the header does above";
     let asking = "Here it is.\n\nShall I change it?";
@@ -200,8 +200,8 @@ fn what_a_picture_shows_is_not_in_the_record() {
 /// The one correction among what was said and done.
 fn correction(after: Vec<Item>) -> Case {
     let before = vec![step("n-001", "Edit a.c", "+1"), prose("Done."), user("Correction", "no, in b.c", None)];
-    let harvest = cases(&written(before.into_iter().chain(after).collect()));
-    let mut found = harvest.cases.into_iter().filter(|case| case.kind() == Kind::Correction);
+    let extraction = cases(&written(before.into_iter().chain(after).collect()));
+    let mut found = extraction.cases.into_iter().filter(|case| case.kind() == Kind::Correction);
     found.next().unwrap()
 }
 
@@ -262,8 +262,8 @@ fn a_later_turn_is_shown_with_what_led_to_it() {
     let words = "Now make the footer stick to the lower end of the page, as the header does on top of each.";
     let first = vec![user("", "Read the code, please.", None), step("n-001", "Read a.c", "9 lines"), prose("Read.")];
     let phases = vec![phase("p-01", "Read", first), phase("p-02", "Work", work(words))];
-    let harvest = cases(&Session { phases, ..Session::default() });
-    let case = harvest.cases.iter().find(|case| case.kind() == Kind::Demonstration).unwrap();
+    let extraction = cases(&Session { phases, ..Session::default() });
+    let case = extraction.cases.iter().find(|case| case.kind() == Kind::Demonstration).unwrap();
     let asked: Vec<_> = case.context.iter().map(|turn| turn.asked.as_str()).collect();
     assert_eq!(asked, ["Read the code, please.", words]);
     let tables = |case: &Case| {
@@ -271,8 +271,8 @@ fn a_later_turn_is_shown_with_what_led_to_it() {
         rows.iter().flatten().map(|(table, ..)| table.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(tables(case), ["completion"]);
-    let harvest = cases(&Session { phases: vec![phase("p-01", "Work", work(words))], ..Session::default() });
-    assert_eq!(tables(&harvest.cases[0]), ["sft"]);
+    let extraction = cases(&Session { phases: vec![phase("p-01", "Work", work(words))], ..Session::default() });
+    assert_eq!(tables(&extraction.cases[0]), ["sft"]);
 }
 
 #[test]
@@ -280,8 +280,8 @@ fn what_shows_no_fault_is_compared_with_nothing() {
     let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
     let tables_of = |before: Vec<Item>, words: &str| {
         let after = [user("Correction", words, None), step("n-090", "Edit b.c", "+1"), prose("There.")];
-        let harvest = cases(&written(before.into_iter().chain(after).collect()));
-        let rows = rows::of(&harvest.cases[0], export::Options::new(layouts));
+        let extraction = cases(&written(before.into_iter().chain(after).collect()));
+        let rows = rows::of(&extraction.cases[0], export::Options::new(layouts));
         rows.iter().flatten().map(|(table, ..)| table.as_str()).collect::<Vec<_>>()
     };
     let tables = |before: Vec<Item>| tables_of(before, "no, the other one");

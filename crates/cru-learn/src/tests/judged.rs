@@ -1,4 +1,4 @@
-//! Answers that the record itself shows to be none, and answers that cannot be compared, through the whole harvest.
+//! Answers that the record itself shows to be none, and answers that cannot be compared, through the whole extraction.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::rows;
 
 fn gaps(session: &Session, calls: Option<&Calls>) -> Vec<(Kind, Option<Reason>)> {
-    let found = harvest(&[Note { calls, ..note(session) }], &Kind::ALL, &Family::default());
+    let found = extract(&[Note { calls, ..note(session) }], &Kind::ALL, &Family::default());
     found.cases.iter().map(|case| (case.kind(), case.gap())).collect()
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::base::{Result, files};
 use crate::learn::review::Front;
 use crate::learn::review::document::{Layout, file_name};
-use crate::learn::{Case, Harvest, LeftOut, Reason, Review, Status, review};
+use crate::learn::{Case, Extraction, LeftOut, Reason, Review, Status, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -87,10 +87,10 @@ impl Reviews {
     }
 
     /// Takes over what persons decided and wrote: rejected cases go, edited parts take the place of the record's.
-    pub(super) fn apply(&self, harvest: &mut Harvest, layout: &Layout<'_>, accepted_only: bool) -> Result<()> {
+    pub(super) fn apply(&self, extraction: &mut Extraction, layout: &Layout<'_>, accepted_only: bool) -> Result<()> {
         let mut left_out: Vec<LeftOut> = Vec::new();
-        let mut kept = Vec::with_capacity(harvest.cases.len());
-        for mut case in std::mem::take(&mut harvest.cases) {
+        let mut kept = Vec::with_capacity(extraction.cases.len());
+        for mut case in std::mem::take(&mut extraction.cases) {
             let review = self.of(&case.id);
             let status = review.map_or(Status::Proposed, |review| review.status);
             if status == Status::Rejected || self.deleted(&case.id) {
@@ -106,9 +106,9 @@ impl Reviews {
                 kept.push(case);
             }
         }
-        harvest.cases = kept;
-        harvest.left_out.extend(left_out);
-        harvest.sort();
+        extraction.cases = kept;
+        extraction.left_out.extend(left_out);
+        extraction.sort();
         Ok(())
     }
 
