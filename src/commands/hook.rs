@@ -15,7 +15,7 @@ use crate::live::policy::Save;
 use crate::live::resume;
 use crate::live::turn::{self, Turn};
 use crate::vault::state::key;
-use crate::vault::{Journal, State, Vault};
+use crate::vault::{Journal, State, UserConfig, Vault};
 
 /// Record an event of an agent's hook
 ///
@@ -103,8 +103,9 @@ impl Call<'_> {
         let (event, session, entry) = self.entry(host, input?)?;
         let key = key(&format!("{}--{session}", host.id));
         let now = self.cx.env.now();
-        if let Err(error) = unfiled::adopt(&key, &state, self.cx.env) {
-            self.troubles.push(words(&error));
+        if unfiled::waits(&key, self.cx.env) && self.is_named(&vault) {
+            let adopted = unfiled::adopt(&key, &state, self.cx.env);
+            self.troubles.extend(adopted.err().map(|error| words(&error)));
         }
         let journal = Journal::at(state.journal(&key));
         journal.append(&entry, now).map_err(|error| words(&error))?;
@@ -146,9 +147,17 @@ impl Call<'_> {
         });
         match kept {
             Ok(true) => format!("{why}; the event is kept until a vault is named"),
-            Ok(false) => format!("{why}; there is no place to keep the event"),
+            Ok(false) => {
+                format!("{why}; the event is not kept: there is no place, or too much waits (`cru hooks status`)")
+            }
             Err(trouble) => format!("{why}; {trouble}"),
         }
+    }
+
+    /// Whether a person named the vault: a folder that an agent walks into may hold one of anybody's.
+    fn is_named(&self, vault: &Vault) -> bool {
+        let is_users = || UserConfig::read(self.cx.env).is_ok_and(|(config, _)| config.names(vault));
+        self.cx.vault_arg().is_some() || self.cx.env.var("CRU_VAULT").is_some() || is_users()
     }
 
     /// As named by an option or variable; else found from the folder the agent works in.

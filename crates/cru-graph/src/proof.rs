@@ -1,6 +1,6 @@
 //! What stands behind a session that says it is done: whether a check passed after its last write.
 
-use cru_action::{ToolKind, Verdict};
+use cru_action::{ToolKind, Verdict, is_scratch};
 use cru_session::{Item, Session, Step, StepStatus};
 
 /// What the checks of a session prove of its writes.
@@ -72,7 +72,7 @@ fn writes(step: &Step) -> bool {
     if step.status != StepStatus::Complete {
         return false;
     }
-    let counts = |path: &str| !["/dev/", "/tmp/", "/var/tmp/"].iter().any(|folder| path.starts_with(folder));
+    let counts = |path: &str| !is_scratch(path);
     if !step.writes.is_empty() {
         return step.writes.iter().any(|file| counts(&file.path));
     }

@@ -79,7 +79,7 @@ impl Command {
         let from = if quote.is_some() { from + slashes + 1 } else { from };
         let range = match quote {
             Some(quote) => quoted(text, from, *quote)?,
-            None => value_at(text, from)?,
+            None => whole(text, value_at(text, from)?),
         };
         let value = &text.bytes[range.clone()];
         match self.part {
@@ -100,8 +100,8 @@ fn is_end(word: &[u8], bytes: &[u8], at: usize) -> bool {
 
 /// What stands in quotes, up to their end.
 fn quoted(text: &Text<'_>, from: usize, quote: u8) -> Option<Range<usize>> {
-    let rest = text.bytes.get(from..text.bytes.len().min(from + LINE))?;
-    let len = rest.iter().position(|byte| *byte == quote || *byte == b'\n')?;
+    let rest = text.bytes.get(from..)?;
+    let len = memchr::memchr2(quote, b'\n', rest)?;
     let len = if len > 0 && rest[len - 1] == b'\\' { len - 1 } else { len };
     (len > 0).then_some(from..from + len)
 }

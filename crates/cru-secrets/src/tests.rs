@@ -255,6 +255,25 @@ fn no_random_value_of_a_name_is_missed() {
     );
 }
 
+/// Tokens of registries are longer than any password.
+#[test]
+fn no_end_of_a_long_secret_stays() {
+    let mut drawn = Drawn(5);
+    for length in [40, 256, 257, 512, 3_000] {
+        let secret = drawn.letters(length);
+        for line in [
+            format!("docker login -u AWS -p {secret} registry.io"),
+            format!("curl -u me:{secret} https://example.org"),
+            format!("curl -u \"me:{secret}\" https://example.org"),
+            format!("mysql -h db -p{secret} app"),
+        ] {
+            let masked = mask(&line);
+            assert!(!masked.contains(&secret[length - 20..]), "{length}: {masked}");
+            assert!(masked.contains("example.org") || masked.contains("registry.io") || masked.ends_with(" app"));
+        }
+    }
+}
+
 #[test]
 fn the_beginning_alone_decides() {
     let mut drawn = Drawn(3);

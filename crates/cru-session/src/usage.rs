@@ -38,6 +38,15 @@ pub fn read(body: &str) -> Vec<(String, Usage)> {
     body.lines().filter_map(row).collect()
 }
 
+/// Whether a callout of a note is as [`title`] and [`table`] write it: no remark beside it, no row taken out.
+pub fn is_generated(callout: &str) -> bool {
+    let mut lines = callout.lines().map(|line| line.trim_start_matches('>').trim());
+    let head = lines.next().unwrap_or_default();
+    let body = lines.collect::<Vec<_>>().join("\n");
+    let rows = read(&body);
+    head.ends_with(&title(&rows)) && body.trim_end() == table(&rows)
+}
+
 /// All models together.
 pub fn total(rows: &[(String, Usage)]) -> Usage {
     let mut sum = Usage::default();

@@ -39,6 +39,12 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     let writer = Writer::new(vault, state, now);
     let bytes = vault.read(copy)?.into_owned();
     let other = Note::parse(bytes.clone());
+    // What cannot be written into the note is text of the copy.
+    let of_copy = |error: Error| match error.to_string().strip_prefix(&format!("{}: ", head.path)) {
+        Some(trouble) => Error::usage(format!("{copy} cannot be merged: {trouble}"))
+            .with_hint("correct the copy and run `cru merge` again; neither file was changed"),
+        None => error,
+    };
     let mut found: Option<(String, Option<String>)> = None;
     let mut plan = |note: &Note, known: &cru_vault::writer::Known| -> Result<Plan> {
         let base = base_of(known.base.as_deref(), note, &other);
@@ -51,9 +57,9 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     };
     let after = if dry {
         let own = vault.read(&head.path)?;
-        writer.preview(&session, &own, &mut plan)?
+        writer.preview(&session, &own, &mut plan).map_err(of_copy)?
     } else {
-        writer.write(&session, &head.path, &mut plan)?;
+        writer.write(&session, &head.path, &mut plan).map_err(of_copy)?;
         vault.read(&head.path)?.into_owned()
     };
     let (before, base) = found.unwrap_or_default();

@@ -85,8 +85,8 @@ impl Outcome {
             Self::Empty => Some("in a session without a prompt or an answer"),
             Self::Excluded => Some("in a session that [import] exclude names"),
             Self::Duplicate => Some("in a session that another file holds"),
-            Self::Earlier => Some("in a session left out by --since"),
-            Self::Elsewhere => Some("in a session left out by --project"),
+            Self::Earlier => Some("in a session skipped by --since"),
+            Self::Elsewhere => Some("in a session skipped by --project"),
         }
     }
 
@@ -98,8 +98,8 @@ impl Outcome {
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),
-            Self::Earlier => Some("left out by --since"),
-            Self::Elsewhere => Some("left out by --project"),
+            Self::Earlier => Some("skipped by --since"),
+            Self::Elsewhere => Some("skipped by --project"),
         }
     }
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::folder::MARK;
 use super::journal::{Journal, Mark};
 use super::operations::Operations;
+use super::state::NO_ID;
 use super::{State, Vault};
 use cru_base::{Error, Result, files};
 
@@ -22,6 +23,9 @@ const BROUGHT: &str = "brought";
 /// The file in a state folder that says where its vault was.
 const PLACE: &str = "vault";
 
+/// The file in a state folder that says that all of it was brought over.
+const ADOPTED: &str = "adopted";
+
 /// Brings what waits in other state folders of the vault to `dir`, its own; where there is none yet, the newest of them
 /// becomes it. What cannot be brought over stays where it is.
 pub(super) fn adopt(vault: &Vault, dir: &Path) {
@@ -29,8 +33,12 @@ pub(super) fn adopt(vault: &Vault, dir: &Path) {
         let (from, to) = (State::at(&other), State::at(dir));
         let is_renamed = !dir.exists() && files::rename(&other, dir).is_ok();
         if !is_renamed {
-            let _ = bring_over(&from, &to);
+            let is_brought = bring_over(&from, &to).is_ok();
             move_files(&from, &to);
+            if is_brought && !has_journal(&other) {
+                // Without the mark it is looked at again, and nothing is lost.
+                let _ = files::put_private(&other.join(ADOPTED), b"");
+            }
         }
         // Displaced files lie in the vault where the state is on another file system.
         move_all(&from.displaced_inside(vault.root()), &to.displaced_inside(vault.root()));
@@ -56,13 +64,14 @@ pub(super) fn others(vault: &Vault, dir: &Path) -> Vec<PathBuf> {
     let Some((id, hash)) = own.rsplit_once('-') else { return Vec::new() };
     let is_other = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        match name.rsplit_once('-') {
-            Some((_, other)) if other == hash => name != own,
-            Some((other, _)) => {
-                is_moved(path) && ((vault.config().id.is_some() && other == id) || knows_its_notes(vault, path))
-            }
-            None => false,
-        }
+        let Some((other, other_hash)) = name.rsplit_once('-') else { return false };
+        let is_ours = match other_hash == hash {
+            true => name != own,
+            // Two ids say alone whether it is the same vault: notes of one name lie in many vaults.
+            false if id != NO_ID && other != NO_ID => other == id && is_moved(path),
+            false => is_moved(path) && knows_its_notes(vault, path),
+        };
+        is_ours && (has_journal(path) || !path.join(ADOPTED).exists())
     };
     let folders = std::fs::read_dir(above).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut others: Vec<PathBuf> = folders.filter(|path| path.is_dir() && is_other(path)).collect();
@@ -87,6 +96,11 @@ fn is_moved(dir: &Path) -> bool {
     let Ok(noted) = String::from_utf8(noted) else { return false };
     // A folder that cannot be asked, on a disk or share that is away, is not moved.
     !noted.is_empty() && matches!(Path::new(&noted).join(MARK).try_exists(), Ok(false))
+}
+
+/// Whether a journal lies in a state folder.
+fn has_journal(dir: &Path) -> bool {
+    std::fs::read_dir(dir.join("journal")).is_ok_and(|mut entries| entries.next().is_some())
 }
 
 /// Whether a session that a state folder knows has its note in the vault.
@@ -137,7 +151,7 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
 fn move_files(from: &State, to: &State) {
     let _lock = files::lock(&to.lock("adopt"));
     if !to.dir().join("operations").exists() && !to.dir().join("writer").exists() {
-        for name in ["writer", "operations", "base", "known"] {
+        for name in ["writer", "operations", "base", "known", "regions"] {
             // What cannot be moved stays where it is.
             let _ = files::rename(&from.dir().join(name), &to.dir().join(name));
         }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::VaultPath;
+use super::{Vault, VaultPath};
 use cru_base::{Diagnostic, Env, Error, Lines, Result, Span};
 use cru_price::Price;
 use cru_session::detail::Level;
@@ -266,11 +266,15 @@ pub struct AgentConfig {
     pub command: Vec<String>,
     /// Seconds that it may take; 300.
     pub timeout: Option<u64>,
+    /// Name of its model, for `reader` in readings; else the command.
+    pub model: Option<String>,
+    /// The second reader of readings, a program as in [`AgentConfig::command`]; none where it is empty.
+    pub judge: Vec<String>,
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
 const USER_KEYS: &[(&str, &[&str])] =
-    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"]), ("prices", ANY)];
+    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout", "model", "judge"]), ("prices", ANY)];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];
@@ -285,6 +289,12 @@ struct RawUser {
 }
 
 impl UserConfig {
+    /// Whether it names this vault as the one to use outside of any.
+    pub fn names(&self, vault: &Vault) -> bool {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        self.vault.as_deref().and_then(canonical).is_some_and(|named| canonical(vault.root()) == Some(named))
+    }
+
     /// Reads it from where `env` says it is; a missing file is an empty one.
     pub fn read(env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
         let Some(path) = env.config_dir().map(|dir| dir.join("config.toml")) else { return Ok(Default::default()) };

@@ -114,6 +114,18 @@ impl Journal {
         })
     }
 
+    /// Moves the whole file to the end of `rest` if no whole entry stands behind `mark`; whether it did. What cannot be read is
+    /// kept there.
+    pub fn set_aside_if_at(&self, mark: &Mark, rest: &Path) -> Result<bool> {
+        files::remove_lines(&self.path, LAST, &|file, _, _| {
+            let is_of = generation(file).is_ok_and(|(generation, _)| generation == mark.generation);
+            let tail = files::read_at(file, mark.end, u64::MAX);
+            is_of
+                && tail.is_ok_and(|tail| lines(&tail).0.is_empty())
+                && files::read_at(file, 0, u64::MAX).is_ok_and(|all| files::append(rest, &all).is_ok())
+        })
+    }
+
     /// The lines behind `from`; all of them where it is of another generation.
     pub fn read(&self, from: Option<&Mark>) -> Result<Read> {
         let failed = |source| Error::io("read", &self.path, source);

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use super::{Vault, adopt};
 use cru_base::{Env, Result, files};
 
+/// Stands for the id of a vault whose configuration names none or cannot be read.
+pub(super) const NO_ID: &str = "vault";
+
 /// Its folder of locks.
 const LOCKS: &str = "locks";
 
@@ -68,7 +71,7 @@ impl State {
     fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
         let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
-        let id = vault.config().id.as_deref().map_or_else(|| "vault".to_owned(), file_name);
+        let id = vault.config().id.as_deref().map_or_else(|| NO_ID.to_owned(), file_name);
         let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
         let outside = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
         [outside, Some(vault.root().join(".cru/local").join(machine))]

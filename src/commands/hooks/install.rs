@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::change::{Change, Consent};
 use super::handler::Program;
 use super::installed_plugin;
-
 use super::place::{Level, SettingsPlace, Which};
 use super::record::Record;
 use super::settings;
@@ -72,7 +71,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Record::write(&place, before.as_deref(), &new, cx.env);
     }
     if !args.consent.is_dry_run() {
-        adopted = known.as_deref().filter(|root| is_vault(root)).and_then(|root| adopt(root, cx.env));
+        // That of the hooks themselves comes first: it is where all their events go.
+        let target = program.vault.as_deref().map(Path::new).or(known.as_deref());
+        adopted = target.filter(|root| is_vault(root)).and_then(|root| adopt(root, cx.env));
     }
     let vault_note = match (&known, &program.vault) {
         (_, Some(vault)) => Some(format!("all events go to the vault {vault}")),
@@ -103,7 +104,8 @@ fn adopt(root: &Path, env: &Env) -> Option<String> {
     let state = State::of(&vault, env).ok()?;
     let events = unfiled::adopt_all(&state, env).ok().filter(|events| *events > 0)?;
     let events = plural(events as u64, "event");
-    Some(format!("{events} that had found no vault moved to its journals; `cru flush --all` writes the notes"))
+    let root = root.display();
+    Some(format!("{events} that had found no vault moved to {root}; `cru flush --all` there writes the notes"))
 }
 
 /// Both would send each event twice.

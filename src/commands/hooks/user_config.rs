@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::change::FileChange;
-use crate::base::{Env, Result, files};
+use crate::base::{Env, Error, Result, files};
 use crate::vault::{UserConfig, Vault};
 
 /// What the user's configuration says of the vault.
@@ -31,7 +31,12 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
         return Ok(UserVault::Unknown);
     };
     let path = folder.join("config.toml");
-    let old = if path.is_file() { Some(String::from_utf8_lossy(&files::read(&path)?).into_owned()) } else { None };
+    let old = if path.is_file() {
+        let text = String::from_utf8(files::read(&path)?);
+        Some(text.map_err(|_| Error::usage(format!("{} is not UTF-8 text", path.display())))?)
+    } else {
+        None
+    };
     let new = with_vault(old.as_deref().unwrap_or_default(), name);
     Ok(UserVault::Named(root.clone(), Box::new(FileChange { path, old, new: Some(new) })))
 }

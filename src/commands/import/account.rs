@@ -61,7 +61,7 @@ impl Output for Account {
         let without = report.files.iter().filter_map(|file| {
             // What somebody chose to leave out need not be told one by one.
             let reason =
-                file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("left out by --"))?;
+                file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("skipped by --"))?;
             Some((file.path.as_path(), reason))
         });
         files(&mut text, "Files without a note", without, report.other_files, (self.home.as_deref(), self.verbose));

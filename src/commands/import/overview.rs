@@ -136,7 +136,7 @@ impl Output for Overview {
         let mut text = format!("{}\n\n", paint(style::TITLE, "Transcripts on this machine"));
         let right = Align::Right;
         let mut columns = vec![("AGENT", Align::Left), ("FILES", right), ("SESSIONS", right), ("NEW", right)];
-        columns.extend([("GROWN", right), ("KNOWN", right), ("LEFT OUT", right)]);
+        columns.extend([("UPDATED", right), ("UP TO DATE", right), ("SKIPPED", right)]);
         columns.extend([("COMMAND", Align::Left), ("FOLDERS", Align::Left)]);
         let mut table = Table::new(&columns);
         for row in &self.agents {

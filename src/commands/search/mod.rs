@@ -41,8 +41,8 @@ const PER_SESSION: usize = 3;
 /// Find words in all sessions
 ///
 /// Words must all stand in one block: a phase's heading, a step, a decision, a paragraph. Where no block holds all of
-/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. Sessions that hold every
-/// part in different blocks are marked `(different blocks)`. "…" is an exact phrase,
+/// them, sessions that hold any are listed, marked `(any word)`; --any asks for that at once. Where a word and a
+/// field hold in different blocks of a session, it is marked `(different blocks)`. "…" is an exact phrase,
 /// auth* a prefix, auth~ allows for a slip; AND, OR, NOT, -word and (…) combine. Names of code are found by their parts:
 /// src/auth.rs, fooBar, error[E0308].
 ///

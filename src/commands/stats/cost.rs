@@ -100,7 +100,7 @@ impl CostReport {
     fn of_placed(placed: &[Placed<'_>], prices: &Prices, kinds: &[By], limit: usize) -> Self {
         let mut unpriced: BTreeMap<&str, u64> = BTreeMap::new();
         for usage in placed.iter().flat_map(|it| &it.row.usage) {
-            if prices.cost(&usage.model, usage.usage()).is_none() {
+            if prices.of(&usage.model).is_none() {
                 let tokens = unpriced.entry(&usage.model).or_default();
                 *tokens = tokens.saturating_add(usage.usage().used());
             }

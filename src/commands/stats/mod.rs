@@ -82,7 +82,13 @@ impl Args {
         let asked = if self.by.is_empty() { overview } else { &self.by };
         let versions = |by: &By| if self.agent_versions && *by == By::Agent { By::AgentVersion } else { *by };
         let mut kinds: Vec<By> = asked.iter().map(versions).collect();
-        kinds.dedup();
+        let mut seen = Vec::new();
+        kinds.retain(|by| {
+            !seen.contains(by) && {
+                seen.push(*by);
+                true
+            }
+        });
         kinds
     }
 }
@@ -130,7 +136,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Some(file) = &args.html else { return Ok(Box::new(report)) };
     let name = vault.root().canonicalize().ok();
     let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
-    let cost = CostReport::of(snapshot.sessions(), &chosen, &prices, cost::OVERVIEW, page::ROWS);
+    let most = if args.limit.is_some() { args.rows() } else { page::ROWS };
+    // The costs of a session hold those of its sub-agents: without them there is no such table.
+    let tables = if args.no_subagents { &[] } else { cost::OVERVIEW };
+    let cost = CostReport::of(snapshot.sessions(), &chosen, &prices, tables, most);
     let html = page::render(&report, &cost, &name, cx.env.now())?;
     if file.as_os_str() == "-" {
         return Ok(Box::new(Raw { name: "html", text: html }));

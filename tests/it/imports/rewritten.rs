@@ -371,6 +371,43 @@ fn a_session_split_in_two_files_and_then_grown() {
     }
 }
 
+/// A backup, another machine's copy before it is synced: its last records need not be shown in any note.
+#[test]
+fn an_older_copy_changes_nothing() {
+    for agent in AGENTS {
+        let place = imported(agent);
+        let (_, before) = place.note();
+        for parts in 1..=4 {
+            let mut older = records(agent, &FIVE[..parts], true);
+            older.extend((agent.unshown)(parts as u64 * 10 + 6));
+            place.put(agent.file, &(agent.whole)(&older));
+            place.import(agent, &[]);
+            assert_eq!(place.note().1, before, "{}: {parts} parts", agent.name);
+        }
+        place.put(agent.file, &(agent.whole)(&records(agent, &FIVE, true)));
+        place.import(agent, &[]);
+        assert_eq!(place.note().1, before, "{}", agent.name);
+    }
+}
+
+/// A remark in the table of tokens is no part of what was generated.
+#[test]
+fn a_remark_in_the_usage_stays() {
+    let place = Place::new();
+    place.put(CLAUDE.file, &(CLAUDE.whole)(&records(CLAUDE, &FIVE[..3], false)));
+    place.import(CLAUDE, &[]);
+    let (path, old) = place.note();
+    let row = old.lines().find(|line| line.starts_with("> | m |")).unwrap();
+    let new = old.replace(row, &format!("{row}\n>\n> Paid by the client."));
+    files::replace(&path, old.as_bytes(), new.as_bytes()).unwrap();
+    // Written anew without its second part, and then grown.
+    for parts in [&[FIVE[0], FIVE[2], FIVE[3]][..], &[FIVE[0], FIVE[3], FIVE[4]]] {
+        place.put(CLAUDE.file, &(CLAUDE.whole)(&records(CLAUDE, parts, false)));
+        place.import(CLAUDE, &[]);
+        assert!(place.note().1.contains("> Paid by the client."), "{}", place.note().1);
+    }
+}
+
 #[test]
 fn two_copies_with_different_ends() {
     for agent in [CLAUDE, GEMINI] {

@@ -229,6 +229,65 @@ fn what_waits_goes_with_a_vault_that_is_moved() {
     assert!(!world.text(&id).contains("copy's"));
 }
 
+/// A disk that is away looks like a vault that was moved, and notes of one name lie in many vaults.
+#[test]
+fn what_waits_never_goes_to_another_vault() {
+    let mut world = World::new();
+    world.ok(&["init", world.vault.to_str().unwrap()]);
+    let id = world.ok(&["session", "start", "-q", "Daily standup"]);
+    let (note, aside) = (world.note(&id), world.temp.path().join("aside.md"));
+    put_aside(&note, &aside);
+    world.log(&id, "theirs");
+    put_aside(&aside, &note);
+
+    let away = world.temp.path().join("away");
+    put_aside(&world.vault, &away);
+    let first = std::mem::replace(&mut world.vault, world.temp.path().join("other"));
+    world.ok(&["init", world.vault.to_str().unwrap()]);
+    let same = world.ok(&["session", "start", "-q", "Daily standup"]);
+    assert_eq!(same, id, "both notes have one name");
+    world.log(&same, "own");
+    world.ok(&["flush", "--all"]);
+    once(&world.text(&same), &["own"]);
+    assert!(!world.text(&same).contains("theirs"));
+
+    put_aside(&away, &first);
+    world.vault = first;
+    world.ok(&["flush", &id]);
+    once(&world.text(&id), &["theirs"]);
+}
+
+/// A folder that an agent walks into may be anybody's.
+#[test]
+fn kept_events_go_to_a_vault_that_is_named() {
+    let world = World::new();
+    let found = world.temp.path().join("found");
+    fs::create_dir_all(found.join(".cru")).unwrap();
+    let event = |cwd: &Path, text: &str| format!(r#"{{"session_id":"s1","cwd":{cwd:?},"prompt":{text:?}}}"#);
+    let hook = |vault: Option<&Path>, input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
+        let home = world.temp.path().join("home");
+        command.args(["hook", "prompt"]).env_clear().current_dir(&home).env("HOME", &home);
+        command.env("XDG_STATE_HOME", world.temp.path().join("state")).env("CRU_NOW", "2026-11-21T12:00:00Z");
+        command.envs(vault.map(|vault| ("CRU_VAULT", vault)));
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    };
+    let unfiled = || fs::read_to_string(world.temp.path().join("state/cru/unfiled/claude-code--s1.jsonl"));
+    hook(None, &event(world.temp.path(), "kept"));
+    hook(None, &event(&found, "walked in"));
+    assert!(unfiled().unwrap().contains("kept"), "it is not given to a folder that happens to hold `.cru`");
+    // A writer was killed in the middle of a line.
+    let kept = world.temp.path().join("state/cru/unfiled/claude-code--s1.jsonl");
+    fs::OpenOptions::new().append(true).open(&kept).unwrap().write_all(b"\n{\"id\":\"torn").unwrap();
+    hook(Some(&world.vault), &event(world.temp.path(), "named"));
+    assert!(unfiled().is_err(), "what could be read is in the journal of the vault");
+    let rest = fs::read_to_string(kept.with_extension("rest")).unwrap();
+    assert!(rest.contains("torn"), "what cannot be read is kept: {rest}");
+}
+
 #[test]
 fn what_a_killed_creation_left_is_swept() {
     let world = World::new();

@@ -232,11 +232,14 @@ pub(super) fn entries_by_note(
         let mut counts: HashMap<u64, f32> = HashMap::new();
         let mut gate = Gate::new(search, segment, &none);
         scan(segment, |doc| {
+            let kind = columns.kind(doc);
+            // The heads of its table are words of every session.
+            let is_usage = kind.and_then(|kind| columns.kinds.get(kind)).is_some_and(|kind| kind == "usage");
             if columns.evidence.first(doc).is_some() == of_transcripts
+                && !is_usage
                 && let Some(note) = gate.note(doc)
             {
-                let kind = columns.kind(doc).and_then(|kind| factors.get(kind));
-                *counts.entry(note).or_default() += kind.copied().unwrap_or(1.0);
+                *counts.entry(note).or_default() += kind.and_then(|kind| factors.get(kind)).copied().unwrap_or(1.0);
             }
         })?;
         Ok(counts)

@@ -117,6 +117,10 @@ pub fn in_different_blocks(snapshot: &Snapshot, query: &Query, options: &SearchO
 fn near(snapshot: &Snapshot, pattern: &Pattern) -> Result<Vec<(String, u64)>> {
     let mut found = Vec::new();
     for part in &pattern.parts {
+        // Every word of one character is near to every other.
+        if part.chars().nth(1).is_none() {
+            continue;
+        }
         let known = words_like(snapshot, part).map_err(failed)?;
         if known.iter().any(|(_, word, _)| word == part) {
             continue;

@@ -9,6 +9,9 @@ use cru_action::{Action, ToolKind};
 /// Verbs of git that move the branch to another commit.
 const MOVE_THE_BRANCH: &[&str] = &["commit", "merge", "rebase", "cherry-pick", "revert", "am", "pull"];
 
+/// Bytes of the longest command that is read; the agent waits for it.
+const LONGEST: usize = 64 << 10;
+
 /// The commit that is checked out where the agent works; `None` for any other call, and where there is none.
 pub(super) fn of(host: &Host, event: Event, input: &Input) -> Option<String> {
     if !matches!(event, Event::PreTool | Event::PostTool | Event::PostToolFailure) {
@@ -17,7 +20,7 @@ pub(super) fn of(host: &Host, event: Event, input: &Input) -> Option<String> {
     let tool = input.text(host.fields.tool)?;
     let command = input.get(host.fields.tool_input)?.get("command").and_then(Value::as_str)?;
     // Most commands are of another program, and need no reading.
-    if !command.contains("git") || ToolKind::of(tool) != ToolKind::Shell {
+    if command.len() > LONGEST || !command.contains("git") || ToolKind::of(tool) != ToolKind::Shell {
         return None;
     }
     let action = Action::of(tool, command);

@@ -1,7 +1,8 @@
 //! Events of hooks for which no vault was found: kept in the machine state until one is known, so that none is lost.
 //!
-//! One journal for each session, in `unfiled/` beside the states of vaults. The first vault that gets an event of the
-//! session takes over what is kept of it; [`adopt_all`] gives a vault everything.
+//! One journal for each session, in `unfiled/` beside the states of vaults. A vault that a person named, by an option, a
+//! variable or the user's configuration, takes over what is kept: of one session with its next event ([`adopt`]), or
+//! everything ([`adopt_all`]). A vault that an agent merely walks into gets none of it: it may be anybody's.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ use cru_vault::{Journal, State};
 
 /// Bytes of all that is kept; later events are named in the log of trouble and nothing more.
 const MOST: u64 = 64 << 20;
+
+/// Bytes of one session's events below which the size of all is not looked at.
+const SMALL: u64 = 1 << 20;
 
 /// What is kept of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +36,14 @@ fn folder(env: &Env) -> Option<PathBuf> {
 /// Keeps an event; whether there was a place for it.
 pub fn keep(key: &str, entry: &HookEntry, now: Timestamp, env: &Env) -> Result<bool> {
     let Some(folder) = folder(env) else { return Ok(false) };
-    if size(&folder) > MOST {
+    let path = folder.join(format!("{key}.jsonl"));
+    // All of them are looked at seldom: the agent waits.
+    let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < SMALL);
+    if !is_small && size(&folder) > MOST {
         return Ok(false);
     }
     files::create_private_dir(&folder)?;
-    Journal::at(folder.join(format!("{key}.jsonl"))).append(entry, now)?;
+    Journal::at(path).append(entry, now)?;
     Ok(true)
 }
 
@@ -63,6 +70,11 @@ fn keys(folder: &Path) -> Vec<String> {
     keys
 }
 
+/// Whether something is kept of one session.
+pub fn waits(key: &str, env: &Env) -> bool {
+    folder(env).is_some_and(|folder| folder.join(format!("{key}.jsonl")).exists())
+}
+
 /// Moves what is kept of one session into the journal of a vault; how many events.
 pub fn adopt(key: &str, state: &State, env: &Env) -> Result<usize> {
     let Some(folder) = folder(env) else { return Ok(0) };
@@ -79,7 +91,10 @@ pub fn adopt(key: &str, state: &State, env: &Env) -> Result<usize> {
     for entry in read.entries.iter().filter(|entry| !there.contains(&entry.id)) {
         journal.append_again(entry)?;
     }
-    kept.remove_if_at(&read.mark)?;
+    if read.odd > 0 || !kept.remove_if_at(&read.mark)? {
+        // Lines that cannot be read stay, under a name that no session has.
+        kept.set_aside_if_at(&read.mark, &folder.join(format!("{key}.rest")))?;
+    }
     Ok(read.entries.len())
 }
 

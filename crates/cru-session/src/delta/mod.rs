@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::model::{Item, Session, Task};
-use super::op::{Op, task_list};
+use super::op::{Op, task_list, task_merge};
 use super::{read, render};
 use cru_note::{Block, BlockKind, Note};
 use part::PieceKind;
@@ -142,32 +142,18 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     if fences(old).eq(fences(new)) {
         return None;
     }
-    let rows = |session: &Session| -> Vec<Task> {
-        let fences = session.preface.iter().filter_map(|item| match item {
-            Item::Tasks(tasks) => Some(tasks.tasks.clone()),
-            _ => None,
-        });
-        fences.flatten().collect()
-    };
     let (before, after) = (rows(&read::session(old).0), rows(&read::session(new).0));
-    let name = |task: &Task| if task.id.is_empty() { (false, task.content.clone()) } else { (true, task.id.clone()) };
-    let known: HashMap<_, _> = before.iter().map(|task| (name(task), task)).collect();
-    let stay: HashSet<_> = after.iter().map(name).collect();
-    let mut changed: Vec<Task> = after.iter().filter(|task| known.get(&name(task)) != Some(task)).cloned().collect();
-    // A box that a person ticked stays as they left it.
-    let own: HashMap<_, Task> =
-        there.iter().flat_map(|there| rows(there.session)).map(|task| (name(&task), task)).collect();
-    let is_theirs = |task: &Task| {
-        let (was, is) = (known.get(&name(task)), own.get(&name(task)));
-        was.zip(is).is_some_and(|(was, is)| was.status != is.status)
-    };
-    changed.retain(|task| !is_theirs(task));
-    if before.iter().all(|task| stay.contains(&name(task))) {
-        return (!changed.is_empty()).then_some(Op::Tasks { rows: changed, all: false });
-    }
-    let theirs = there.map(|there| rows(there.session)).unwrap_or_default().into_iter();
-    let theirs = theirs.filter(|task| !known.contains_key(&name(task)) && !stay.contains(&name(task)));
-    Some(Op::Tasks { rows: after.into_iter().chain(theirs).collect(), all: true })
+    let own = there.map(|there| rows(there.session));
+    task_merge::merge(&before, own.as_deref(), &after)
+}
+
+/// The tasks above the first phase.
+fn rows(session: &Session) -> Vec<Task> {
+    let fences = session.preface.iter().filter_map(|item| match item {
+        Item::Tasks(tasks) => Some(tasks.tasks.clone()),
+        _ => None,
+    });
+    fences.flatten().collect()
 }
 
 /// The fences and lists that hold tasks, before the first phase.

@@ -10,6 +10,9 @@ use cru_note::frontmatter::{self, Value, Values};
 /// Keys that are set once, and the one that the writer keeps.
 const FIXED: &[&str] = &["type", "session_id", "cru_cursor"];
 
+/// Keys that name the session: a name that a person gave stays.
+const NAMES: &[&str] = &["title", "aliases"];
+
 /// An operation for each key that changed.
 pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
     let values =
@@ -23,9 +26,13 @@ pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
         if before == after || (matches!(key, "started" | "date") && before.is_some()) {
             return None;
         }
+        // The link to the project comes with the project, and is a person's then.
+        if key == "project_note" && (after.is_none() || old.get("project").is_some()) {
+            return None;
+        }
         let now = note.as_ref().map(|note| note.get(key).map(json));
         // A name that a person gave stays without a remark.
-        if matches!(key, "title" | "aliases") && now.as_ref().is_some_and(|now| *now != before) {
+        if NAMES.contains(&key) && now.as_ref().is_some_and(|now| *now != before) {
             return None;
         }
         let before = match now {
@@ -37,6 +44,30 @@ pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
         Some(Op::Set { key: key.to_owned(), old: before, new: after })
     };
     keys.into_iter().filter_map(op).collect()
+}
+
+/// An operation for the names that `note` and `copy` both changed since `base`: two titles are a conflict, and aliases are
+/// put together.
+pub(crate) fn names_changed_twice(base: &Note, note: &Note, copy: &Note) -> Vec<Op> {
+    let values =
+        |note: &Note| note.frontmatter().map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
+    let (base, note, copy) = (values(base), values(note), values(copy));
+    let op = |key: &&str| {
+        let (before, own, theirs) = (base.get(key).map(json), note.get(key).map(json), copy.get(key).map(json));
+        if own == before || theirs == before || own == theirs {
+            return None;
+        }
+        let (old, new) = match (own, theirs) {
+            (Some(Json::Array(own)), Some(Json::Array(theirs))) => {
+                let more = theirs.into_iter().filter(|item| !own.contains(item));
+                let all = own.iter().cloned().chain(more).collect();
+                (Some(Json::Array(own.clone())), Some(Json::Array(all)))
+            }
+            (_, theirs) => (before, Some(theirs?)),
+        };
+        (old != new).then(|| Op::Set { key: (*key).to_owned(), old, new })
+    };
+    NAMES.iter().filter_map(op).collect()
 }
 
 /// Whether another command of ours has set the key: sessions are paused and closed by others too. A person's word that

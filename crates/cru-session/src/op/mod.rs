@@ -21,6 +21,7 @@ mod replace;
 mod row;
 mod task;
 pub(crate) mod task_list;
+pub(crate) mod task_merge;
 #[cfg(test)]
 mod tests;
 mod undo;

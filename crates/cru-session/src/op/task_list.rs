@@ -53,7 +53,10 @@ pub(crate) fn task(note: &Note, item: &Block) -> Option<Task> {
 pub(super) fn set(draft: &mut TextDraft, lists: &[TaskList], rows: &[Task], all: bool) -> Result<Outcome, EditError> {
     let note = draft.note();
     let [first, ..] = lists else { return Ok(Outcome::Present) };
-    if all && rows.is_empty() && lists.len() == 1 && first.tasks.len() == note.blocks()[first.top].children.len() {
+    let items = &note.blocks()[first.top].children;
+    // What a person put below a task stays, and so does the task.
+    let is_bare = |item: &Block| !item.content.of(note.text()).trim_end().contains('\n');
+    if all && rows.is_empty() && lists.len() == 1 && first.tasks.len() == items.len() && items.iter().all(is_bare) {
         let patch = remove::blocks(note, first.top - 1, first.top + 1)?;
         draft.apply(&patch);
         return Ok(Outcome::Done);
@@ -77,7 +80,7 @@ pub(super) fn set(draft: &mut TextDraft, lists: &[TaskList], rows: &[Task], all:
         }
     }
     if all {
-        let gone = known.iter().filter(|(key, _)| !seen.contains(*key));
+        let gone = known.iter().filter(|(key, (item, _))| !seen.contains(*key) && is_bare(item));
         edits.extend(gone.map(|(_, (item, _))| {
             let start = memchr::memrchr(b'\n', &note.bytes()[..item.content.start]).map_or(0, |end| end + 1);
             Edit { span: Span::new(start, end_of_line(note, item.content.end)), text: String::new() }

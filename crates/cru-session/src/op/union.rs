@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Op;
+use super::task::key;
 use super::unit::{Unit, units};
+use super::{Op, task_list, task_merge};
 use crate::delta::property;
-use crate::model::{Callout, Item};
+use crate::model::{Callout, Item, Task};
 use crate::{read, render};
 use cru_note::{BlockKind, Note};
 
@@ -41,7 +42,10 @@ impl<'a> SideBlock<'a> {
             let is_heading = block.is_some_and(|block| matches!(block.kind, BlockKind::Heading { .. }));
             SideBlock { text, id: unit.id(note), phase: phase.clone(), is_item: unit.item.is_some(), is_heading }
         };
-        units(note, false).into_iter().map(piece).filter(|piece| !piece.text.is_empty()).collect()
+        // Lists of tasks are merged row by row.
+        let is_tasks = |unit: &Unit| task_list::is_list(note, unit.top) || task_list::is_list(note, unit.top + 1);
+        let units = units(note, false).into_iter().filter(|unit| !is_tasks(unit));
+        units.map(piece).filter(|piece| !piece.text.is_empty()).collect()
     }
 
     /// The call that a step is of: what stands in its first code span.
@@ -96,6 +100,7 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
     let (before, own) = (Known::of(&base_pieces), Known::of(&ours));
     let mut there = Known::of(&theirs);
     let mut ops = properties(base, note, copy);
+    tasks(base, note, copy, &mut ops);
     let phases: HashSet<&str> = theirs.iter().filter_map(|piece| piece.phase.as_deref()).collect();
     let mut free = FreeIds::of(theirs.iter().chain(&ours));
     let ends: HashMap<Option<&str>, &str> =
@@ -165,6 +170,62 @@ pub fn missing_lines(base: Option<&Note>, result: &Note, copy: &Note) -> Vec<Str
         !line.is_empty() && !is_id(&line) && !known.contains(&line) && !before.contains(&line)
     });
     missing.map(str::to_owned).collect()
+}
+
+/// The rows of the copy's task lists, and a callout for what the note's lists cannot say beside their own.
+fn tasks(base: Option<&Note>, note: &Note, copy: &Note, ops: &mut Vec<Op>) {
+    let rows = |note: &Note| -> Vec<Task> {
+        task_list::lists(note).into_iter().flat_map(|list| list.tasks).map(|(_, task)| task).collect()
+    };
+    let (own, theirs) = (rows(note), rows(copy));
+    if theirs.is_empty() && base.is_none_or(|base| task_list::lists(base).is_empty()) {
+        return;
+    }
+    // Without a base each side keeps its rows: those that both have are as the note says.
+    let before = base.map_or_else(|| own.clone(), rows);
+    let merged = task_merge::merge(&before, Some(&own), &theirs).map(|op| match op {
+        Op::Tasks { rows, .. } if base.is_none() => Op::Tasks { rows: added(rows, &own), all: false },
+        op => op,
+    });
+    let merged = merged.filter(|op| !matches!(op, Op::Tasks { rows, all: false } if rows.is_empty()));
+    let mut result: HashMap<_, &Task> = own.iter().map(|task| (key(task), task)).collect();
+    if let Some(Op::Tasks { rows, .. }) = &merged {
+        result.extend(rows.iter().map(|task| (key(task), task)));
+    }
+    let lines = |note: &Note| -> HashSet<String> { lines(note).map(|(line, _)| line).collect() };
+    let known: HashSet<String> = lines(note).into_iter().chain(base.map(lines).unwrap_or_default()).collect();
+    let is_told = |task: &Task| {
+        let said = |it: &Task| (it.content.clone(), it.status.clone(), it.priority.clone());
+        result.get(&key(task)).is_some_and(|it| said(it) == said(task))
+    };
+    let left = self::lines(copy).filter(|(line, task)| !known.contains(line) && !task.as_ref().is_some_and(is_told));
+    let left: Vec<String> = left.map(|(line, _)| line).collect();
+    if !left.is_empty() {
+        ops.push(Op::Preface { text: conflict("tasks", &left.join("\n")) });
+    }
+    ops.extend(merged);
+}
+
+fn added(rows: Vec<Task>, own: &[Task]) -> Vec<Task> {
+    let known: HashSet<_> = own.iter().map(key).collect();
+    rows.iter().filter(|task| !known.contains(&key(task))).cloned().collect()
+}
+
+/// The lines of a note's task lists, and the task of each that is one.
+fn lines(note: &Note) -> impl Iterator<Item = (String, Option<Task>)> {
+    task_list::lists(note).into_iter().flat_map(|list| {
+        let block = &note.blocks()[list.top];
+        let start = |at: usize| memchr::memrchr(b'\n', &note.bytes()[..at]).map_or(0, |end| end + 1);
+        let mut tasks: HashMap<usize, Task> =
+            list.tasks.into_iter().map(|(item, task)| (start(block.children[item].content.start), task)).collect();
+        let mut at = start(block.content.start);
+        let lines = note.text()[at..block.content.end.max(at)].split('\n').map(move |line| {
+            let task = tasks.remove(&at);
+            at += line.len() + 1;
+            (line.trim_end().to_owned(), task)
+        });
+        lines.filter(|(line, _)| !line.is_empty()).collect::<Vec<_>>()
+    })
 }
 
 /// Whether the note has the phase of a heading, or its title.
@@ -313,6 +374,7 @@ fn properties(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
     if let Some(base) = base {
         let mut ops = property::changes(base, copy, Some(note));
         ops.retain(|op| !is_ours(op));
+        ops.extend(property::names_changed_twice(base, note, copy));
         return ops;
     }
     let mut ops = property::changes(note, copy, Some(note));
@@ -365,6 +427,40 @@ mod tests {
             text += &format!("\nRemark {words}.\n");
         }
         text
+    }
+
+    #[test]
+    fn tasks_are_merged_row_by_row() {
+        let list = |rows: &str| HEAD.replace("# A\n", &format!("# A\n\n**Tasks:**\n\n{rows}"));
+        let base = list("- [ ] Rotate keys ^task-1\n- [ ] Ask Mia ^task-2\n- [ ] Old ^task-3\n");
+        let note = list("- [ ] Rotate keys, both ^task-1\n- [x] Ask Mia ^task-2\n- [ ] Old ^task-3\n- [ ] Mine\n");
+        let copy = list("- [x] Rotate keys ^task-1\n- [ ] Ask Mia and Jo ^task-2\n- [ ] Theirs ^task-4\n");
+        let result = merged(Some(&base), &note, &copy);
+        let lines: Vec<&str> = result.lines().filter(|line| line.starts_with("- [")).collect();
+        assert_eq!(
+            lines,
+            ["- [x] Rotate keys, both ^task-1", "- [x] Ask Mia and Jo ^task-2", "- [ ] Mine", "- [ ] Theirs ^task-4",],
+            "{result}"
+        );
+        assert_eq!(result.matches("**Tasks:**").count(), 1);
+        // One side's words and one side's words: both stand in the note.
+        let other = note.replace("both", "mine");
+        let result = merged(Some(&base), &note, &other);
+        assert!(result.contains("- [ ] Rotate keys, both ^task-1") && result.contains("keys, mine"), "{result}");
+        assert!(result.contains("[!conflict] tasks"), "{result}");
+        // Without a base nothing is taken out, and nothing is there twice.
+        let result = merged(None, &note, &copy);
+        for row in ["Rotate keys, both ^task-1", "[ ] Old ^task-3", "[ ] Mine", "[ ] Theirs ^task-4"] {
+            assert_eq!(result.matches(row).count(), 1, "{row}: {result}");
+        }
+        assert!(result.contains("Ask Mia and Jo"), "{result}");
+    }
+
+    #[test]
+    fn two_titles_are_a_conflict() {
+        let titled = |title: &str| HEAD.replace("session_id: a\n", &format!("session_id: a\ntitle: {title}\n"));
+        let result = merged(Some(&titled("Base")), &titled("Mine"), &titled("Theirs"));
+        assert!(result.contains("title: Mine") && result.contains("Theirs"), "{result}");
     }
 
     fn numbers() -> impl Strategy<Value = Vec<u8>> {

@@ -147,15 +147,9 @@ mod tests {
         let seeds =
             ["a", "a.", "a. ", ".", "?", "\n", "` ", "`. ", "1. ", "\"", "(.", "e.g. ", "。", "é. ", "_.", "a\nb"];
         for seed in seeds {
-            let time = |times: usize| {
-                let text = seed.repeat(times);
-                let start = std::time::Instant::now();
-                assert_eq!(sentences(&text).map(str::len).sum::<usize>(), text.len());
-                start.elapsed()
-            };
-            let _warm = time(1_000);
-            let (short, long) = (time(20_000), time(320_000));
-            assert!(long < short * 120 + std::time::Duration::from_millis(200), "{seed:?}: {short:?} {long:?}");
+            // Where time were quadratic this would take hours.
+            let text = seed.repeat(2_000_000);
+            assert_eq!(sentences(&text).map(str::len).sum::<usize>(), text.len());
         }
     }
 }

@@ -129,14 +129,20 @@ impl Grower<'_> {
         // a note says already stays as it is.
         let rules = self.reading.rules();
         let kept = kept.map(|kept| (is_told_as(&kept.1, &there), kept));
-        let merged = old.rewritten.map(|part| self.rewritten(old, bundle, part, note, &there)).transpose()?;
+        let last_text = kept.as_ref().map(|(_, (_, text))| text.as_str());
+        let merged =
+            old.rewritten.map(|part| self.rewritten(old, bundle, part, note, &there, last_text)).transpose()?;
         // A copy of the time before the note was last written: its cursor stays, else the records behind it would be new to
         // whoever has them.
         let is_older = |part: Rewritten| {
             !part.by_id && old.records == 0 && old.draft.consumed.records < now.records && !self.reattach
         };
         if old.rewritten.is_some_and(is_older) {
-            return Err(Grown::Older);
+            if consumed.is_empty() {
+                return Err(Grown::Older);
+            }
+            // What hooks told of it is in the note.
+            return Ok(Plan { consumed: consumed.clone(), label: self.label.to_owned(), ..Plan::default() });
         }
         let (mut ids, base) = match kept {
             _ if merged.is_some() => match merged {

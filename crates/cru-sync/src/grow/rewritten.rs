@@ -34,6 +34,7 @@ impl Grower<'_> {
         part: Rewritten,
         note: &Note,
         there: &Session,
+        last: Option<&str>,
     ) -> Result<RewrittenBase, Grown> {
         const ANOTHER: Grown = Grown::Refused("the transcript is another one than it was");
         let draft = self.reading.first(bundle, &old.draft.key, Some(part.records)).ok_or(ANOTHER)?;
@@ -63,13 +64,14 @@ impl Grower<'_> {
         session.meta.tokens_used = there.meta.tokens_used;
         session.meta.cost_usd = there.meta.cost_usd;
         session.meta.transcript.clone_from(&there.meta.transcript);
-        let base = with_usage(render::note(&session), note);
+        let base = with_usage(render::note(&session), note, last);
         Ok(RewrittenBase { ids, base, missing: missing.len() })
     }
 }
 
-/// Gives a text the note's own table of tokens.
-fn with_usage(text: String, note: &Note) -> String {
+/// Gives a text the note's own table of tokens, unless a person edited that. `last` is the text that was generated last,
+/// where it is known.
+fn with_usage(text: String, note: &Note, last: Option<&str>) -> String {
     fn table(note: &Note) -> Option<std::ops::Range<usize>> {
         let is_table =
             |kind: &BlockKind| matches!(kind, BlockKind::Callout { kind, .. } if kind.of(note.text()) == usage::KIND);
@@ -77,6 +79,13 @@ fn with_usage(text: String, note: &Note) -> String {
     }
     let base = Note::parse(text.as_str());
     let (Some(at), Some(own)) = (table(&base), table(note)) else { return text };
+    let last = last.map(|text| Note::parse(text));
+    let is_known = last.as_ref().is_none_or(|last| {
+        table(last).is_some_and(|range| last.text()[range].lines().eq(note.text()[own.clone()].lines()))
+    });
+    if !is_known || !usage::is_generated(&note.text()[own.clone()]) {
+        return text;
+    }
     format!("{}{}{}", &text[..at.start], &note.text()[own], &text[at.end..])
 }
 

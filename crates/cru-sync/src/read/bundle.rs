@@ -79,13 +79,44 @@ struct Collector<'a> {
     before: BeforeRead<'a>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
-    /// When a stream's note ended, and the last record until then.
-    ended: BTreeMap<StreamKey, (Timestamp, u64)>,
+    /// Where a stream's note ended.
+    ended: BTreeMap<StreamKey, NoteEnd>,
     /// Streams that had an event since the last file was accounted for.
     touched: BTreeSet<StreamKey>,
     accounts: Vec<Read>,
     now: LineNow,
     words: BTreeMap<StreamKey, StreamWords>,
+}
+
+/// The records of a transcript up to the end of its note, by time.
+#[derive(Clone, Copy, Debug)]
+struct NoteEnd {
+    time: Timestamp,
+    /// The last record with an event until then; 0 for none.
+    last: u64,
+    /// Whether an event is of a later time.
+    is_newer: bool,
+    /// Whether an event without a time stands behind `last`.
+    is_untimed: bool,
+}
+
+impl NoteEnd {
+    fn event(&mut self, event: &Event<'_>) {
+        match event.time {
+            Some(time) if time.as_second() <= self.time.as_second() => {
+                self.last = event.record.max(self.last);
+                self.is_untimed = false;
+            }
+            Some(_) => self.is_newer = true,
+            None => self.is_untimed = true,
+        }
+    }
+
+    /// How many records belong to the note; those behind its last event that give none do as well.
+    fn records(&self, all: u64) -> Option<u64> {
+        let records = if self.is_newer || self.is_untimed { self.last } else { all };
+        (self.last > 0).then_some(records)
+    }
 }
 
 impl Collector<'_> {
@@ -122,7 +153,12 @@ impl Sink for Collector<'_> {
         let (host, options) = (self.host, (self.options)(&header.key));
         self.touched.insert(header.key.clone());
         if let Some(ended) = (self.before.ended)(&header.key) {
-            self.ended.entry(header.key.clone()).or_insert((ended, 0));
+            self.ended.entry(header.key.clone()).or_insert(NoteEnd {
+                time: ended,
+                last: 0,
+                is_newer: false,
+                is_untimed: false,
+            });
         }
         if let Some(limit) = self.before.listen.filter(|_| !self.words.contains_key(&header.key)) {
             self.words.insert(header.key.clone(), StreamWords::new(header.clone(), host, limit));
@@ -147,11 +183,8 @@ impl Sink for Collector<'_> {
         if let (Some(facts), EventKind::Result(result)) = (self.before.facts, &mut event.kind) {
             facts.join(result);
         }
-        if !self.ended.is_empty()
-            && let (Some((ended, last)), Some(time)) = (self.ended.get_mut(key), event.time)
-            && time.as_second() <= ended.as_second()
-        {
-            *last = event.record.max(*last);
+        if let Some(end) = self.ended.get_mut(key) {
+            end.event(&event);
         }
         if let Some(fold) = self.open.get_mut(key) {
             fold.event(event);
@@ -162,8 +195,8 @@ impl Sink for Collector<'_> {
     }
 
     fn close(&mut self, key: &StreamKey, mut consumed: Consumed) {
-        if let Some((_, last)) = self.ended.get(key).filter(|(_, last)| *last > 0) {
-            consumed.before_end = Some(*last);
+        if let Some(end) = self.ended.get(key) {
+            consumed.before_end = end.records(consumed.records).or(consumed.before_end);
         }
         self.consumed.insert(key.clone(), consumed);
     }

@@ -79,7 +79,7 @@ impl HooksReport {
         let sessions = plural(self.unfiled.len() as u64, "session");
         let _ = writeln!(
             text,
-            "{} {} of {sessions} found no vault and are kept. Run `cru hooks install` in the vault to move them there.",
+            "{} {} of {sessions} found no vault and are kept. `cru hooks install` moves them to the vault that the hooks use.",
             paint(style::WARN, "Waiting:"),
             plural(events as u64, "event"),
         );

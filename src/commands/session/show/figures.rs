@@ -22,6 +22,8 @@ pub(super) struct SessionFigures {
     own: Estimate,
     /// With all its sub-agents: how many of them have a note, and the sum.
     family: Option<(u64, Estimate)>,
+    /// Whether there are more sub-agents than were added up.
+    is_partial: bool,
 }
 
 impl SessionFigures {
@@ -32,11 +34,16 @@ impl SessionFigures {
         let mut sum = own;
         let mut seen = BTreeSet::from([head.path.clone()]);
         let mut open = links(session, head, &mut sum, row.inline_tokens, catalog);
-        let mut count = 0;
+        let (mut count, mut is_partial) = (0, false);
         while let Some(child) = open.pop() {
-            if seen.len() > MOST_SUBAGENTS || !seen.insert(child.path.clone()) {
+            if seen.contains(&child.path) {
                 continue;
             }
+            if seen.len() > MOST_SUBAGENTS {
+                is_partial = true;
+                break;
+            }
+            seen.insert(child.path.clone());
             let Ok(loaded) = vault.load(&child.path) else { continue };
             let row = self::row(&child.path, &loaded.session);
             count += 1;
@@ -44,7 +51,7 @@ impl SessionFigures {
             open.extend(links(&loaded.session, child, &mut sum, row.inline_tokens, catalog));
         }
         let family = (count > 0 || sum != own).then_some((count, sum));
-        Self { row, own, family }
+        Self { row, own, family, is_partial }
     }
 
     /// `148,210; 1,204,332 read from caches`.
@@ -75,7 +82,10 @@ impl SessionFigures {
             parts.push(format!("{}{date}", self.own.text()));
         }
         if let Some((count, sum)) = self.family.filter(|(_, sum)| knows(*sum)) {
-            let with = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
+            let mut with = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
+            if self.is_partial {
+                with = format!("the first {with}");
+            }
             parts.push(format!("with {with} {}", sum.text()));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -114,6 +124,9 @@ impl SessionFigures {
         if let Some((count, sum)) = self.family {
             value["with_subagents"] = estimate(sum);
             value["with_subagents"]["subagents"] = json!(count);
+            if self.is_partial {
+                value["with_subagents"]["partial"] = json!(true);
+            }
         }
         value
     }

@@ -56,8 +56,14 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let only = select(&loaded.session.phases, &args.phase)?;
     let embeds = embeds(&vault, &catalog, head, &loaded.session);
     let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
+    // The header of one phase alone has none, but in JSON.
+    let figures = if only.is_none() || args.html || cx.global.format != crate::commands::output::Format::Text {
+        SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?)
+    } else {
+        SessionFigures::default()
+    };
     let shown = ShownSession {
-        figures: SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?),
+        figures,
         diffs,
         path: loaded.path.text().into_owned(),
         recovered: recovered(&loaded.session),
