@@ -29,7 +29,9 @@ pub use case::family::Family;
 pub use case::left_out::{LeftOut, Reason};
 pub use case::note::Note;
 pub use case::worth::Standing;
-pub use case::{Case, Correction, Demonstration, Edits, Evidence, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn};
+pub use case::{
+    Case, CaseUses, Correction, Demonstration, Edits, Evidence, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn,
+};
 pub use export::draft::{Draft, Drafter, Place};
 pub use export::format::{Eval, Format};
 pub use export::pile::Pile;

@@ -12,8 +12,7 @@ const TOLD: usize = 40;
 
 /// Reads and checks an answer. Error: why it cannot be used at all, one line each.
 pub(super) fn judge(text: &str, source: &Source) -> Result<Checked, String> {
-    let answer =
-        answer::read(text).map_err(|errors| listed(errors.iter()))?;
+    let answer = answer::read(text).map_err(|errors| listed(errors.iter()))?;
     let checked = check(&answer, &source.record);
     // An answer of another session or another state of this one has nothing that could be kept.
     if checked.findings.iter().any(|finding| finding.path == "note") {

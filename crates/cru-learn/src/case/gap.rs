@@ -5,7 +5,7 @@
 
 use crate::case::entry::Entry;
 use crate::case::left_out::{LeftOut, Reason};
-use crate::case::{Case, Fidelity, Kind, Story};
+use crate::case::{Case, Evidence, Fidelity, Kind, Story};
 use crate::find::correction;
 use crate::find::failure;
 
@@ -16,6 +16,9 @@ impl Case {
             (None, Kind::Puzzle) if self.is_helped() => Some(Reason::Helped),
             (None, Kind::Puzzle) if matches!(&self.story, Story::Puzzle(it) if it.retried) => Some(Reason::Retried),
             (None, Kind::Puzzle) => Some(Reason::Unresolved),
+            (None, Kind::Correction | Kind::Preference) if self.evidence == Evidence::Reading => {
+                Some(Reason::Unresolved)
+            }
             (None, Kind::Trajectory) if self.fidelity == Fidelity::Full => None,
             (None, Kind::Trajectory) => Some(Reason::CallsUnknown),
             (None, _) => Some(Reason::Unanswered),
@@ -28,7 +31,7 @@ impl Case {
             (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
             (Some(_), _) if self.takes_shortcut() => Some(Reason::Shortcut),
             (Some(_), _) if self.shows_picture() => Some(Reason::PictureUnknown),
-            (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
+            (Some(_), Kind::Puzzle) if self.evidence == Evidence::Rule && self.is_silent() => Some(Reason::Silent),
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
                 Some(Reason::CorrectedAgain)
             }

@@ -64,6 +64,12 @@ pub enum Reason {
     Unshown,
     /// The record alone does not prove it, and nobody has accepted it.
     Unproven,
+    /// What a reading calls right is not of one turn, or not in the record any more.
+    NotOneTurn,
+    /// A reading tells of the same steps.
+    Read,
+    /// Whoever found it names it for something else.
+    NotMeant,
     /// The row holds a secret or personal data that masking has missed.
     Leaks,
     /// The commit that the work began at is not in the record.
@@ -113,6 +119,9 @@ impl Reason {
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Unshown => "the answer quotes what is not shown before it",
             Self::Unproven => "proposed: not proven by the record and not accepted",
+            Self::NotOneTurn => "the right answer of the reading is not of one turn of the note",
+            Self::Read => "an accepted reading tells of the same steps",
+            Self::NotMeant => "the reading names other uses",
             Self::Leaks => "holds a secret or personal data",
             Self::CommitUnknown => "no commit in the record",
             Self::NoCheck => "no check that failed and passed later",

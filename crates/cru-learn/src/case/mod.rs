@@ -54,6 +54,24 @@ pub enum Evidence {
     Reading,
 }
 
+/// What a case may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseUses {
+    /// To train on its answer.
+    pub completion: bool,
+    /// To compare its answer with what was wrong.
+    pub pair: bool,
+    /// To evaluate with.
+    pub eval: bool,
+}
+
+impl Default for CaseUses {
+    /// For everything.
+    fn default() -> Self {
+        Self { completion: true, pair: true, eval: true }
+    }
+}
+
 impl Evidence {
     /// The word in notes and rows.
     pub const fn as_str(self) -> &'static str {
@@ -135,6 +153,12 @@ pub struct Case {
     pub evidence: Evidence,
     /// The key of the reading that tells of it; empty where a rule found it.
     pub reading: String,
+    /// What it may be used for.
+    pub uses: CaseUses,
+    /// What is right in the words of whoever found it, for persons and graders: nobody of the session said it.
+    pub expected: String,
+    /// What was said and done between what was wrong and what is right, where somebody found them apart.
+    pub(crate) between: Vec<Turn>,
     /// The repository and the commit at which its session began; empty where they are unknown.
     pub(crate) repository: Repository,
     /// Whether a picture came with the words that were answered.
@@ -297,7 +321,19 @@ impl Case {
             Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
             Story::Demonstration(_) | Story::Trajectory => (None, &[]),
         };
-        self.context.iter().flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+        let turns = self.context.iter().chain(&self.between);
+        turns.flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+    }
+
+    /// The block ids of what was wrong and of what is right.
+    pub fn blocks(&self) -> impl Iterator<Item = &str> {
+        let wrong: (Option<&Entry>, &[Entry]) = match &self.story {
+            Story::Puzzle(it) => (it.step.as_ref(), &[]),
+            Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
+            Story::Demonstration(_) | Story::Trajectory => (None, &[]),
+        };
+        let entries = wrong.0.into_iter().chain(wrong.1).chain(self.done());
+        entries.filter_map(|entry| entry.block.as_deref())
     }
 
     /// What every tool answered.
@@ -310,7 +346,7 @@ impl Case {
             Story::Demonstration(it) => (None, [].as_mut_slice(), it.done.as_mut_slice()),
             Story::Trajectory => (None, [].as_mut_slice(), [].as_mut_slice()),
         };
-        let context = self.context.iter_mut().flat_map(|turn| &mut turn.done);
+        let context = self.context.iter_mut().chain(&mut self.between).flat_map(|turn| &mut turn.done);
         context.chain(step).chain(before).chain(after).filter_map(Entry::output_mut).for_each(each);
     }
 
@@ -334,9 +370,10 @@ impl Case {
     /// Every text of it that may hold what must not leave the vault, with the name it stands under where it has one.
     pub(crate) fn texts_mut(&mut self, each: &mut dyn FnMut(&str, &mut String)) {
         each("", &mut self.title);
+        each("", &mut self.expected);
         each("", &mut self.origin.session_title);
         each("", &mut self.origin.phase);
-        for turn in &mut self.context {
+        for turn in self.context.iter_mut().chain(&mut self.between) {
             each("", &mut turn.asked);
             turn.done.iter_mut().for_each(|entry| entry.texts_mut(each));
         }

@@ -37,10 +37,17 @@ impl Case {
         }
     }
 
-    /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, or `""`
+    /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, `reading`, or `""`
     /// when it is not.
     pub fn answer_from(&self) -> &'static str {
         match &self.story {
+            _ if self.evidence == Evidence::Reading && !self.verified() => {
+                if self.done().is_empty() {
+                    ""
+                } else {
+                    "reading"
+                }
+            }
             Story::Puzzle(it) if it.verified => "later success",
             Story::Puzzle(it) if it.resolution.is_some() || !it.fix.is_empty() => "resolution",
             Story::Preference(it) if !it.response.is_empty() => "approved",
@@ -96,7 +103,7 @@ impl Case {
             (Story::Demonstration(_) | Story::Preference(_) | Story::Trajectory, _) => 80,
             (Story::Puzzle(_), _) => 60,
             (Story::Correction(it), _) => match it.rule {
-                "words" => 70,
+                "words" | "reading" => 70,
                 "denied" | "titled" => 60,
                 _ => 40,
             },

@@ -193,7 +193,7 @@ impl<'a> Drafter<'a> {
 
     /// One row for a case that has an answer.
     fn line(&self, case: &Case, gap: Option<Reason>) -> std::result::Result<(Piece, String), Reason> {
-        if let Some(gap) = gap {
+        if let Some(gap) = gap.or_else(|| (!case.uses.completion).then_some(Reason::NotMeant)) {
             return Err(gap);
         }
         let example = example::example(case, example::End::After, self.options.example())?;
@@ -206,7 +206,7 @@ impl<'a> Drafter<'a> {
 
     /// What models are asked.
     fn sample(&self, case: &Case, gap: Option<Reason>) -> std::result::Result<(Piece, String), Reason> {
-        if let Some(gap) = gap {
+        if let Some(gap) = gap.or_else(|| (!case.uses.eval).then_some(Reason::NotMeant)) {
             return Err(gap);
         }
         let sample = inspect::sample(case, self.options.example())?;

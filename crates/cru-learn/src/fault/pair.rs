@@ -22,7 +22,7 @@ impl Case {
     /// may have been right.
     pub(crate) fn is_comparable(&self) -> bool {
         let judged = self.accepted || self.evidence == Evidence::Reading;
-        judged && self.correction().is_some_and(|it| it.rule != "interrupted")
+        judged && self.uses.pair && self.correction().is_some_and(|it| it.rule != "interrupted")
     }
 }
 

@@ -90,7 +90,7 @@ fn of(trail: &Turns<'_>, index: usize, round: &SessionTurn<'_>) -> Option<FoundD
         let Some(verdict @ (Verdict::Passed | Verdict::Failed)) = step.verdict() else { continue };
         failing.retain(|known| *known != key);
         if verdict == Verdict::Passed {
-            proven |= *at > first && !proof::is_weak(step, done());
+            proven |= *at > first && !proof::is_weak(step, &words, done());
             check = (*at > changed).then_some(key).or(check);
         } else {
             failing.push(key);

@@ -28,7 +28,7 @@ use crate::case::entry::Entry;
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
-use crate::case::{Case, Evidence, Fidelity, Kind, Origin, Repository, Source, Story, Turn};
+use crate::case::{Case, CaseUses, Evidence, Fidelity, Kind, Origin, Repository, Source, Story, Turn};
 use crate::context::need;
 use crate::context::recall::Recall;
 use crate::fault::aftermath;
@@ -238,6 +238,9 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         redactions: 0,
         evidence: Evidence::Rule,
         reading: String::new(),
+        uses: CaseUses::default(),
+        expected: String::new(),
+        between: Vec::new(),
         repository: Repository::default(),
         recalled,
         picture: false,

@@ -7,7 +7,7 @@ use minijinja::Environment;
 use serde::Serialize;
 
 use crate::case::entry::{Entry, Told};
-use crate::case::{Case, Kind, Origin, Story, Turn};
+use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
 use cru_base::{Error, Result, text};
 
@@ -54,8 +54,14 @@ struct Values<'a> {
     content_hash: &'a str,
     context: Vec<TurnValues>,
     failure: String,
+    /// What was said and done between it and the answer, where somebody found them apart.
+    between: String,
     correction: String,
     rule: &'static str,
+    /// What is right in the words of a reader.
+    told: String,
+    /// What was decided about it.
+    status: &'static str,
     /// Empty where the record has none.
     expected: String,
 }
@@ -132,6 +138,12 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         }
         Story::Demonstration(_) | Story::Trajectory => (String::new(), String::new()),
     };
+    let between = case.between.iter().map(|turn| {
+        let asked = if turn.asked.is_empty() { String::new() } else { format!("> [!user]\n{}", quote(&turn.asked)) };
+        crate::case::entry::paragraphs([asked.as_str(), &entries(&elided(turn, &origin.note), origin, QUOTE)])
+    });
+    let between = between.collect::<Vec<_>>();
+    let between = crate::case::entry::paragraphs(between.iter().map(String::as_str));
     let expected = match &case.story {
         Story::Puzzle(it) => {
             let words = it.resolution.as_deref().map(quote).unwrap_or_default();
@@ -185,8 +197,11 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         content_hash: &case.content_hash,
         context: turns.collect(),
         failure,
+        between,
         correction,
         rule,
+        told: if case.expected.is_empty() { String::new() } else { quote(&case.expected) },
+        status: if case.evidence == Evidence::Reading { "accepted" } else { "proposed" },
         expected,
     }
 }

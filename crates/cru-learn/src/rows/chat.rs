@@ -36,7 +36,7 @@ pub(crate) struct Message {
     /// Which tool answers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Whether a call of it failed, or was refused or stopped: nothing to learn.
+    /// Whether a call of it failed, was refused or stopped, or switches a check off: nothing to learn.
     #[serde(skip)]
     pub failed: bool,
 }
@@ -233,7 +233,7 @@ impl Chat {
                 });
                 let output = cut_around(call.output.as_deref().unwrap_or_default(), part, wants).into_owned();
                 self.call(&call.name, arguments, output);
-                let failed = entry.is_failed();
+                let failed = entry.is_failed() || entry.takes_shortcut();
                 if let [.., called, _] = self.messages.as_mut_slice() {
                     called.failed = failed;
                 }

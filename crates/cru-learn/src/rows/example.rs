@@ -125,11 +125,17 @@ fn within(case: &Case, end: End, options: PromptOptions<'_>, room: Room, need: &
                 (End::Before, Some(text)) => rejected.say("assistant", text),
                 (End::Before, None) => act(&mut rejected, &proposed, full, room, need),
             }
-            if end == End::After {
+            if end == End::After && case.between.is_empty() {
                 chat.say("user", words);
             }
         }
         Story::Demonstration(_) | Story::Trajectory => {}
+    }
+    if end == End::After {
+        for turn in &case.between {
+            chat.say("user", &turn.asked);
+            turn.done.iter().for_each(|entry| chat.entry(entry, room.part, (room.part, room.part), &need.wants));
+        }
     }
     // Calls of the answer are numbered on from those of the prompt.
     if end == End::After {

@@ -106,13 +106,25 @@ fn target(case: &Case) -> Option<String> {
     if case.edits.as_ref().is_some_and(|edits| edits.expected.is_some()) {
         return case.answer();
     }
-    let mut parts = vec![case.said().to_owned()];
-    for entry in case.done() {
-        let text = entry.text();
-        parts.push(if entry.is_step() { format!("- {}", text.replace('\n', "\n  ")) } else { text });
-        parts.extend(entry.changes().iter().map(action::diff));
+    let mut text = entry::paragraphs([case.expected.as_str(), case.said()]);
+    let mut in_list = false;
+    for entry in case.done().iter().filter(|entry| !entry.is_blank()) {
+        let own = entry.text();
+        let own = if entry.is_step() { format!("- {}", own.replace('\n', "\n  ")) } else { own.trim().to_owned() };
+        let gap = if text.is_empty() {
+            ""
+        } else if in_list && entry.is_step() {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        text = format!("{text}{gap}{own}");
+        let changes: Vec<String> = entry.changes().iter().map(action::diff).collect();
+        in_list = entry.is_step() && changes.is_empty();
+        for change in changes {
+            text = format!("{text}\n\n{change}");
+        }
     }
-    let text = entry::paragraphs(parts.iter().map(String::as_str));
     (!text.is_empty()).then_some(text)
 }
 

@@ -54,10 +54,18 @@ pub(crate) fn of(case: &Case, gap: Option<Reason>, options: Options<'_>) -> Vec<
         made.push(Err(gap));
         return made;
     }
+    if !case.uses.completion && !case.is_comparable() {
+        made.push(Err(Reason::NotMeant));
+        return made;
+    }
     match &case.story {
         Story::Demonstration(_) => {
             // Of a whole conversation every answer is learned; what came before a later turn only leads to its answer.
-            let table = if case.context.len() > 1 { Table::Completion } else { Table::Sft };
+            let table = if case.context.len() > 1 || case.context.iter().any(|turn| !turn.done.is_empty()) {
+                Table::Completion
+            } else {
+                Table::Sft
+            };
             made.push(make(table, End::After, true));
         }
         Story::Puzzle(_) => made.push(make(Table::Completion, End::After, true)),
@@ -65,7 +73,9 @@ pub(crate) fn of(case: &Case, gap: Option<Reason>, options: Options<'_>) -> Vec<
             made.push(trajectory::row(case, options).map(|(row, tokens)| (Table::Trajectory, row, tokens)))
         }
         Story::Correction(_) | Story::Preference(_) => {
-            made.push(make(Table::Completion, End::After, true));
+            if case.uses.completion {
+                made.push(make(Table::Completion, End::After, true));
+            }
             if !case.is_comparable() {
                 return made;
             }

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::read_cases;
 use crate::base::Result;
+use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
 use crate::index::Query;
 use crate::index::search::{Search, SearchOptions};
 use crate::learn::{self, Call, Calls, Extraction, Family, Kind};
 use crate::note::Note;
+use crate::readings::note::ReadingNote;
 use crate::session::{self, Session};
 use crate::sync::evidence::{Transcripts, Whole};
 use crate::vault::{Catalog, Vault, VaultPath};
@@ -75,13 +78,15 @@ pub(in crate::commands) fn each<T: Send>(
     let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
     let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)));
     let transcripts = Transcripts::of(vault, cx.env);
+    let shelf = Shelf::read(catalog, vault);
     let progress = cx.ui.progress("learning", sessions.len() as u64);
     for batch in sessions.chunks(BATCH) {
         let gather = |paths: &Vec<&VaultPath>| {
             let mut extraction = Extraction::default();
             let mut unread = Vec::new();
             for path in paths {
-                match of_note(path, wanted.kinds, &family, &transcripts, vault) {
+                let reading = shelf.accepted(&path.stem());
+                match of_note(path, wanted.kinds, &family, &transcripts, reading, vault) {
                     Ok(more) => {
                         extraction.cases.extend(more.cases);
                         extraction.left_out.extend(more.left_out);
@@ -108,17 +113,22 @@ fn of_note(
     kinds: &[Kind],
     family: &Family,
     transcripts: &Transcripts,
+    reading: Option<&ReadingNote>,
     vault: &Vault,
 ) -> Result<Extraction> {
     let (note, session) = read(vault, path)?;
     let text = path.text();
     let source = learn::Note { path: &text, text: note.text(), session: &session, calls: None };
-    let extraction = learn::extract(&[source], kinds, family);
-    if extraction.cases.is_empty() {
+    let mut extraction = learn::extract(&[source], kinds, family);
+    let reading = reading.filter(|_| kinds.iter().any(|kind| *kind != Kind::Trajectory));
+    if extraction.cases.is_empty() && reading.is_none() {
         return Ok(extraction);
     }
     let steps = transcripts.steps(&session);
     if steps.is_empty() {
+        if let Some(reading) = reading {
+            read_cases::add(&mut extraction, reading, source, family, kinds);
+        }
         return Ok(extraction);
     }
     let host = session.meta.host.as_deref().unwrap_or_default();
@@ -127,7 +137,12 @@ fn of_note(
         Some((id, Call::new(&name, whole.input, whole.output.as_deref())?))
     };
     let calls: Calls = steps.into_iter().filter_map(call).collect();
-    Ok(learn::extract(&[learn::Note { calls: Some(&calls), ..source }], kinds, family))
+    let source = learn::Note { calls: Some(&calls), ..source };
+    let mut extraction = learn::extract(&[source], kinds, family);
+    if let Some(reading) = reading {
+        read_cases::add(&mut extraction, reading, source, family, kinds);
+    }
+    Ok(extraction)
 }
 
 /// What the host calls the tool of a call: notes name what Codex does by what it is for.

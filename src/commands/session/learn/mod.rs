@@ -4,6 +4,7 @@ mod folder;
 mod gather;
 mod list;
 mod notes;
+mod read_cases;
 mod reviewed;
 mod stats;
 
@@ -12,15 +13,18 @@ use std::io;
 use std::path::PathBuf;
 
 pub(in crate::commands) use gather::{WantedCases, extract};
-pub(in crate::commands) use notes::Reviews;
+pub(in crate::commands) use notes::{Fate, Reviews};
 
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::review::document::Layout;
-use crate::learn::{Case, ChatTemplate, Dialect, Drafter, Eval, Export, Extraction, Format, Kind, Pile, Place, export};
-use crate::vault::Catalog;
+use crate::learn::{
+    Case, ChatTemplate, Dialect, Drafter, Eval, Evidence, Export, Extraction, Format, Kind, LeftOut, Pile, Place,
+    Reason, export,
+};
 use crate::vault::template::{self, Template};
+use crate::vault::{Catalog, Vault};
 
 /// Extract training and evaluation cases from sessions
 ///
@@ -263,6 +267,25 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let dir = cx.absolute(output);
     let written = folder::write(&dir, &export, format)?;
     Ok(Box::new(folder::WrittenFolder::of(output, format, written, export)))
+}
+
+/// Writes the notes of the cases of a session's accepted reading: what became of each, and those that the record does not
+/// give.
+pub(in crate::commands) fn write_read_cases(
+    session: &str,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<(Vec<(Fate, PathBuf)>, Vec<LeftOut>)> {
+    let catalog = Catalog::read(vault);
+    let sessions = [session.to_owned()];
+    let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
+    let mut extraction = extract(what, &catalog, vault, cx)?;
+    extraction.cases.retain(|case| case.evidence == Evidence::Reading);
+    extraction.left_out.retain(|it| it.reason == Reason::NotOneTurn);
+    let case = Template::of(vault, template::Kind::Case)?;
+    let layout = Layout::new(&case.name, &case.text)?;
+    let fates = Reviews::read(&catalog, vault).write(&extraction.cases, &layout, vault)?;
+    Ok((fates, extraction.left_out))
 }
 
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::list::{self, left_out};
-use super::notes::{Fate, Reviews};
+use super::notes::{self, Fate, Reviews};
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
-use crate::learn::{Extraction, LeftOut, Standing, Status};
+use crate::learn::{Extraction, LeftOut, Standing};
 
 /// Notes that were written, and those that were left alone.
 #[derive(Debug, Serialize)]
@@ -32,7 +32,7 @@ impl Reviewed {
         let mut statuses = BTreeMap::new();
         let mut written = Vec::new();
         for case in &extraction.cases {
-            let status = reviews.of(&case.id).map_or(Status::Proposed, |review| review.status);
+            let status = reviews.of(&case.id).map_or_else(|| notes::status_of(case), |review| review.status);
             *statuses.entry(status.as_str()).or_default() += 1;
         }
         for (fate, path) in fates {

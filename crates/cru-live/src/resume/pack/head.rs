@@ -71,7 +71,8 @@ fn head(session: &Session, options: &Options) -> Part {
     let told = options.reading.iter().map(|(name, said)| format!("- {}: {}", text::inline(name), text::inline(said)));
     let told: Vec<String> = told.collect();
     if !told.is_empty() {
-        entries.push(Entry::new("", format!("A reading of the session that a person accepted:\n\n{}", told.join("\n"))));
+        entries
+            .push(Entry::new("", format!("A reading of the session that a person accepted:\n\n{}", told.join("\n"))));
     }
     Part::new(Kind::Session, heading(session), entries)
 }
