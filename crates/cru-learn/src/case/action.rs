@@ -11,7 +11,7 @@ use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, ToolKind, Verdict, argv};
+use cru_action::{Action, Class, ToolKind, Verdict, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
@@ -24,6 +24,8 @@ pub struct StepFacts {
     args: String,
     status: StepStatus,
     verdict: Option<Verdict>,
+    /// The commits that its output shows, the last one last.
+    commits: Vec<String>,
 }
 
 impl StepFacts {
@@ -34,11 +36,36 @@ impl StepFacts {
             args: step.full_args().to_owned(),
             status: step.status,
             verdict: step.verdict(),
+            commits: commits(step).map(str::to_owned).collect(),
         }
     }
 }
 
+/// The ids of the commits that a step made.
+pub(crate) fn commits(step: &Step) -> impl Iterator<Item = &str> {
+    let fields = step.fields.iter().filter(|(name, _)| name == "commit");
+    let ids =
+        fields.filter_map(|(_, text)| text.trim_start_matches('`').split(|c: char| !c.is_ascii_hexdigit()).next());
+    ids.filter(|id| id.len() >= 7)
+}
+
 impl Entry {
+    /// The last commit that a step made.
+    pub(crate) fn commit(&self) -> Option<&str> {
+        self.facts()?.commits.last().map(String::as_str)
+    }
+
+    /// Whether a step moves the work tree to other commits, or changes files in a way that no record shows.
+    pub(crate) fn moves_tree(&self) -> bool {
+        let Some(command) = self.command() else { return false };
+        let action = Action::of("Bash", &command);
+        let moves = |verb: &str| !matches!(verb, "add" | "commit" | "push" | "tag" | "fetch");
+        action.commands.iter().any(|command| match command.class {
+            Class::GitChange | Class::Destroy => command.program != "git" || moves(&command.verb),
+            _ => false,
+        })
+    }
+
     /// What the note's line of a step says of it.
     fn facts(&self) -> Option<&StepFacts> {
         match &self.told {

@@ -170,7 +170,7 @@ impl<'a> Drafter<'a> {
             Format::Puzzle => self.add(&mut draft, self.sample(case, gap)),
             Format::Task => {
                 let made = gap.map_or_else(|| task::of(case), Err);
-                self.add(&mut draft, made.map(|task| (Piece::untabled(0), task.sample() + "\n")));
+                self.add(&mut draft, made.map(|task| (Piece::untabled(task.tokens()), task.sample() + "\n")));
             }
         }
         Ok(draft)

@@ -133,6 +133,10 @@ fn from_callout(
         let before: Vec<&Entry> = round.beats[..from].iter().map(|beat| &beat.entry).collect();
         fix.retain(|entry| entry.block.is_none() || !before.iter().any(|done| done.block == entry.block));
     }
+    let hosts = |at: usize| recovery::step_at(&round.beats, at).is_some_and(failure::is_hosts);
+    if trail.written() && resolution.is_none() && failing.is_some_and(hosts) {
+        return None;
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
     // A second try alone, far from the first, does not say what made it work.
     let retried = trail.written() && resolution.is_none() && !fix.is_empty() && only_repeats(&fix, step.as_ref());

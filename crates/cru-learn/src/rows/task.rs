@@ -1,8 +1,9 @@
-//! A session as a task that can be run: a repository at a commit, the person's words, and a check that failed and later
-//! passed.
+//! A stretch of a session as a task that can be run: a repository at a commit, the person's words, and a check that failed
+//! and later passed.
 //!
-//! Whether the check fails at the commit and passes behind the session's edits is for who runs it to see: a record holds
-//! no work tree.
+//! The check must have failed before anything but tests was changed since the commit: so it fails there. A command that
+//! moves the work tree to other commits ends what is known of it, up to the next commit. Whether all that made it pass is
+//! in the record is for who runs it to see: a record holds no work tree.
 
 use std::collections::HashMap;
 
@@ -63,55 +64,96 @@ pub(crate) fn of(case: &Case) -> Result<RunnableTask, Reason> {
         return Err(Reason::CommitUnknown);
     }
     let project = case.repository.name.trim_start_matches("~/").replace('\\', "/");
-    let entries: Vec<&Entry> = case.context.iter().flat_map(|turn| &turn.done).collect();
-    let (check, end) = check(&entries).ok_or(Reason::NoCheck)?;
-    let edits = entries[..end].iter().filter(|entry| !entry.is_failed()).flat_map(|entry| edits(entry, &project));
-    let (test_edits, edits): (Vec<FileEdit>, Vec<FileEdit>) = edits.partition(|edit| is_test(&edit.path));
+    let stretch = stretch(case).ok_or(Reason::NoCheck)?;
+    let (test_edits, edits): (Vec<FileEdit>, Vec<FileEdit>) =
+        stretch.edits.iter().flat_map(|entry| edits(entry, &project)).partition(|edit| is_test(&edit.path));
     if edits.is_empty() {
         return Err(Reason::ChangeUnknown);
     }
     let words = |corrects: bool| {
-        let turns = case.context.iter().filter(move |turn| turn.corrects == corrects && !turn.heading);
+        let turns = case.context[stretch.turns.clone()].iter();
+        let turns = turns.filter(move |turn| turn.corrects == corrects && !turn.heading);
         turns.map(|turn| turn.asked.as_str()).filter(|words| !words.trim().is_empty())
     };
-    let instruction = entry::paragraphs(words(false));
+    // Without other words those that correct what came before are what is asked.
+    let asks = words(false).next().is_some();
+    let instruction = entry::paragraphs(words(!asks));
+    if instruction.is_empty() {
+        return Err(Reason::NoCheck);
+    }
     let tokens = tokens::of_text(&instruction);
     Ok(RunnableTask {
-        id: case.id.clone(),
+        id: case.id.replacen("trajectory", "task", 1),
         repository: case.repository.name.clone(),
-        base_commit: case.repository.commit.clone(),
+        base_commit: stretch.base,
         instruction,
-        fail_to_pass: vec![local(&check, &project)],
-        rubric: words(true).map(str::to_owned).collect(),
+        fail_to_pass: vec![local(&stretch.command, &project)],
+        rubric: if asks { words(true).map(str::to_owned).collect() } else { Vec::new() },
         edits,
         test_edits,
         metadata: Metadata::of(case, tokens, false),
     })
 }
 
-/// The last check that failed and, behind a change, passed: the command, and the number of the entry that passed.
-fn check(entries: &[&Entry]) -> Option<(String, usize)> {
-    let mut failed: HashMap<String, (String, usize)> = HashMap::new();
-    let (mut changed, mut found) = (0, None);
-    for (at, entry) in entries.iter().enumerate() {
-        if entry.is_edit() && !entry.is_failed() {
-            changed = at;
-        }
-        let Some(Attempt::Check(key)) = entry.attempt() else { continue };
-        let Some(command) = entry.command() else { continue };
-        match entry.verdict() {
-            Some(Verdict::Failed) => {
-                failed.insert(key, (command.into_owned(), at));
+/// A stretch of a session from a commit to a check that passed.
+struct Stretch<'a> {
+    base: String,
+    /// The turns whose words led to it.
+    turns: std::ops::Range<usize>,
+    /// The command that failed at the commit, and passed.
+    command: String,
+    /// All that was edited between.
+    edits: Vec<&'a Entry>,
+}
+
+/// What is known of the work tree.
+struct Tree<'a> {
+    /// The commit; `None` where it was moved to an unknown one.
+    base: Option<String>,
+    /// The turn in which it was made.
+    since: usize,
+    edits: Vec<&'a Entry>,
+    /// Checks that failed before anything but tests was changed, by what they check: the command.
+    failed: HashMap<String, String>,
+}
+
+/// The first stretch of which it is known that its check fails at the commit.
+fn stretch(case: &Case) -> Option<Stretch<'_>> {
+    let base = Some(case.repository.commit.clone());
+    let mut tree = Tree { base, since: 0, edits: Vec::new(), failed: HashMap::new() };
+    for (turn, at) in case.context.iter().enumerate() {
+        for entry in at.done.iter().filter(|entry| entry.is_step()) {
+            if let Some(commit) = entry.commit() {
+                tree =
+                    Tree { base: Some(commit.to_owned()), since: turn + 1, edits: Vec::new(), failed: HashMap::new() };
+                continue;
             }
-            Some(Verdict::Passed) => {
-                if let Some((_, before)) = failed.remove(&key).filter(|(_, before)| *before < changed) {
-                    found = Some((command.into_owned(), at.max(before)));
+            if entry.moves_tree() {
+                tree.base = None;
+            } else if entry.is_edit() && !entry.is_failed() {
+                tree.edits.push(entry);
+            }
+            let (Some(base), Some(Attempt::Check(key))) = (&tree.base, entry.attempt()) else { continue };
+            let Some(command) = entry.command() else { continue };
+            let tests = |entry: &&Entry| {
+                let changes = entry.changes();
+                !changes.is_empty() && changes.iter().all(|change| is_test(change.path()))
+            };
+            match entry.verdict() {
+                Some(Verdict::Failed) if tree.edits.iter().all(tests) => {
+                    tree.failed.entry(key).or_insert_with(|| command.into_owned());
                 }
+                Some(Verdict::Passed) if !tree.edits.iter().all(tests) => {
+                    if let Some(command) = tree.failed.remove(&key) {
+                        let turns = tree.since.min(turn)..turn + 1;
+                        return Some(Stretch { base: base.clone(), turns, command, edits: tree.edits });
+                    }
+                }
+                _ => {}
             }
-            Some(Verdict::Unknown) | None => {}
         }
     }
-    found
+    None
 }
 
 /// The edits of a call, in files of the project.
@@ -178,6 +220,11 @@ fn local(text: &str, project: &str) -> String {
 }
 
 impl RunnableTask {
+    /// Tokens of what is asked.
+    pub(crate) const fn tokens(&self) -> usize {
+        self.metadata.tokens
+    }
+
     /// The task as a sample of Inspect.
     pub(crate) fn sample(&self) -> String {
         let mut all = serde_json::to_value(&self.metadata).unwrap_or_default();

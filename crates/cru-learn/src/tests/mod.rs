@@ -4,6 +4,8 @@ mod faults;
 mod judged;
 mod needs;
 mod property;
+mod read;
+mod whole;
 
 use insta::assert_snapshot;
 
