@@ -371,3 +371,34 @@ fn rows_of_one_dialect_take_the_place_of_those_of_another() {
     let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
     assert!(!output.status.success() && said(&output).contains("was not written by an export"), "{}", said(&output));
 }
+
+#[test]
+fn counts_are_the_same_wherever_they_are_told() {
+    let place = three();
+    let json = |args: &[&str]| -> serde_json::Value {
+        let output = place.cru(&[&["session", "learn", "-f", "json"], args].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(&output)))
+    };
+    let (stats, list) = (json(&["--stats"]), json(&["--dry-run"]));
+    let notes = json(&[]);
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let all = stats["report"]["kinds"].as_object().unwrap().values().map(number).sum::<u64>();
+    assert_eq!(
+        (all, list["cases"].as_array().unwrap().len() as u64),
+        (number(&notes["cases"]), number(&notes["cases"]))
+    );
+    assert_eq!(stats["report"]["kinds"], list["kinds"]);
+    for standing in ["proven", "proposed", "left_out"] {
+        assert_eq!(list["standing"][standing], notes["standing"][standing], "{standing}");
+        let told = &stats["report"]["standing"][standing.replace('_', " ")];
+        assert_eq!(list["standing"][standing], *told, "{standing}");
+    }
+    assert_eq!(place.files("cases").len() as u64, all);
+    // What is exported is what is proven, or proposed as well.
+    let rows = |args: &[&str]| {
+        let output = place.cru(&[&["session", "learn", "--export", "jsonl"], args].concat());
+        String::from_utf8(output.stdout).unwrap().lines().count() as u64
+    };
+    let count = |standing: &str| list["standing"][standing].as_u64().unwrap_or_default();
+    assert_eq!((rows(&[]), rows(&["--proposed"])), (count("proven"), count("proven") + count("proposed")));
+}

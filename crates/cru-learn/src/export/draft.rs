@@ -169,7 +169,7 @@ impl<'a> Drafter<'a> {
             Format::Puzzle if case.kind() == Kind::Demonstration => {}
             Format::Puzzle => self.add(&mut draft, self.sample(case, gap)),
             Format::Task => {
-                let made = gap.map_or_else(|| task::of(case), Err);
+                let made = gap.map_or_else(|| task::of(case, self.options.proposed), Err);
                 self.add(&mut draft, made.map(|task| (Piece::untabled(task.tokens()), task.sample() + "\n")));
             }
         }

@@ -30,6 +30,8 @@ pub(crate) struct RunnableTask {
     instruction: String,
     /// Commands that fail at the commit and pass behind the edits.
     fail_to_pass: Vec<String>,
+    /// Whether the record shows that they fail at the commit.
+    fails_at_commit: bool,
     /// The person's corrections, word for word.
     rubric: Vec<String>,
     /// Edits of code, in order: the reference solution.
@@ -56,7 +58,9 @@ pub(crate) struct FileEdit {
 }
 
 /// The task of a session.
-pub(crate) fn of(case: &Case) -> Result<RunnableTask, Reason> {
+///
+/// With `proposed` also one of which nobody knows whether its check fails at the commit: it failed behind edits of code.
+pub(crate) fn of(case: &Case, proposed: bool) -> Result<RunnableTask, Reason> {
     if case.fidelity != Fidelity::Full {
         return Err(Reason::CallsUnknown);
     }
@@ -64,7 +68,8 @@ pub(crate) fn of(case: &Case) -> Result<RunnableTask, Reason> {
         return Err(Reason::CommitUnknown);
     }
     let project = case.repository.name.trim_start_matches("~/").replace('\\', "/");
-    let stretch = stretch(case).ok_or(Reason::NoCheck)?;
+    let found = stretch(case, true).or_else(|| stretch(case, false).filter(|_| proposed));
+    let stretch = found.ok_or(Reason::NoCheck)?;
     let (test_edits, edits): (Vec<FileEdit>, Vec<FileEdit>) =
         stretch.edits.iter().flat_map(|entry| edits(entry, &project)).partition(|edit| is_test(&edit.path));
     if edits.is_empty() {
@@ -87,6 +92,7 @@ pub(crate) fn of(case: &Case) -> Result<RunnableTask, Reason> {
         repository: case.repository.name.clone(),
         base_commit: stretch.base,
         instruction,
+        fails_at_commit: stretch.at_commit,
         fail_to_pass: vec![local(&stretch.command, &project)],
         rubric: if asks { words(true).map(str::to_owned).collect() } else { Vec::new() },
         edits,
@@ -104,6 +110,8 @@ struct Stretch<'a> {
     command: String,
     /// All that was edited between.
     edits: Vec<&'a Entry>,
+    /// Whether it is known that it fails there.
+    at_commit: bool,
 }
 
 /// What is known of the work tree.
@@ -117,8 +125,9 @@ struct Tree<'a> {
     failed: HashMap<String, String>,
 }
 
-/// The first stretch of which it is known that its check fails at the commit.
-fn stretch(case: &Case) -> Option<Stretch<'_>> {
+/// The first stretch in which a check failed and passed; with `at_commit` one of which it is known that it fails at the
+/// commit.
+fn stretch(case: &Case, at_commit: bool) -> Option<Stretch<'_>> {
     let base = Some(case.repository.commit.clone());
     let mut tree = Tree { base, since: 0, edits: Vec::new(), failed: HashMap::new() };
     for (turn, at) in case.context.iter().enumerate() {
@@ -140,13 +149,13 @@ fn stretch(case: &Case) -> Option<Stretch<'_>> {
                 !changes.is_empty() && changes.iter().all(|change| is_test(change.path()))
             };
             match entry.verdict() {
-                Some(Verdict::Failed) if tree.edits.iter().all(tests) => {
+                Some(Verdict::Failed) if !at_commit || tree.edits.iter().all(tests) => {
                     tree.failed.entry(key).or_insert_with(|| command.into_owned());
                 }
                 Some(Verdict::Passed) if !tree.edits.iter().all(tests) => {
                     if let Some(command) = tree.failed.remove(&key) {
                         let turns = tree.since.min(turn)..turn + 1;
-                        return Some(Stretch { base: base.clone(), turns, command, edits: tree.edits });
+                        return Some(Stretch { base: base.clone(), turns, command, edits: tree.edits, at_commit });
                     }
                 }
                 _ => {}

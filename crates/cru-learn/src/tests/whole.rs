@@ -136,7 +136,15 @@ fn sessions_that_end_alike_are_two() {
 /// The task of a session, or why it has none.
 fn task(steps: &[(&str, &str, Call)], words: &[(usize, &str)]) -> Result<Value, Reason> {
     let (session, calls) = session(steps, words);
-    let export = export::stream(&whole(&session, &calls), Format::Task, OPTIONS).unwrap();
+    let cases = whole(&session, &calls);
+    let export = export::stream(&cases, Format::Task, OPTIONS).unwrap();
+    // Who asks for proposals gets what is known, and what is not.
+    let all = export::stream(&cases, Format::Task, export::Options { proposed: true, ..OPTIONS }).unwrap();
+    for file in &all.files {
+        let row: Value = serde_json::from_slice(&file.bytes).unwrap();
+        assert_eq!(row["metadata"]["fails_at_commit"], !export.files.is_empty());
+    }
+    assert!(all.files.len() >= export.files.len());
     match export.files.first() {
         Some(file) => Ok(serde_json::from_slice(&file.bytes).unwrap()),
         None => Err(export.left_out[0].reason),
