@@ -48,8 +48,12 @@ fn exported(format: Format) -> Whole {
     let found = extract(&[note], &Kind::ALL, &Family::default());
     assert_eq!(found.cases.len(), 2, "{found:?}");
     let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
-    export::stream(&found.cases, format, export::Options { train: 0.0, ..export::Options::new(layouts) })
-        .expect("a layout of ours renders")
+    export::stream(
+        &found.cases,
+        format,
+        export::Options { train: 0.0, proposed: true, ..export::Options::new(layouts) },
+    )
+    .expect("a layout of ours renders")
 }
 
 #[test]

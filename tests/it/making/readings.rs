@@ -343,9 +343,11 @@ fn an_accepted_reading_gives_cases() {
     assert_eq!(cases(), 1);
     let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("## Between"), "nothing but the words stands there\n{text}");
     for part in [
         "evidence: reading",
-        "reading: b3:",
+        "reading: \"b3:",
+        "verified: true",
         "status: accepted",
         "The valve is changed.",
         "No, change the valve instead of the pump.",

@@ -157,6 +157,8 @@ pub struct Case {
     pub uses: CaseUses,
     /// What is right in the words of whoever found it, for persons and graders: nobody of the session said it.
     pub expected: String,
+    /// Whether whoever found it names a check that passed.
+    pub(crate) checked: bool,
     /// What was said and done between what was wrong and what is right, where somebody found them apart.
     pub(crate) between: Vec<Turn>,
     /// The repository and the commit at which its session began; empty where they are unknown.

@@ -69,7 +69,7 @@ impl Case {
             Story::Puzzle(it) => it.verified,
             Story::Demonstration(it) => it.check.is_some(),
             Story::Preference(_) => true,
-            Story::Correction(_) | Story::Trajectory => false,
+            Story::Correction(_) | Story::Trajectory => self.checked,
         }
     }
 
@@ -82,7 +82,7 @@ impl Case {
             Story::Correction(_) | Story::Preference(_) => false,
             Story::Trajectory => true,
         };
-        by_facts || self.accepted || self.evidence == Evidence::Reading
+        by_facts || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
     }
 
     /// Whether nothing between is left out of the answer.

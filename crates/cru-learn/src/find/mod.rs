@@ -238,6 +238,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         reading: String::new(),
         uses: CaseUses::default(),
         expected: String::new(),
+        checked: false,
         between: Vec::new(),
         repository: Repository::default(),
         recalled,

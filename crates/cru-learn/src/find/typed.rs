@@ -135,6 +135,7 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
     case.picture = trail.rounds[at.0].picture;
     case.evidence = Evidence::Reading;
     case.uses = uses;
+    case.checked = wanted.verified;
     wanted.expected.unwrap_or_default().clone_into(&mut case.expected);
     wanted.reading.clone_into(&mut case.reading);
     case.tools = super::tools(note.calls);

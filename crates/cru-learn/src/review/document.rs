@@ -138,8 +138,14 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         }
         Story::Demonstration(_) | Story::Trajectory => (String::new(), String::new()),
     };
+    // The correction has a part of its own.
+    let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
     let between = case.between.iter().map(|turn| {
-        let asked = if turn.asked.is_empty() { String::new() } else { format!("> [!user]\n{}", quote(&turn.asked)) };
+        let asked = if turn.asked.is_empty() || turn.asked == words {
+            String::new()
+        } else {
+            format!("> [!user]\n{}", quote(&turn.asked))
+        };
         crate::case::entry::paragraphs([asked.as_str(), &entries(&elided(turn, &origin.note), origin, QUOTE)])
     });
     let between = between.collect::<Vec<_>>();
