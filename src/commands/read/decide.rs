@@ -9,7 +9,7 @@ use super::Shelf;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::session::learn::{self, Fate, Reviews};
+use crate::commands::session::learn::{self, Reviews};
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::LeftOut;
 use crate::note::edit::set_key;
@@ -62,8 +62,8 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
     }
     for reading in readings {
         if status == ReviewStatus::Accepted {
-            let (fates, left_out) = learn::write_read_cases(&reading.head.session, &vault, cx)?;
-            decided.cases.extend(fates.into_iter().filter(|(fate, _)| *fate == Fate::Created).map(|(_, path)| path));
+            let (created, left_out) = learn::write_read_cases(&reading.head.session, &vault, cx)?;
+            decided.cases.extend(created);
             decided.left_out.extend(left_out);
         } else if status == ReviewStatus::Rejected {
             reject_cases(&reading.head.key, &vault, &mut decided)?;

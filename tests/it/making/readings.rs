@@ -334,7 +334,7 @@ fn an_accepted_reading_gives_cases() {
     answer["cases"][0]["for"] = json!(["completion", "pair", "eval"]);
     world.put("answer.json", &answer.to_string());
     assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
-    let cases = || std::fs::read_dir(world.path("vault/cases")).map_or(0, |files| files.count());
+    let cases = || std::fs::read_dir(world.path("vault/cases")).map_or(0, Iterator::count);
     let read = |rows: &[Value]| rows.iter().filter(|row| row["metadata"]["evidence"] == "reading").count();
     // Nothing of a proposed reading is used.
     assert_eq!((read(&rows(&world, &["--proposed"])), cases()), (0, 0));

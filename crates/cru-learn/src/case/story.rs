@@ -43,6 +43,7 @@ pub struct Demonstration {
 }
 
 /// A failure and how it was overcome.
+#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Puzzle {
     /// The step that failed, where one is known.
@@ -79,7 +80,6 @@ impl Puzzle {
 }
 
 /// A person's correction and what the agent made of it.
-#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Correction {
     /// What the agent did right before.

@@ -4,6 +4,8 @@
 //! between the two places stands between them in the case. What a reader says in words of its own is told to persons and
 //! graders and never trained on.
 
+use std::collections::HashSet;
+
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
@@ -43,12 +45,12 @@ type Place = (usize, usize);
 
 /// The case of one kind at these places. Refused where a place is not in the note any more, where the right answer is not
 /// of one turn, or where a correction has no words.
-pub fn typed(note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Result<Case, LeftOut> {
+pub fn typed(note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Result<Case, Box<LeftOut>> {
     if let Some(reason) = super::withheld(&note) {
-        return Err(refused(note, wanted, reason));
+        return Err(Box::new(refused(note, wanted, reason)));
     }
     let trail = Turns::of(note);
-    made(&trail, note, family, kind, wanted).ok_or_else(|| refused(note, wanted, Reason::NotOneTurn))
+    made(&trail, note, family, kind, wanted).ok_or_else(|| Box::new(refused(note, wanted, Reason::NotOneTurn)))
 }
 
 fn refused(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
@@ -121,7 +123,7 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
         let asked = trail.words(&trail.rounds[at.0]);
         context.push(Turn { asked, rounds: vec![at.0], ..Turn::default() });
     }
-    let mut recalled = Default::default();
+    let mut recalled = HashSet::new();
     if between.is_empty() && note.calls.is_some() {
         let of = right.map_or(at.0, |(from, _)| from.0);
         let failure = matches!(story, Story::Puzzle(_)).then_some(at.1);

@@ -70,7 +70,7 @@ pub(crate) fn of(case: &Case, gap: Option<Reason>, options: Options<'_>) -> Vec<
         }
         Story::Puzzle(_) => made.push(make(Table::Completion, End::After, true)),
         Story::Trajectory => {
-            made.push(trajectory::row(case, options).map(|(row, tokens)| (Table::Trajectory, row, tokens)))
+            made.push(trajectory::row(case, options).map(|(row, tokens)| (Table::Trajectory, row, tokens)));
         }
         Story::Correction(_) | Story::Preference(_) => {
             if case.uses.completion {

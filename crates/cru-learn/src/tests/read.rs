@@ -103,7 +103,7 @@ fn who_reads_names_the_uses() {
     assert_eq!(of(("n-001", "n-002"), near, uses(false, true, true)), all[1..]);
     assert_eq!(of(("n-001", "n-002"), near, uses(false, false, true)), [Reason::NotMeant.as_str()]);
     let case = made(Kind::Correction, &TypedCase { uses: uses(true, true, false), ..WANTED }).unwrap();
-    let export = export::stream(&[case.clone()], Format::Puzzle, ASKED).unwrap();
+    let export = export::stream(std::slice::from_ref(&case), Format::Puzzle, ASKED).unwrap();
     assert_eq!(export.left_out[0].reason, Reason::NotMeant);
     let case = Case { uses: uses(true, true, true), ..case };
     let sample = text(&export::stream(&[case], Format::Puzzle, ASKED).unwrap(), "puzzles.jsonl");

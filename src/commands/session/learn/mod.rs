@@ -13,7 +13,8 @@ use std::io;
 use std::path::PathBuf;
 
 pub(in crate::commands) use gather::{WantedCases, extract};
-pub(in crate::commands) use notes::{Fate, Reviews};
+use notes::Fate;
+pub(in crate::commands) use notes::Reviews;
 
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -269,13 +270,13 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     Ok(Box::new(folder::WrittenFolder::of(output, format, written, export)))
 }
 
-/// Writes the notes of the cases of a session's accepted reading: what became of each, and those that the record does not
+/// Writes the notes of the cases of a session's accepted reading: those that are new, and cases that the record does not
 /// give.
 pub(in crate::commands) fn write_read_cases(
     session: &str,
     vault: &Vault,
     cx: &Context<'_>,
-) -> Result<(Vec<(Fate, PathBuf)>, Vec<LeftOut>)> {
+) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
     let catalog = Catalog::read(vault);
     let sessions = [session.to_owned()];
     let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
@@ -285,7 +286,8 @@ pub(in crate::commands) fn write_read_cases(
     let case = Template::of(vault, template::Kind::Case)?;
     let layout = Layout::new(&case.name, &case.text)?;
     let fates = Reviews::read(&catalog, vault).write(&extraction.cases, &layout, vault)?;
-    Ok((fates, extraction.left_out))
+    let created = fates.into_iter().filter(|(fate, _)| *fate == Fate::Created).map(|(_, path)| path);
+    Ok((created.collect(), extraction.left_out))
 }
 
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {

@@ -43,7 +43,7 @@ pub(super) fn of(
         let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
         match learn::typed(note, family, kind, &typed_case(case, &reading.head.key)) {
             Ok(case) => cases.push(case),
-            Err(why) => left_out.push(why),
+            Err(why) => left_out.push(*why),
         }
     }
     (cases, left_out)
