@@ -34,9 +34,13 @@ const START: Status = Status::Hidden(Shown::Start);
 fn what_switches_a_check_off() {
     let off =
         ["git commit --no-verify -m x", "  xit('pumps', () => {", "describe.skip('pump')", "@pytest.mark.skip(reason)"];
-    off.into_iter().for_each(|line| assert!(switches_check_off(line), "{line}"));
+    for line in off {
+        assert!(switches_check_off(line), "{line}");
+    }
     let on = ["process.exit(1)", "sys.exit(2)", "await.skip(3)", "commit('x')", "# noqa"];
-    on.into_iter().for_each(|line| assert!(!switches_check_off(line), "{line}"));
+    for line in on {
+        assert!(!switches_check_off(line), "{line}");
+    }
     assert!(
         silences_check("x = 1  # noqa")
             && silences_check("//nolint:errcheck")
