@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::case::action::StepFacts;
 use crate::case::call::{Call, Calls};
+use cru_action::Verdict;
 use cru_graph::turn;
 use cru_session::correction::INTERRUPTED;
 use cru_session::{Item, Step, StepStatus};
@@ -50,14 +51,6 @@ pub enum Told {
 }
 
 impl Entry {
-    /// What is said, if it is prose.
-    pub(crate) fn prose(&self) -> Option<&str> {
-        match &self.told {
-            Told::Prose(text) => Some(text),
-            Told::Step { .. } | Told::Remark(_) => None,
-        }
-    }
-
     /// The entry as text.
     pub fn text(&self) -> String {
         match &self.told {
@@ -162,6 +155,13 @@ impl Entry {
     /// Whether it is a call that a person refused or stopped.
     pub(crate) fn is_refused(&self) -> bool {
         matches!(self.status(), Some(StepStatus::Denied | StepStatus::Interrupted))
+    }
+
+    /// Whether it is a call that failed, or that a person refused or stopped.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.told, Told::Step { failed: true, .. })
+            || self.is_refused()
+            || self.verdict() == Some(Verdict::Failed)
     }
 
     /// Whether it is an edit of which only the file is known.
