@@ -139,7 +139,7 @@ impl MaskParts for Masks {
         for commit in commits {
             self.cow(commit);
         }
-        for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
+        for FileRef { path, hash: _, lines: _, created: _ } in reads.iter_mut().chain(writes) {
             self.string(path);
         }
         if let Some(SubagentRun { stream: _, agent, model, task, background: _ }) = subagent {

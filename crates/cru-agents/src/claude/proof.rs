@@ -29,6 +29,7 @@ pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, pl
         path: place.show(path).into_owned(),
         hash,
         created,
+        ..FileRef::default()
     };
     match (ToolKind::of(tool), path) {
         (ToolKind::Read, Some(path)) => files.reads.push(file(path, None, false)),
@@ -103,7 +104,8 @@ mod tests {
     #[test]
     fn written_whole() {
         let files = prove("Write", r#"{"type":"create","content":"one\n\"two\"\n"}"#, "/home/mia/api");
-        let wanted = FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), created: true };
+        let wanted =
+            FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), created: true, ..FileRef::default() };
         assert_eq!(files, Files { reads: vec![], writes: vec![wanted] });
     }
 
