@@ -55,7 +55,7 @@ pub struct SearchedText<'a> {
 }
 
 /// The lines of a text, without their ends.
-pub fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
@@ -254,17 +254,12 @@ fn agrees(own: &str, written: &str) -> bool {
     written.len() >= 8 && own.get(..written.len()).is_some_and(|own| own.eq_ignore_ascii_case(written))
 }
 
-/// The hash of lines, 8 digits.
-pub fn hash_of_lines<'l>(lines: impl IntoIterator<Item = &'l str>) -> String {
-    let lines: Vec<&[u8]> = lines.into_iter().map(|line| line.strip_suffix('\r').unwrap_or(line).as_bytes()).collect();
-    digest(&lines).to_hex().as_str()[..8].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use cru_session::line_anchor::hash_lines as hash_of_lines;
 
     fn spot(lines: &[&str], first: Option<u64>) -> Spot {
         Spot::Lines { first, count: lines.len() as u64, hash: hash_of_lines(lines.iter().copied()) }
