@@ -12,6 +12,7 @@ pub use cru_learn as learn;
 pub use cru_live as live;
 pub use cru_note as note;
 pub use cru_price as price;
+pub use cru_reading as readings;
 pub use cru_session as session;
 pub use cru_sync as sync;
 pub use cru_trace as trace;

@@ -16,7 +16,7 @@ fuzz_target!(|input: (&[u8], &str, u16, u8)| {
         1 => append_to_preface(&note, text, join),
         2 => append_phase(&note, text),
         3 => insert_after(&note, target, text),
-        4 => replace_region(&note, "r", text),
+        4 => replace_region(&note, "r", "", text, ""),
         5 => append(&note, Target::Id("a"), text, join),
         _ => match note.blocks().get(usize::from(place % 8)) {
             Some(block) => add_id(&note, block, "new-1"),

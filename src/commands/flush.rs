@@ -1,5 +1,6 @@
 //! `cru flush`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::unfiled;
 use crate::live::log::{Log, Target};
+use crate::session::Status;
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
@@ -19,7 +21,8 @@ use crate::vault::{Catalog, Head, State, UserConfig, Vault};
 /// Write pending journal entries into the notes
 ///
 /// Entries wait where a note could not be written, or where hooks leave the writing to others. A session in which nothing
-/// happened for `[session] idle` minutes is paused.
+/// happened for `[session] idle` minutes is paused. With --all, and behind the end of a session, the lists in the notes of
+/// projects are brought up to date.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which session; else the current one
@@ -76,6 +79,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if report.sessions.iter().any(|row| row.changed) {
         reading::refresh(&vault, heard, cx);
+        // Hooks flush after every turn: the lists of a project wait until a session has ended.
+        let has_ended = |target: &&Target| {
+            Head::read(&vault, target.path.clone()).meta.status.is_some_and(|status| status != Status::Active)
+        };
+        let ended: BTreeSet<String> =
+            targets.iter().filter(has_ended).map(|target| target.path.text().into_owned()).collect();
+        if args.all || !ended.is_empty() {
+            reading::refresh_projects(&vault, &state, Some(&ended).filter(|_| !args.all), cx);
+        }
     }
     if report.failed > 0 {
         let count = plural(report.failed, "session");

@@ -16,8 +16,8 @@ use crate::vault::scaffold::{Action, Change, scaffold};
 ///
 /// Works in an empty folder and in an Obsidian vault alike, and asks nothing. Adds the settings in `.cru/config.toml`, a
 /// CSS snippet that colours the callouts, property types, colours of the graph view, a template, and the views
-/// `Sessions.base`, `Workflows.base`, `Cases.base` and `Lessons.base`. Files that exist are completed, never replaced. A
-/// property that other notes of the vault use gets no type.
+/// `Sessions.base`, `Workflows.base`, `Cases.base`, `Lessons.base` and `Projects.base`. Files that exist are completed, never
+/// replaced. A property that other notes of the vault use gets no type.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder; created if it is missing

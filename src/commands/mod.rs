@@ -20,12 +20,14 @@ pub mod import;
 mod index;
 mod init;
 mod language;
+mod lessons;
 mod log;
 mod man;
 mod merge;
 pub mod output;
 mod prices;
 mod query;
+mod read;
 mod reading;
 mod search;
 mod secrets;
@@ -103,6 +105,10 @@ pub enum Command {
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
     Cases(cases::CasesCommand),
+    Read(read::Args),
+    /// List lessons, and write them where agents read them
+    #[command(subcommand)]
+    Lessons(lessons::LessonsCommand),
     Search(search::Args),
     /// Show single steps
     #[command(subcommand)]
@@ -165,6 +171,8 @@ impl Command {
             Self::Workflow(command) => command.run(cx),
             Self::Step(command) => command.run(cx),
             Self::Cases(command) => command.run(cx),
+            Self::Read(args) => read::run(args, cx),
+            Self::Lessons(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),

@@ -3,7 +3,7 @@
 //! `cru log` writes at once, so there is something only where a note could not be written. Nothing is written here, and
 //! what cannot be computed is left as it stands on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Context;
@@ -13,6 +13,7 @@ use crate::base::text::plural;
 use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
 use crate::sync::evidence::Transcripts;
+use crate::sync::projects;
 use crate::sync::read::Heard;
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
@@ -64,6 +65,20 @@ pub(super) fn refresh(vault: &Vault, heard: Option<Arc<Heard>>, cx: &Context<'_>
     };
     let sources = Sources { evidence: Some(&transcripts) };
     let _ = prepare(vault, &Options { sources, complete: true, rebuild: false, may_wait: true });
+}
+
+/// Brings the lists in the notes of the projects up to date that hold one of the sessions at `touched`, paths in the vault;
+/// of all projects where there are none. What fails is told, and done by the next one who calls this.
+pub(super) fn refresh_projects(vault: &Vault, state: &State, touched: Option<&BTreeSet<String>>, cx: &Context<'_>) {
+    let refreshed = snapshot(vault, cx).and_then(|snapshot| projects::refresh(vault, state, &snapshot, touched));
+    match refreshed {
+        Ok(refreshed) => {
+            for (note, why) in refreshed.failed {
+                cx.ui.warn(&format!("{note}: {why}"));
+            }
+        }
+        Err(error) => cx.ui.warn(&format!("the lists in project notes are not up to date: {error}")),
+    }
 }
 
 /// Says on stderr what a person should know of how the index was brought up to date.

@@ -84,7 +84,7 @@ fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<
 }
 
 /// Whether the session is a copy of another from which it goes on, and not the work of a sub-agent.
-fn is_fork(head: &Head, catalog: &Catalog, vault: &Vault) -> bool {
+pub(super) fn is_fork(head: &Head, catalog: &Catalog, vault: &Vault) -> bool {
     let Some(parent) = &head.meta.parent else { return false };
     let Some(parent) = catalog.note(&parent.target, &head.path) else { return true };
     let own = |name: &str, from: &Head| catalog.note(name, &from.path).is_some_and(|note| note.path == head.path);

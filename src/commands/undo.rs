@@ -9,8 +9,9 @@ use super::output::{Align, Cell, Table, minute};
 use super::{Context, Output, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
+use crate::sync::rename::{self, RenameGround};
 use crate::vault::writer::{Past, Which};
-use crate::vault::{Catalog, Head, State, Vault, Writer, state};
+use crate::vault::{Catalog, Head, State, Vault, VaultPath, Writer, state};
 
 /// Undo the last write to a session
 ///
@@ -56,11 +57,41 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Ok(Box::new(WriteList { schema: 1, session, writes }));
     }
     let which = args.write.map_or(Which::Newest(args.number.unwrap_or(1)), Which::Revision);
-    let undone = writer.undo(&key, &head.path, which, args.dry_run)?;
+    let mut undone = writer.undo(&key, &head.path, which, true)?;
+    let named = undone.writes.iter().rev().find(|past| past.root_label == rename::LABEL);
+    // The name that the note had when the first of them was written; the folder is where it is now.
+    let name = named.and_then(|past| VaultPath::new(&past.note)).and_then(|path| beside(&head.path, &path));
+    let name = name.filter(|name| *name != head.path);
+    if let Some(name) = name.as_ref().filter(|name| vault.file(name).exists()) {
+        return Err(Error::no(format!("{name} exists, so the note cannot have that name again"))
+            .with_hint("`cru session rename` gives it another"));
+    }
+    if !args.dry_run {
+        undone = writer.undo(&key, &head.path, which, false)?;
+    }
+    let mut path = head.path.to_string();
+    let mut renamed = None;
+    if let Some(name) = name {
+        let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: cx.env.now() };
+        let moved = ground.rename_file(head, &name, args.dry_run)?;
+        for (path, why) in &moved.failed {
+            cx.ui.warn(&format!("links in {path} are as they were: {why}"));
+        }
+        if !args.dry_run {
+            path = name.to_string();
+        }
+        renamed = Some(RenamedBack { from: moved.from, to: moved.to, links: moved.links });
+    }
     let diff = similar::TextDiff::from_lines(&undone.before, &undone.after);
     let diff = diff.unified_diff().context_radius(1).to_string();
-    let path = head.path.to_string();
-    Ok(Box::new(UndoReport { schema: 1, session, path, revision: undone.revision, undone: undone.writes, diff }))
+    let (revision, undone) = (undone.revision, undone.writes);
+    Ok(Box::new(UndoReport { schema: 1, session, path, revision, undone, renamed, diff }))
+}
+
+/// The file name of `name` in the folder of `path`.
+fn beside(path: &VaultPath, name: &VaultPath) -> Option<VaultPath> {
+    let folder = path.as_path().parent().unwrap_or_else(|| std::path::Path::new(""));
+    VaultPath::new(folder.join(name.as_path().file_name()?))
 }
 
 fn session<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
@@ -122,7 +153,18 @@ struct UndoReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
     undone: Vec<Past>,
+    /// The name that the note has again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed: Option<RenamedBack>,
     diff: String,
+}
+
+#[derive(Debug, Serialize)]
+struct RenamedBack {
+    from: String,
+    to: String,
+    /// Links that were rewritten.
+    links: usize,
 }
 
 impl Output for UndoReport {
@@ -141,6 +183,11 @@ impl Output for UndoReport {
                 _ => style::DIM,
             };
             let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
+        }
+        if let Some(renamed) = &self.renamed {
+            let verb = if self.revision.is_some() { "renamed" } else { "would rename" };
+            let (from, to) = (sanitise(&renamed.from), sanitise(&renamed.to));
+            let _ = writeln!(text, "{verb} {from} to {to}, {}", plural(renamed.links as u64, "link"));
         }
         if let Some(revision) = self.revision {
             let again = format!("`cru undo --write r{revision}` takes that back");
@@ -162,7 +209,6 @@ mod tests {
     use crate::base::{Env, files};
     use crate::commands::{Cli, Command, Progress, Ui};
     use crate::session::op::Op;
-    use crate::vault::VaultPath;
     use crate::vault::writer::Plan;
 
     struct Quiet;

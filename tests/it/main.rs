@@ -42,6 +42,7 @@ mod making {
     pub(crate) mod cases;
     pub(crate) mod flow_key;
     pub(crate) mod learn;
+    pub(crate) mod readings;
     pub(crate) mod secrets;
     pub(crate) mod verdicts;
     pub(crate) mod workflows;
@@ -50,6 +51,7 @@ mod notes {
     pub(crate) mod format;
     pub(crate) mod format_doc;
     pub(crate) mod frontmatter;
+    pub(crate) mod links;
     pub(crate) mod obsidian;
     pub(crate) mod toon;
 }

@@ -12,6 +12,7 @@ use cru_session::source::Consumed;
 use cru_session::words::title;
 use cru_session::{Agent, Link, Meta, Session, Status, render};
 use cru_vault::naming::{Names, child_name, session_name};
+use cru_vault::project::ProjectNotes;
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
 use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
@@ -163,6 +164,14 @@ fn meta(start: &Start, title: String, zone: &TimeZone) -> Meta {
 fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Meta) -> Result<Started> {
     let template = Template::of(vault, kind)?;
     let mut names = Names::of(catalog);
+    let mut meta = meta.clone();
+    if let Some(folder) = meta.project.as_deref().filter(|_| meta.parent.is_none()) {
+        let mut projects = ProjectNotes::of(vault, catalog);
+        meta.project_note = projects.link(vault, folder, &mut names);
+        for note in projects.into_new() {
+            files::create(&vault.file(&note.path), note.text.as_bytes())?;
+        }
+    }
     const TRIES: usize = 10_000;
     for _ in 0..TRIES {
         let id = names.claim(wanted);

@@ -26,6 +26,13 @@ impl Turn {
         Ok(Some(Self { _running: running }))
     }
 
+    /// Takes the turn for the journal `key`; `None` when somebody has it or waits for it.
+    pub fn take_free(state: &State, key: &str) -> Result<Option<Self>> {
+        let Some(_waiting) = files::try_lock(&waiting(state, key))? else { return Ok(None) };
+        let running = files::try_lock(&state.lock(&format!("{key}.flush")))?;
+        Ok(running.map(|running| Self { _running: running }))
+    }
+
     /// Whether somebody waits for it: another need not come.
     pub fn is_awaited(state: &State, key: &str) -> bool {
         matches!(files::try_lock(&waiting(state, key)), Ok(None))

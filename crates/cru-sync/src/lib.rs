@@ -2,7 +2,8 @@
 //!
 //! [`import`] brings in the transcripts of one agent, [`hooked`] one session whose host has hooks, and [`flush`] what was
 //! logged beside them. All read through [`read`], decide in `plan` which notes are new, and bring notes that exist up to
-//! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line.
+//! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line. [`projects`] writes the lists in project notes, [`rename`] gives a session another
+//! title.
 //!
 //! A module uses those before it alone: `existing` and `ids`, `read`, `report`, `plan`, `grow` and `evidence`, `import`,
 //! `hooked`, `flush`.
@@ -18,7 +19,9 @@ mod ids;
 pub mod import;
 pub mod merge;
 mod plan;
+pub mod projects;
 pub mod read;
+pub mod rename;
 pub mod report;
 #[cfg(test)]
 mod tests;

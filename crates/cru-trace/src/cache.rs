@@ -62,7 +62,9 @@ impl AnswerCache {
 
     /// Keeps an answer that was found `now`.
     pub(crate) fn keep(&mut self, file: &str, stamp: FileStamp, spot: &Spot, sighting: Sighting, now: Timestamp) {
-        if stamp.changed + GRAIN > now.as_nanosecond() || self.files.len() >= MOST_FILES && !self.files.contains_key(file) {
+        if stamp.changed + GRAIN > now.as_nanosecond()
+            || self.files.len() >= MOST_FILES && !self.files.contains_key(file)
+        {
             return;
         }
         let empty = || KnownFile { stamp, answers: BTreeMap::new() };

@@ -117,7 +117,9 @@ pub fn judge(
         let member = &work.members[it.member];
         let project = member.session.meta.project.as_deref().unwrap_or_default();
         let id = it.step.id.as_deref().unwrap_or_default();
-        for (file, written) in it.step.reads.iter().map(|it| (it, false)).chain(it.step.writes.iter().map(|it| (it, true))) {
+        for (file, written) in
+            it.step.reads.iter().map(|it| (it, false)).chain(it.step.writes.iter().map(|it| (it, true)))
+        {
             let entries = patches[it.member].get(&(id, file.path.as_str()));
             let own = entries.filter(|_| written).map(Vec::as_slice).unwrap_or_default();
             if written {
@@ -189,8 +191,7 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
             }
         }
     }
-    let own: Vec<ClaimVerdict> =
-        judged.iter().map(|it| it.own.clone().unwrap_or(ClaimVerdict::Holds)).collect();
+    let own: Vec<ClaimVerdict> = judged.iter().map(|it| it.own.clone().unwrap_or(ClaimVerdict::Holds)).collect();
     for (step, rest) in judged.iter_mut().zip(rests(&own, &edges, &cleared)) {
         step.rests_on = rest.on;
         if rest.in_cycle && !step.own.as_ref().is_some_and(ClaimVerdict::is_stale) {

@@ -73,7 +73,8 @@ pub fn inside(project: &str, path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     let project = clean(project);
     let bytes = path.as_bytes();
-    let absolute = path.starts_with(['/', '~']) || bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
+    let absolute =
+        path.starts_with(['/', '~']) || bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
     if !absolute {
         return normal(&path);
     }

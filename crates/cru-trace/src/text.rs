@@ -56,7 +56,8 @@ pub struct SearchedText<'a> {
 
 /// The lines of a text, without their ends.
 pub(crate) fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
-    let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let mut lines: Vec<&[u8]> =
+        bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }

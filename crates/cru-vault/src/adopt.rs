@@ -151,7 +151,7 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
 fn move_files(from: &State, to: &State) {
     let _lock = files::lock(&to.lock("adopt"));
     if !to.dir().join("operations").exists() && !to.dir().join("writer").exists() {
-        for name in ["writer", "operations", "base", "known"] {
+        for name in ["writer", "operations", "base", "known", "regions"] {
             // What cannot be moved stays where it is.
             let _ = files::rename(&from.dir().join(name), &to.dir().join(name));
         }

@@ -269,11 +269,20 @@ pub struct AgentConfig {
     pub command: Vec<String>,
     /// Seconds that it may take; 300.
     pub timeout: Option<u64>,
+    /// Name of its model, for `reader` in readings; else the command.
+    pub model: Option<String>,
+    /// The second reader of readings, a program as in [`AgentConfig::command`]; none where it is empty.
+    pub judge: Vec<String>,
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] =
-    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout"]), ("prices", ANY), ("projects", ANY)];
+const USER_KEYS: &[(&str, &[&str])] = &[
+    ("vault", &[]),
+    ("hosts", ANY),
+    ("agent", &["command", "timeout", "model", "judge"]),
+    ("prices", ANY),
+    ("projects", ANY),
+];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];

@@ -35,6 +35,11 @@ impl Names {
         names
     }
 
+    /// Whether a name is taken.
+    pub fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains(&name.to_lowercase())
+    }
+
     /// Takes a name as it is.
     pub fn take(&mut self, name: &str) {
         self.taken.insert(name.to_lowercase());

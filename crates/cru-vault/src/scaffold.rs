@@ -38,7 +38,7 @@ const CONFIG: &str = include_str!("../../../templates/config.toml");
 const TYPES: &str = ".obsidian/types.json";
 
 /// Views of the notes.
-const BASES: &[&str] = &["Sessions.base", "Workflows.base", "Cases.base", "Lessons.base"];
+const BASES: &[&str] = &["Sessions.base", "Workflows.base", "Cases.base", "Lessons.base", "Projects.base"];
 
 /// The settings of Obsidian's graph view.
 const GRAPH: &str = ".obsidian/graph.json";
@@ -88,6 +88,11 @@ const ASSETS: &[Asset] = &[
     Asset {
         path: BASES[3],
         content: include_str!("../../../templates/obsidian/Lessons.base"),
+        merge: ScaffoldMerge::Keep,
+    },
+    Asset {
+        path: BASES[4],
+        content: include_str!("../../../templates/obsidian/Projects.base"),
         merge: ScaffoldMerge::Keep,
     },
 ];

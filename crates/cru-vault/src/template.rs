@@ -26,6 +26,10 @@ pub enum Kind {
     Prompt,
     /// What an agent is asked that refines a workflow.
     Refine,
+    /// What an agent is asked that reads a session.
+    Read,
+    /// What the second reader of a session is asked.
+    Judge,
 }
 
 /// File name and built-in text of each.
@@ -36,6 +40,8 @@ const TABLE: &[(Kind, &str, &str)] = &[
     (Kind::Case, "case.md", include_str!("../../../templates/case.md")),
     (Kind::Prompt, "prompt.md", include_str!("../../../templates/prompt.md")),
     (Kind::Refine, "refine.md", include_str!("../../../templates/refine.md")),
+    (Kind::Read, "read.md", include_str!("../../../templates/read.md")),
+    (Kind::Judge, "judge.md", include_str!("../../../templates/judge.md")),
 ];
 
 /// A template that is ready to use.

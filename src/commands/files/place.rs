@@ -81,7 +81,10 @@ impl WantedFile {
     }
 
     /// Which of some places are meant: the very file if it is among them, else all that end alike.
-    pub(in crate::commands) fn choose<'a>(&self, places: impl Iterator<Item = &'a FilePlace> + Clone) -> Vec<&'a FilePlace> {
+    pub(in crate::commands) fn choose<'a>(
+        &self,
+        places: impl Iterator<Item = &'a FilePlace> + Clone,
+    ) -> Vec<&'a FilePlace> {
         let exact: Vec<&FilePlace> = places.clone().filter(|place| **place == self.exact).collect();
         if !exact.is_empty() {
             return exact;

@@ -19,7 +19,7 @@ use crate::session::detail::Level;
 use crate::session::fold;
 use crate::sync::evidence::Transcripts;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
-use crate::sync::report::Outcome;
+use crate::sync::report::{Outcome, SessionReport};
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
 use what::{FoundTranscripts, TranscriptSource, What};
@@ -132,7 +132,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
     if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
-        notes::refresh(&vault, options.heard, cx);
+        notes::refresh(&vault, options.heard.clone(), cx);
+        if let Some(machine) = &options.machine {
+            let changed = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
+            let sessions = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(changed));
+            let touched = sessions.filter_map(|session| session.note.clone()).collect();
+            notes::refresh_projects(&vault, &machine.state, Some(&touched), cx);
+        }
     }
     if preview {
         return Ok(Box::new(overview::Overview::of(&reports, args, cx)));

@@ -37,6 +37,15 @@ pub(super) enum QueryKind {
     /// Tasks in their newest state
     #[value(alias = "task")]
     Tasks,
+    /// Lessons of readings and of people
+    #[value(alias = "lesson")]
+    Lessons,
+    /// Lessons about models, tools and the person
+    #[value(alias = "quirk")]
+    Quirks,
+    /// Segments of accepted readings
+    #[value(alias = "segment")]
+    Segments,
 }
 
 /// A row of the table.
@@ -53,7 +62,7 @@ struct KindTable {
 }
 
 /// In the order of [`QueryKind`].
-const TABLE: [KindTable; 9] = [
+const TABLE: [KindTable; 12] = [
     KindTable {
         name: "sessions",
         one: "session",
@@ -126,7 +135,15 @@ const TABLE: [KindTable; 9] = [
         tables: &[Rows::Tasks],
         things: |record| Box::new(record.tasks.iter().map(|it| (None, RowItem::Task(it)))),
     },
+    of_notes("lessons", "lesson"),
+    of_notes("quirks", "quirk"),
+    of_notes("segments", "segment"),
 ];
+
+/// A kind whose rows come of notes beside the sessions.
+const fn of_notes(name: &'static str, one: &'static str) -> KindTable {
+    KindTable { name, one, own: &[], shown: &[], tables: &[], things: |_| Box::new(std::iter::empty()) }
+}
 
 /// A column by the name it was asked for.
 #[derive(Clone, Debug)]
@@ -162,6 +179,7 @@ impl QueryKind {
     pub(super) fn may_be_in(self, session: &SessionRow) -> bool {
         let count = match self {
             Self::Sessions | Self::Tasks => return true,
+            Self::Lessons | Self::Quirks | Self::Segments => 0,
             Self::Phases => session.phases,
             Self::Steps | Self::Files => session.steps,
             Self::Decisions => session.decisions,
@@ -252,6 +270,10 @@ impl QueryKind {
         use clap::ValueEnum as _;
         let mut text = "Columns:".to_owned();
         for kind in Self::value_variants() {
+            if let Some(names) = super::noted::columns(*kind) {
+                text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
+                continue;
+            }
             let names: Vec<&str> = kind.own().map(|column| column.name).collect();
             text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
         }

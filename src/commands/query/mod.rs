@@ -8,6 +8,7 @@ mod fields;
 mod gather;
 mod group;
 mod kind;
+mod noted;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use gather::Gathered;
 use kind::{ChosenColumn, QueryKind};
 use output::Head;
 
-/// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files or tasks
+/// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files, tasks, lessons, quirks or segments
 ///
 /// The newest session comes first; rows of one session stand in the order of its note. For people a few columns are shown;
 /// the other formats (json, jsonl, csv, toon) hold them all.
@@ -81,6 +82,9 @@ struct Question {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(columns) = noted::columns(args.kind) {
+        return noted::run(args, columns, cx);
+    }
     let question = Question::of(args, cx)?;
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let subagents = SubagentIds::of(snapshot.sessions());

@@ -1,9 +1,10 @@
 //! `cru session …`.
 
-mod codify;
+pub(in crate::commands) mod codify;
 pub(in crate::commands) mod filter;
 pub(in crate::commands) mod learn;
 pub(in crate::commands) mod list;
+mod rename;
 mod resume;
 mod show;
 mod start;
@@ -32,6 +33,7 @@ pub enum SessionCommand {
     Abandon(status::Args),
     Codify(codify::Args),
     List(list::Args),
+    Rename(rename::Args),
     Resume(resume::Args),
     Show(show::Args),
     Learn(learn::Args),
@@ -47,6 +49,7 @@ impl SessionCommand {
             Self::Abandon(args) => status::run(&args, &Status::Abandoned, cx),
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
+            Self::Rename(args) => rename::run(&args, cx),
             Self::Resume(args) => resume::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
             Self::Learn(args) => learn::run(&args, cx),

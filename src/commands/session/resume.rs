@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
+use crate::commands::read::Shelf;
 use crate::commands::{Context, Format, Launch, Output, View, reading};
 use crate::live::log::{Log, Target};
 use crate::live::resume::activate::{self, Begin};
@@ -64,6 +65,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         budget: args.budget.or(config.budget).unwrap_or(BUDGET),
         path: Some(loaded.path.text().into_owned()),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
+        reading: Shelf::read(&catalog, &vault).told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
     };
     let pack = Pack::of(&loaded.session, &options);
     for notice in &pack.notices {

@@ -43,7 +43,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let row = |bookmark: KeptBookmark| {
             let found = references.follow(&bookmark);
             let (leads_to, problem) = match found {
-                Ok(block) => (Some(block.step().map_or_else(String::new, |it| format!("{} {}", it.tool, it.args))), None),
+                Ok(block) => {
+                    (Some(block.step().map_or_else(String::new, |it| format!("{} {}", it.tool, it.args))), None)
+                }
                 Err(error) => (None, Some(error.to_string())),
             };
             BookmarkRow { name: bookmark.name, target: bookmark.target, note: bookmark.note, leads_to, problem }
@@ -126,7 +128,11 @@ struct Bookmarked {
 impl Output for Bookmarked {
     fn text(&self, _: &View) -> String {
         let (id, name) = (one_line(&self.id), one_line(&self.name));
-        if self.removed { format!("Removed \"{name}\", which named {id}\n") } else { format!("Bookmarked {id} as \"{name}\"\n") }
+        if self.removed {
+            format!("Removed \"{name}\", which named {id}\n")
+        } else {
+            format!("Bookmarked {id} as \"{name}\"\n")
+        }
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {

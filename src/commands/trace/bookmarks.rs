@@ -66,9 +66,11 @@ pub(super) fn of_session(session: &Session, id: &str) -> Vec<KeptBookmark> {
 pub(in crate::commands) fn link(target: &str) -> Link {
     let (place, _) = target.split_once('|').unwrap_or((target, ""));
     match place.split_once('#') {
-        Some((note, block)) => {
-            Link { target: note.trim().to_owned(), block: Some(block.trim_start_matches('^').to_owned()), ..Link::default() }
-        }
+        Some((note, block)) => Link {
+            target: note.trim().to_owned(),
+            block: Some(block.trim_start_matches('^').to_owned()),
+            ..Link::default()
+        },
         None => Link::to_note(place.trim()),
     }
 }
@@ -83,7 +85,9 @@ pub(super) fn with(text: &str, name: &str, target: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_item = |line: &&str| line.starts_with("- ") || line.starts_with("* ");
     let first = lines.iter().position(|line| is_item(&line));
-    let last = first.map(|first| first + lines[first..].iter().take_while(|line| is_item(line) || line.starts_with([' ', '\t'])).count());
+    let last = first.map(|first| {
+        first + lines[first..].iter().take_while(|line| is_item(line) || line.starts_with([' ', '\t'])).count()
+    });
     let mut all: Vec<&str> = lines.clone();
     match last {
         Some(last) => all.insert(last, &row),

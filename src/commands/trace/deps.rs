@@ -96,7 +96,9 @@ fn of_file(graph: &Graph<'_>, path: &str, cx: &Context<'_>) -> Vec<NodeId> {
     let files: Vec<(NodeId, FilePlace)> = graph
         .nodes()
         .filter_map(|(id, node)| match &node.body {
-            Body::File { path, project } => Some((id, FilePlace::of(path, Some(*project).filter(|it| !it.is_empty()), cx.env))),
+            Body::File { path, project } => {
+                Some((id, FilePlace::of(path, Some(*project).filter(|it| !it.is_empty()), cx.env)))
+            }
             _ => None,
         })
         .collect();

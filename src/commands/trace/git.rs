@@ -79,7 +79,8 @@ impl<'a, 'c> Repository<'a, 'c> {
     /// New names of files: those of commits since `since`, then those of the working copy.
     pub(super) fn renames(&self, since: Option<&str>, to: &str) -> HashMap<String, String> {
         let mut names = HashMap::new();
-        let mut args = vec!["log", "-M", "--diff-filter=R", "--name-status", "--format=", "-z", "--no-ext-diff", "-n", "3000"];
+        let mut args =
+            vec!["log", "-M", "--diff-filter=R", "--name-status", "--format=", "-z", "--no-ext-diff", "-n", "3000"];
         let since = since.map(|since| format!("--since={since}"));
         args.extend(since.as_deref());
         args.push(to);
@@ -88,7 +89,17 @@ impl<'a, 'c> Repository<'a, 'c> {
             names.entry(old).or_insert(new);
         }
         if to == "HEAD" {
-            let args = ["diff", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff", "--no-textconv", "--cached", "HEAD"];
+            let args = [
+                "diff",
+                "-M",
+                "--diff-filter=R",
+                "--name-status",
+                "-z",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--cached",
+                "HEAD",
+            ];
             names.extend(pairs(&self.ask(&args, "").unwrap_or_default()));
         }
         names

@@ -58,7 +58,9 @@ impl References<'_, '_> {
     pub(in crate::commands) fn one(&self, text: &str) -> Result<NamedThing> {
         match reference::parse(text) {
             Some(ReferenceText::One(reference)) => self.thing(&reference, text),
-            Some(ReferenceText::Range(..)) => Err(Error::usage(format!("`{}` is a range; name one step", sanitise(text)))),
+            Some(ReferenceText::Range(..)) => {
+                Err(Error::usage(format!("`{}` is a range; name one step", sanitise(text))))
+            }
             None => Err(Error::usage(format!("invalid reference `{}`", sanitise(text))).with_hint(FORMS)),
         }
     }
@@ -245,9 +247,11 @@ pub(in crate::commands) fn find(session: &Session, id: &str) -> Option<Place> {
         is_same_id(own, id)
             || number.is_some_and(|number| own.strip_prefix("n-").and_then(|own| own.parse().ok()) == Some(number))
     };
-    let named = |step: &Step| step.fields.iter().any(|(name, value)| {
-        name.eq_ignore_ascii_case("node") && is_same_id(value.trim().trim_matches('`'), id)
-    });
+    let named = |step: &Step| {
+        step.fields
+            .iter()
+            .any(|(name, value)| name.eq_ignore_ascii_case("node") && is_same_id(value.trim().trim_matches('`'), id))
+    };
     let all = || items(session);
     let own = all().find(|(_, item)| item.id().is_some_and(is_it));
     // An importer keeps the name that a record gave.

@@ -29,7 +29,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     for text in &args.references {
         for thing in references.all(text)? {
             things.push(match thing {
-                NamedThing::File(path) => ResolvedThing { paths: vec![path.clone()], reference: path, ..ResolvedThing::default() },
+                NamedThing::File(path) => {
+                    ResolvedThing { paths: vec![path.clone()], reference: path, ..ResolvedThing::default() }
+                }
                 NamedThing::Block(block) => {
                     let step = block.step();
                     let paths = |files: &[FileRef]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();

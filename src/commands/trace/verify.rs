@@ -182,8 +182,10 @@ impl VerifiedSession {
             }
             _ => (ties.len() as u64, 0),
         };
-        let patches: Vec<String> =
-            std::iter::once(head.id()).chain(children.iter().map(|(id, _)| id.clone())).map(|id| world.patch(&id)).collect();
+        let patches: Vec<String> = std::iter::once(head.id())
+            .chain(children.iter().map(|(id, _)| id.clone()))
+            .map(|id| world.patch(&id))
+            .collect();
         let all = std::iter::once(&session).chain(children.iter().map(|(_, child)| child));
         let members = all.zip(&patches).map(|(session, patch)| WorkMember { session, patch, other_branch }).collect();
         let work = Work { members };
@@ -202,7 +204,10 @@ impl VerifiedSession {
                 // Names from the top of the repository become names in the project.
                 let folder = root.strip_prefix(repository.top()).unwrap_or(std::path::Path::new(""));
                 let below = |name: &str| {
-                    std::path::Path::new(name).strip_prefix(folder).ok().map(|it| it.to_string_lossy().replace('\\', "/"))
+                    std::path::Path::new(name)
+                        .strip_prefix(folder)
+                        .ok()
+                        .map(|it| it.to_string_lossy().replace('\\', "/"))
                 };
                 let names: HashMap<String, String> =
                     renames("HEAD").iter().filter_map(|(old, new)| below(old).zip(below(new))).collect();
@@ -212,7 +217,8 @@ impl VerifiedSession {
             _ => &disk,
         };
         let steps = judge(&work, &world.roots, files, cache, cx.env.now());
-        let last = |path: &str| repository.as_ref().zip(commit.as_deref()).and_then(|(it, now)| it.last_touch(path, now));
+        let last =
+            |path: &str| repository.as_ref().zip(commit.as_deref()).and_then(|(it, now)| it.last_touch(path, now));
         let proof = proof(&session);
         let own: Vec<&JudgedStep> = steps.iter().filter(|step| step.member == 0).collect();
         let mut verified = Self {
@@ -342,7 +348,14 @@ impl VerifiedSession {
             ("proof", proof),
             ("writes", self.writes.text()),
             ("reads", self.reads.text()),
-            ("commits", if self.commits == 0 { "none".to_owned() } else { format!("{} of {} reachable", self.commits_reachable, self.commits) }),
+            (
+                "commits",
+                if self.commits == 0 {
+                    "none".to_owned()
+                } else {
+                    format!("{} of {} reachable", self.commits_reachable, self.commits)
+                },
+            ),
             ("decisions", self.decisions.text()),
         ]
     }
@@ -378,7 +391,11 @@ impl Output for Verified {
         }
         if self.sessions.len() > 1 {
             let bad = self.sessions.iter().filter(|it| !it.holds(self.strict)).count() as u64;
-            let _ = writeln!(out, "\n{}, {bad} with something that does not hold", plural(self.sessions.len() as u64, "session"));
+            let _ = writeln!(
+                out,
+                "\n{}, {bad} with something that does not hold",
+                plural(self.sessions.len() as u64, "session")
+            );
         }
         out
     }

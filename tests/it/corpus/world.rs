@@ -25,7 +25,7 @@ pub(super) struct World {
     pub(super) report: Report,
     /// Every file of the vault by its path in it.
     pub(super) files: BTreeMap<String, Vec<u8>>,
-    /// The notes among them.
+    /// The sessions among them.
     pub(super) notes: Vec<Written>,
     /// The transcripts, read without the importer.
     pub(super) raw: Vec<raw::File>,
@@ -64,7 +64,8 @@ pub(super) fn world(set: &TranscriptSet) -> &'static World {
             let (session, _) = read::session(&note);
             Written { path: path.clone(), note, session }
         });
-        let notes: Vec<_> = notes.collect();
+        // Those of projects are no sessions.
+        let notes: Vec<_> = notes.filter(|note| note.session.meta.is_session()).collect();
         assert!(notes.len() > set.least(10, 50), "{} notes of {} transcripts", notes.len(), raw.len());
         World { sources, report, notes, raw, files }
     })

@@ -202,6 +202,7 @@ fn import(agent: &Agent, bytes: &[u8]) -> (Option<String>, BTreeMap<String, u64>
         let ours = path.starts_with(&state)
             || path.starts_with(&sessions)
             || path.starts_with(&cache)
+            || path.starts_with(world.vault.root().join("projects"))
             || path.starts_with(world.vault.root().join(".cru/imported"))
             || before.contains(&path);
         assert!(ours, "{}: {}", agent.name, path.display());

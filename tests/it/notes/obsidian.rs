@@ -166,7 +166,7 @@ fn bases_are_yaml_with_known_keys_and_leave_out_templates() {
         let root = temp.path().join(folder);
         cru::vault::scaffold::scaffold(&root, "x", "Europe/Berlin").unwrap();
         let bases = files(&root, "base");
-        assert_eq!(bases.len(), 4);
+        assert_eq!(bases.len(), 5);
         for base in bases {
             let text = std::fs::read_to_string(&base).unwrap();
             check_base(&text);

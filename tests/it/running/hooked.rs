@@ -321,7 +321,12 @@ fn files_have_the_hashes_of_the_moment() {
         no_trouble(&host.world);
         let (text, session) = host.note();
         let steps = steps(&session);
-        let file = |path: &str, hash: &str, created| FileRef { path: path.into(), hash: Some(hash.into()), created };
+        let file = |path: &str, hash: &str, created| FileRef {
+            path: path.into(),
+            hash: Some(hash.into()),
+            created,
+            lines: Vec::new(),
+        };
         assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], false)], "{text}");
         assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], false)], "{text}");
         assert_eq!(steps[2].writes, [file("src/b.rs", &digits(&new), true)], "{text}");

@@ -101,6 +101,11 @@ pub fn decision(run: &CheckRun<'_>) -> Decision {
     decide::decide(run)
 }
 
+/// Whether a line of a file keeps a check from looking at it: `//nolint`, `# noqa`, `@ts-ignore`.
+pub fn silences_check(text: &str) -> bool {
+    runners::RUNNERS.silences.iter().any(|part| text.contains(part.as_str()))
+}
+
 /// Whether a line of a file or a command makes a check pass, or not run at all, whatever it finds.
 pub fn switches_check_off(text: &str) -> bool {
     runners::RUNNERS.switches_off.iter().any(|part| text.contains(part.as_str()))

@@ -89,6 +89,8 @@ pub(super) struct Runners {
     pub(super) failure_lines: Vec<u16>,
     /// What switches a check off.
     pub(super) switches_off: Vec<String>,
+    /// What keeps a check from looking.
+    pub(super) silences: Vec<String>,
     idle: Vec<String>,
     launchers: Vec<(Vec<String>, usize)>,
 }
@@ -113,6 +115,7 @@ struct General {
     error: Vec<String>,
     missing: Vec<String>,
     switches_off: Vec<String>,
+    silences: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -214,6 +217,7 @@ impl Runners {
             failures,
             failure_lines,
             switches_off: file.general.switches_off,
+            silences: file.general.silences,
             idle: file.general.idle,
             launchers: launchers.collect(),
         }

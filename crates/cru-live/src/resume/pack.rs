@@ -29,11 +29,13 @@ pub struct Options {
     pub path: Option<String>,
     /// What could not be had, from [`super::missing`].
     pub missing: Vec<String>,
+    /// What an accepted reading says: a name and a sentence for each line.
+    pub reading: Vec<(String, String)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { budget: BUDGET, path: None, missing: Vec::new() }
+        Self { budget: BUDGET, path: None, missing: Vec::new(), reading: Vec::new() }
     }
 }
 

@@ -26,6 +26,10 @@ pub(crate) fn changes(old: &Note, new: &Note, note: Option<&Note>) -> Vec<Op> {
         if before == after || (matches!(key, "started" | "date") && before.is_some()) {
             return None;
         }
+        // The link to the project comes with the project, and is a person's then.
+        if key == "project_note" && (after.is_none() || old.get("project").is_some()) {
+            return None;
+        }
         let now = note.as_ref().map(|note| note.get(key).map(json));
         // A name that a person gave stays without a remark.
         if NAMES.contains(&key) && now.as_ref().is_some_and(|now| *now != before) {

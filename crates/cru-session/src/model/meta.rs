@@ -37,6 +37,9 @@ pub struct Meta {
     pub cost_usd: Option<f64>,
     /// `project`: working directory, `~` for home.
     pub project: Option<String>,
+    /// `project_note`: the note of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_note: Option<Link>,
     /// `branch`.
     pub branch: Option<String>,
     /// `commit`.

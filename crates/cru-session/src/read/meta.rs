@@ -55,6 +55,7 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         tokens_used,
         cost_usd: values.f64("cost_usd"),
         project: string("project"),
+        project_note: links("project_note"),
         branch: string("branch"),
         commit: string("commit"),
         host: string("host"),

@@ -6,13 +6,14 @@ use cru_note::frontmatter::{Mapping, Value, emit};
 
 /// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place. What
 /// people read stands first, what programs need last.
-pub const KEYS: [&str; 28] = [
+pub const KEYS: [&str; 29] = [
     "type",
     "title",
     "aliases",
     "date",
     "status",
     "project",
+    "project_note",
     "branch",
     "channel",
     "participants",
@@ -71,6 +72,7 @@ fn value(meta: &Meta, key: &str) -> Option<Value> {
         "tokens_used" => meta.tokens_used.map(Value::from),
         "cost_usd" => meta.cost_usd.map(Value::from),
         "project" => text(&meta.project),
+        "project_note" => meta.project_note.as_ref().map(|link| Value::from(link.to_string())),
         "branch" => text(&meta.branch),
         "commit" => text(&meta.commit),
         "host" => text(&meta.host),

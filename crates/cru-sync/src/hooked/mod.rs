@@ -18,10 +18,10 @@ use serde_json::Value;
 use crate::existing::Existing;
 use crate::grow::{Grower, Grown};
 use crate::import::book::Book;
-use crate::import::{Machine, Unwatched, write};
+use crate::import::{Machine, Unwatched, make_projects, write};
 use crate::plan::imported::ImportedSessions;
 use crate::plan::made::MadeNotes;
-use crate::plan::{Ground, Plan, Rules};
+use crate::plan::{Ground, Plan, Rules, Taken};
 use crate::read::heard::Heard;
 use crate::read::hook_facts::HookFacts;
 use crate::read::reading::Reading;
@@ -33,7 +33,6 @@ use cru_live::turn::Turn;
 use cru_session::source::{Bundle, Hook, Importer};
 use cru_session::{Meta, fold};
 use cru_vault::journal::Mark;
-use cru_vault::naming::Names;
 use cru_vault::state::key;
 use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
@@ -316,9 +315,13 @@ fn once(
         all: true,
         reattach: false,
     };
-    let names = || catalog.as_ref().map_or_else(|| Names::of(&Catalog::read(vault)), Names::of);
-    let Plan { drafts, olds, mut sessions } = Plan::make(&ground, names, bundled.drafts);
+    let taken = || match &catalog {
+        Some(catalog) => Taken::of(vault, catalog),
+        None => Taken::of(vault, &Catalog::read(vault)),
+    };
+    let Plan { drafts, olds, mut sessions, projects } = Plan::make(&ground, taken, bundled.drafts);
     let machine = Machine { state: state.clone(), now: env.now() };
+    make_projects(vault, &projects)?;
     write(vault, importer, Some(&machine), &drafts, &mut sessions, &Unwatched)?;
     if let Some(before) = before {
         let main = drafts.iter().map(|(row, draft)| (sessions.get(*row), draft));

@@ -24,19 +24,19 @@ use crate::import::book::{Book, Standing};
 use crate::plan::choice::Choice;
 use crate::plan::imported::{self, ImportedSessions};
 use crate::plan::made::{self, Made, MadeNotes};
-use crate::plan::{Ground, Old, Plan, Rules};
+use crate::plan::{Ground, Old, Plan, Rules, Taken};
 use crate::read::bundle::Bundled;
 use crate::read::heard::Heard;
 use crate::read::reading::Reading;
 use crate::report::{Outcome, Report, SessionReport};
 use cru_base::files::Bulk;
-use cru_base::{Env, Result};
+use cru_base::{Env, Result, files};
 use cru_session::Status;
 use cru_session::event::StreamKey;
 use cru_session::fold::{self, Draft};
 use cru_session::render;
 use cru_session::source::{Bundle, Importer};
-use cru_vault::naming::Names;
+use cru_vault::project::NewProjectNote;
 use cru_vault::template::{Kind, Template};
 use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
 
@@ -256,8 +256,9 @@ fn ingest_with(
         all: false,
         reattach: options.reattach,
     };
-    let Plan { drafts, olds, mut sessions } = Plan::make(&ground, || Names::of(&catalog), drafts);
+    let Plan { drafts, olds, mut sessions, projects } = Plan::make(&ground, || Taken::of(vault, &catalog), drafts);
     if !options.dry_run {
+        make_projects(vault, &projects)?;
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;
         if let Some(machine) = machine {
             let grower = Grower {
@@ -400,6 +401,15 @@ fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionR
         if let Some(path) = made.and_then(|row| VaultPath::new(row.note.as_ref()?)) {
             grower.remember(draft, &path)?;
         }
+    }
+    Ok(())
+}
+
+/// Makes project notes, before the sessions that link them: a link without its note says that a person deleted it. One that
+/// somebody else made meanwhile stays.
+pub(crate) fn make_projects(vault: &Vault, projects: &[NewProjectNote]) -> Result<()> {
+    for note in projects {
+        files::create(&vault.file(&note.path), note.text.as_bytes())?;
     }
     Ok(())
 }

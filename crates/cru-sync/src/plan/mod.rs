@@ -18,7 +18,8 @@ use cru_session::fold::{Draft, Linked};
 use cru_session::{Agent, Meta};
 use cru_vault::config::{Globs, ImportConfig};
 use cru_vault::naming::{Names, child_name, session_name};
-use cru_vault::{Head, Vault, VaultPath};
+use cru_vault::project::{NewProjectNote, ProjectNotes};
+use cru_vault::{Catalog, Head, Vault, VaultPath};
 
 /// What will be done.
 #[derive(Debug)]
@@ -29,6 +30,20 @@ pub(crate) struct Plan {
     pub(crate) olds: Vec<Old>,
     /// Every stream, in order of start, then host id.
     pub(crate) sessions: Vec<SessionReport>,
+    /// Project notes that the new notes link and that are to be made.
+    pub(crate) projects: Vec<NewProjectNote>,
+}
+
+/// What a vault has when notes are to be made.
+pub(crate) struct Taken {
+    names: Names,
+    projects: ProjectNotes,
+}
+
+impl Taken {
+    pub(crate) fn of(vault: &Vault, catalog: &Catalog) -> Self {
+        Self { names: Names::of(catalog), projects: ProjectNotes::of(vault, catalog) }
+    }
 }
 
 /// A draft whose note is there.
@@ -91,8 +106,8 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Plan {
-    /// Decides about every draft. `names` is asked for only where a note is to be made.
-    pub(crate) fn make(ground: &Ground<'_>, names: impl FnOnce() -> Names, mut drafts: Vec<Draft>) -> Self {
+    /// Decides about every draft. `taken` is asked for only where a note is to be made.
+    pub(crate) fn make(ground: &Ground<'_>, taken: impl FnOnce() -> Taken, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
         let Ground { vault, existing, rules, .. } = *ground;
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
@@ -141,10 +156,16 @@ impl Plan {
             }
             sessions.push(report);
         }
-        if !new.is_empty() {
-            name(&mut new, existing, &mut names(), rules.zone);
+        let learned = olds.iter().any(learns_project);
+        let mut taken = (!new.is_empty() || learned).then(taken);
+        if let Some(taken) = &mut taken {
+            if ground.restore {
+                taken.projects.restore_deleted();
+            }
+            name(&mut new, existing, &mut taken.names, rules.zone);
         }
         link(&mut new, &mut olds, existing);
+        let projects = taken.map(|taken| link_projects(&mut new, &mut olds, vault, taken)).unwrap_or_default();
         for (row, draft) in &new {
             let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
             let path = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md")));
@@ -174,7 +195,7 @@ impl Plan {
                 || parents.contains(&old.draft.key)
                 || shows()
         });
-        Self { drafts: new, olds, sessions }
+        Self { drafts: new, olds, sessions, projects }
     }
 }
 
@@ -308,6 +329,24 @@ fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
         let linked = linked.collect();
         draft.link_children(linked);
     }
+}
+
+/// Points new notes to those of their projects; the project notes that are to be made. A sub-agent hangs on its parent.
+fn link_projects(new: &mut [(usize, Draft)], olds: &mut [Old], vault: &Vault, taken: Taken) -> Vec<NewProjectNote> {
+    let Taken { mut names, mut projects } = taken;
+    let olds = olds.iter_mut().filter(|old| learns_project(old)).map(|old| &mut old.draft);
+    for draft in new.iter_mut().map(|(_, draft)| draft).chain(olds) {
+        let meta = &mut draft.session.meta;
+        if let Some(folder) = meta.project.as_deref().filter(|_| draft.agent.is_none() || meta.parent.is_none()) {
+            meta.project_note = projects.link(vault, folder, &mut names);
+        }
+    }
+    projects.into_new()
+}
+
+/// Whether a note that is there gets the folder of its session now.
+fn learns_project(old: &Old) -> bool {
+    old.head.meta.project.is_none() && old.draft.session.meta.project.is_some()
 }
 
 /// What `[import]` of the configuration says.

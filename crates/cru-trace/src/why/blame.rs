@@ -165,7 +165,10 @@ mod tests {
         let blame = read_blame(&porcelain());
         assert_eq!((blame.commits[0].subject.as_str(), blame.commits[0].author.as_str()), ("Short tokens", "Ann"));
         let lines: Vec<_> = blame.lines.iter().map(|it| (it.commit, it.path.as_str(), it.text.as_str())).collect();
-        assert_eq!(lines, [(Some(0), "src/old.rs", "fn a() {"), (Some(0), "src/old.rs", "}"), (None, "src/a.rs", "new")]);
+        assert_eq!(
+            lines,
+            [(Some(0), "src/old.rs", "fn a() {"), (Some(0), "src/old.rs", "}"), (None, "src/a.rs", "new")]
+        );
         assert_eq!(blame.hunks(), [0..2, 2..3]);
     }
 

@@ -11,7 +11,7 @@ mod blame;
 mod ties;
 mod writer;
 
-pub use blame::{Blame, BlamedLine, BlamedCommit, read_blame, uncommitted};
+pub use blame::{Blame, BlamedCommit, BlamedLine, read_blame, uncommitted};
 pub use ties::{CommitTie, commits_of};
 pub use writer::{FileWriter, WriterInput};
 
@@ -121,9 +121,8 @@ fn by_text(writers: &[FileWriter<'_>], blame: &Blame, texts: &[&str], at: usize)
 
 /// Lines that say nothing take the answer of the nearest line of their block, the one above where two are as near.
 fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Option<LineOrigin>]) {
-    let takes = |at: usize, origins: &[Option<LineOrigin>]| {
-        is_trivial(texts[at]) && !origins[at].is_some_and(|it| it.is_step)
-    };
+    let takes =
+        |at: usize, origins: &[Option<LineOrigin>]| is_trivial(texts[at]) && !origins[at].is_some_and(|it| it.is_step);
     let open: Vec<usize> = hunk.clone().filter(|at| takes(*at, origins)).collect();
     let mut above = Vec::with_capacity(open.len());
     let mut last = None;

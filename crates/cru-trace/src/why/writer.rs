@@ -205,7 +205,8 @@ impl<'a> FileWriter<'a> {
 /// The lines of a file that the anchors of a write claim, where they stand there.
 fn anchored(written: &cru_session::FileRef, file: &SearchedText<'_>) -> Vec<Range<usize>> {
     let range = |anchor: &cru_session::LineAnchor| {
-        let spot = Spot::Lines { first: anchor.first.or(Some(u64::MAX)), count: anchor.count, hash: anchor.hash.clone() };
+        let spot =
+            Spot::Lines { first: anchor.first.or(Some(u64::MAX)), count: anchor.count, hash: anchor.hash.clone() };
         let first = match file.find(&spot, None) {
             Sighting::InPlace => anchor.first?,
             Sighting::At(line) => line,
@@ -220,9 +221,8 @@ fn anchored(written: &cru_session::FileRef, file: &SearchedText<'_>) -> Vec<Rang
 /// Whether two paths name one file, as far as the shorter one tells: `src/a.rs` of a package and `pkg/src/a.rs` of its
 /// repository.
 fn is_same_file(a: &str, b: &str) -> bool {
-    let ends = |long: &str, short: &str| {
-        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
+    let ends =
+        |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     ends(a, b) || ends(b, a)
 }
 

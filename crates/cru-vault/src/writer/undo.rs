@@ -1,5 +1,7 @@
 //! Taking back what was written, as one more write.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -34,6 +36,12 @@ pub struct Past {
     pub what: Vec<String>,
     /// Whether it was undone.
     pub undone: bool,
+    /// The note's path in the vault then.
+    #[serde(skip)]
+    pub note: String,
+    /// Of an undoing, what the write was for that it took back at last; else [`Past::label`].
+    #[serde(skip)]
+    pub root_label: String,
 }
 
 /// What was undone.
@@ -133,6 +141,18 @@ fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
 fn past(records: &[Record]) -> Vec<Past> {
     let written_ops = heal::written_ops(records);
     let undone = heal::undone(&written_ops, u64::MAX);
+    let by_revision: BTreeMap<u64, &Record> = records.iter().map(|record| (record.revision, record)).collect();
+    let root_label = |record: &Record| {
+        let mut root = record;
+        // Each takes back an earlier one.
+        while let Some(undo) = root.new_operations().find_map(|written_op| written_op.undo.as_ref()) {
+            match by_revision.get(&undo.revision) {
+                Some(earlier) if earlier.revision < root.revision => root = earlier,
+                _ => break,
+            }
+        }
+        root.label.clone()
+    };
     let of = |record: &Record| {
         let own: Vec<&WrittenOperation> = record.new_operations().collect();
         (!own.is_empty()).then(|| Past {
@@ -141,6 +161,8 @@ fn past(records: &[Record]) -> Vec<Past> {
             label: record.label.clone(),
             what: own.iter().map(|written_op| what(written_op)).collect(),
             undone: own.iter().all(|written_op| undone.contains(written_op.id.as_str())),
+            note: record.note.clone(),
+            root_label: root_label(record),
         })
     };
     records.iter().filter_map(of).collect()

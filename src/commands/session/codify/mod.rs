@@ -3,7 +3,7 @@
 mod extract;
 mod interactive;
 mod made;
-mod refine;
+pub(in crate::commands) mod refine;
 mod split;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::workflow::render_as;
 const TIMEOUT: u64 = 300;
 
 /// Examples for the message that says how to name one.
-const EXAMPLES: &str = "for example `command = [\"claude\", \"-p\"]`, `[\"codex\", \"exec\", \"-\"]`, `[\"gemini\"]` or \
+pub(in crate::commands) const EXAMPLES: &str = "for example `command = [\"claude\", \"-p\"]`, `[\"codex\", \"exec\", \"-\"]`, `[\"gemini\"]` or \
                         `[\"llm\"]`: any program that takes a prompt on stdin and answers on stdout";
 
 /// The agent of the user's own configuration.
@@ -88,7 +88,7 @@ pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>
 }
 
 /// What the agent says; why there is nothing, in words.
-fn ask(agent: &AgentConfig, prompt: &str, cx: &Context<'_>) -> Result<String, String> {
+pub(in crate::commands) fn ask(agent: &AgentConfig, prompt: &str, cx: &Context<'_>) -> Result<String, String> {
     let name = agent.command.first().map_or("", String::as_str);
     let seconds = agent.timeout.unwrap_or(TIMEOUT);
     cx.ui.detail(&format!("asking {name}"));

@@ -9,10 +9,10 @@ use super::WantedLines;
 use super::find::{Origins, WriterNote};
 use crate::action::Verdict;
 use crate::base::text::{one_line, plural, truncate};
+use crate::commands::View;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Found, cut, duration};
 use crate::commands::trace::{TraceWorld, line_of};
-use crate::commands::View;
 use crate::graph::Place;
 use crate::graph::place::items;
 use crate::session::{Item, Session};
@@ -79,7 +79,8 @@ impl WhyReport {
         let at = |line: u64| usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX).min(count);
         let (from, to) = wanted.range.map_or((0, count), |(first, last)| (at(first), at(last) + 1));
         let mut ranges: Vec<(usize, usize)> = Vec::new();
-        let key = |at: usize| (origins.blame.lines[at].commit, origins.lines[at].map(|it| (it.writer, it.place, it.is_step)));
+        let key =
+            |at: usize| (origins.blame.lines[at].commit, origins.lines[at].map(|it| (it.writer, it.place, it.is_step)));
         for at in from..to.min(count) {
             match ranges.last_mut() {
                 Some(last) if key(last.0) == key(at) => last.1 = at,
@@ -104,7 +105,14 @@ impl OriginRange {
         });
         let origin = origins.lines[first].map(|origin| OriginShown::of(origins, origin, full, world));
         let readers = if origin.is_none() && full { readers(origins) } else { Vec::new() };
-        Self { first: first as u64 + 1, last: last as u64 + 1, text: line.text.trim().to_owned(), commit, origin, readers }
+        Self {
+            first: first as u64 + 1,
+            last: last as u64 + 1,
+            text: line.text.trim().to_owned(),
+            commit,
+            origin,
+            readers,
+        }
     }
 }
 
@@ -172,9 +180,8 @@ impl Around {
         let mut around = Self::default();
         let phase = |at: Option<usize>| at.and_then(|at| session.phases.get(at));
         let id = |at: Option<usize>| phase(at).map(|it| format!("{} ", it.id)).unwrap_or_default();
-        let quoted = |at: Option<usize>, words: &str| {
-            format!("{}“{}”", id(at), truncate(&one_line(words.trim()), WORDS))
-        };
+        let quoted =
+            |at: Option<usize>, words: &str| format!("{}“{}”", id(at), truncate(&one_line(words.trim()), WORDS));
         let time = place.step_in(session).and_then(|step| step.time);
         for (at, item) in items(session) {
             let before = at < place;
@@ -200,8 +207,7 @@ impl Around {
                         Verdict::Unknown => "result not known",
                     };
                     let call = truncate(&one_line(&step.args), 48).into_owned();
-                    around.checked =
-                        Some(format!("{} {call}: {verdict}{later}", step.id.as_deref().unwrap_or("–")));
+                    around.checked = Some(format!("{} {call}: {verdict}{later}", step.id.as_deref().unwrap_or("–")));
                 }
                 _ => {}
             }
@@ -232,7 +238,11 @@ impl Found for WhyReport {
             return out;
         }
         for range in &self.ranges {
-            let lines = if range.first == range.last { range.first.to_string() } else { format!("{}-{}", range.first, range.last) };
+            let lines = if range.first == range.last {
+                range.first.to_string()
+            } else {
+                format!("{}-{}", range.first, range.last)
+            };
             let commit = range.commit.as_ref().map_or("–      ", |it| it.id.as_str());
             let origin = match &range.origin {
                 Some(origin) => {
@@ -253,7 +263,8 @@ impl Found for WhyReport {
 
 impl OriginRange {
     fn text(&self, path: &str, view: &View, out: &mut String) {
-        let lines = if self.first == self.last { self.first.to_string() } else { format!("{}-{}", self.first, self.last) };
+        let lines =
+            if self.first == self.last { self.first.to_string() } else { format!("{}-{}", self.first, self.last) };
         let _ = writeln!(out, "{}", paint(style::TITLE, format_args!("{}:{lines}", one_line(path))));
         let room = if view.terminal { view.width.saturating_sub(12).max(20) } else { 100 };
         let mut row = |name: &str, text: &str| {

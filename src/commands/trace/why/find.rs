@@ -11,9 +11,7 @@ use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::git::Repository;
 use crate::session::Session;
-use crate::trace::why::{
-    Blame, BlamedLine, FileWriter, LineOrigin, WriterInput, origins, uncommitted,
-};
+use crate::trace::why::{Blame, BlamedLine, FileWriter, LineOrigin, WriterInput, origins, uncommitted};
 use crate::trace::{LARGEST_FILE, SearchedText};
 use crate::vault::{Head, VaultPath};
 

@@ -39,7 +39,9 @@ impl WantedLines {
     /// Reads `path`, `path:12`, `path:12-20`.
     fn read(text: &str) -> Result<Self> {
         let whole = || Self { path: text.to_owned(), range: None };
-        let Some((path, lines)) = text.rsplit_once(':').filter(|(path, _)| !path.is_empty()) else { return Ok(whole()) };
+        let Some((path, lines)) = text.rsplit_once(':').filter(|(path, _)| !path.is_empty()) else {
+            return Ok(whole());
+        };
         let number = |text: &str| text.parse::<u64>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
         let (from, to) = match lines.split_once('-') {
             Some((from, to)) => (number(from), number(to)),

@@ -67,7 +67,13 @@ fn head(session: &Session, options: &Options) -> Part {
     line("Model", vec![said(&meta.model)]);
     line("Host", vec![said(&meta.host), said(&meta.host_session).map(|id| format!("session {id}"))]);
     line("Started from", vec![meta.parent.as_ref().map(|link| text::code(&link.target, 120))]);
-    let entries = vec![Entry::new("", INTRO), Entry::new("", lines.join("\n"))];
+    let mut entries = vec![Entry::new("", INTRO), Entry::new("", lines.join("\n"))];
+    let told = options.reading.iter().map(|(name, said)| format!("- {}: {}", text::inline(name), text::inline(said)));
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        entries
+            .push(Entry::new("", format!("A reading of the session that a person accepted:\n\n{}", told.join("\n"))));
+    }
     Part::new(Kind::Session, heading(session), entries)
 }
 

@@ -1,0 +1,506 @@
+//! The answer of a reader, schema 1.
+
+mod cursor;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use read::{json_of, read};
+
+/// Bytes of an answer that are read at most.
+pub const MAX_BYTES: usize = 512 * 1024;
+/// Characters of the text of a claim.
+pub const MAX_TEXT: usize = 300;
+/// Characters of a title.
+pub const MAX_TITLE: usize = 120;
+/// Characters of a quote or of a text of a step.
+pub const MAX_QUOTE: usize = 1_000;
+/// Proofs of a claim.
+pub const MAX_PROOFS: usize = 5;
+/// Entries of a list of claims, cases or lessons.
+pub const MAX_LIST: usize = 60;
+
+/// What is wrong with an answer, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AnswerError {
+    /// JSON path, `cases[0].failure.proof[1].has`; empty for the whole.
+    pub path: String,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl std::fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+    }
+}
+
+/// A reading, as a reader gives it and as a note of it keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// Version of the schema.
+    pub reading: u64,
+    /// Id of the session.
+    pub session: String,
+    /// Hash of the record that was read.
+    pub note: String,
+    /// Language of the texts, `en`; empty where it is not said.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub lang: String,
+    /// What the session was about.
+    pub summary: Summary,
+    /// Cases to learn from.
+    pub cases: Vec<ReadCase>,
+    /// Lessons.
+    pub lessons: Vec<ReadLesson>,
+    /// The work in steps that somebody could repeat.
+    pub workflow: Vec<WorkGroup>,
+    /// What each segment was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<ReadSegment>,
+}
+
+/// A sentence with its proofs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The sentence.
+    pub text: String,
+    /// One to [`MAX_PROOFS`].
+    pub proof: Vec<Proof>,
+}
+
+/// What a claim rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Proof {
+    /// A step, how it ended, and a text of its call or result.
+    Step {
+        /// Block id without `^`.
+        step: String,
+        /// How it ended.
+        status: ProofStatus,
+        /// Text of its call or result.
+        has: String,
+    },
+    /// Words of a person.
+    Said {
+        /// Block id without `^`.
+        said: String,
+        /// Their very words.
+        quote: String,
+    },
+    /// Words of the agent.
+    Prose {
+        /// The phase.
+        prose: String,
+        /// Their very words.
+        quote: String,
+    },
+    /// A number that the program counts.
+    Count {
+        /// Which steps.
+        count: CountOf,
+        /// How many there are.
+        is: u64,
+    },
+    /// That something was not done.
+    Absent {
+        /// Which steps there are none of.
+        none: AbsenceOf,
+    },
+}
+
+/// How a step ended, as a proof says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProofStatus {
+    /// It did what it was called for.
+    Ok,
+    /// It failed.
+    Failed,
+    /// A person or the host refused it.
+    Denied,
+    /// The record does not say.
+    Unknown,
+}
+
+/// Steps that are counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CountOf {
+    /// Only of this tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Only those that name this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Only those whose call holds this text.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The first step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The last step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// Steps that there are none of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AbsenceOf {
+    /// No call holds this text.
+    #[serde(rename = "match")]
+    pub text: String,
+    /// From this step on; from the first one where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Up to this step; up to the end where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// What the session was about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// What the person wanted.
+    pub goal: Option<Claim>,
+    /// What came of it.
+    pub outcome: Option<ReadOutcome>,
+    /// What was decided.
+    pub decisions: Vec<Claim>,
+    /// What is still open.
+    pub open: Vec<Claim>,
+}
+
+/// What came of a session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadOutcome {
+    /// In one word.
+    pub state: OutcomeState,
+    /// In a sentence.
+    pub claim: Claim,
+}
+
+/// A closed set of words of the schema.
+pub trait Word: Sized + Copy + 'static {
+    /// The words with their values.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub enum $name { $($(#[$inner])* #[serde(rename = $word)] $variant),+ }
+
+        impl Word for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+        }
+
+        impl $name {
+            /// The word of the schema.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// The value of a word.
+            pub fn parse(word: &str) -> Option<Self> {
+                Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+            }
+        }
+    };
+}
+
+words! {
+    /// What came of a session or of a segment.
+    OutcomeState {
+        /// All that was asked was done.
+        Done = "done",
+        /// Some of it was done.
+        Partly = "partly",
+        /// It failed.
+        Failed = "failed",
+        /// It was given up.
+        Abandoned = "abandoned",
+        /// The record does not say.
+        Unknown = "unknown",
+    }
+}
+
+words! {
+    /// What a case is.
+    CaseKind {
+        /// A person set the agent right.
+        Correction = "correction",
+        /// A failure and what solved it.
+        Puzzle = "puzzle",
+        /// A person preferred one answer to another.
+        Preference = "preference",
+        /// Work that was done well.
+        Demonstration = "demonstration",
+        /// A failure without an answer in the record.
+        Unsolved = "unsolved",
+        /// Something that should not have been done.
+        Unsafe = "unsafe",
+    }
+}
+
+words! {
+    /// What a case may be used for.
+    CaseUse {
+        /// A right answer.
+        Completion = "completion",
+        /// A right answer against a wrong one.
+        Pair = "pair",
+        /// A question of an evaluation.
+        Eval = "eval",
+        /// A lesson.
+        Lesson = "lesson",
+    }
+}
+
+words! {
+    /// How the person's next words took an answer.
+    AfterVerdict {
+        /// They say that it was right.
+        Accepts = "accepts",
+        /// They complain.
+        Complains = "complains",
+        /// They go on to something else.
+        MovesOn = "moves_on",
+        /// There are none.
+        None = "none",
+    }
+}
+
+words! {
+    /// What a lesson is about.
+    LessonLevel {
+        /// The project.
+        Project = "project",
+        /// A kind of task.
+        Task = "task",
+        /// The person.
+        User = "user",
+        /// The model.
+        Model = "model",
+        /// A tool or program.
+        Tool = "tool",
+        /// A skill of the agent.
+        Skill = "skill",
+        /// Sub-agents.
+        Subagent = "subagent",
+    }
+}
+
+words! {
+    /// How sure something is.
+    Confidence {
+        /// Not sure.
+        Low = "low",
+        /// Likely.
+        Medium = "medium",
+        /// Sure.
+        High = "high",
+    }
+}
+
+words! {
+    /// What a segment was.
+    SegmentType {
+        /// New code.
+        Coding = "coding",
+        /// A search for a cause.
+        Debugging = "debugging",
+        /// Finding something out.
+        Research = "research",
+        /// A plan.
+        Planning = "planning",
+        /// A review.
+        Review = "review",
+        /// Machines and services.
+        Ops = "ops",
+        /// Documents.
+        Documentation = "documentation",
+        /// Talk.
+        Chat = "chat",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+/// A case to learn from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadCase {
+    /// What it is.
+    pub kind: CaseKind,
+    /// A few words.
+    pub title: String,
+    /// Whether it is about what the agent did, and not the person's own mistake.
+    pub about_agent: bool,
+    /// Whether the failure was meant to happen, as of a test written first.
+    pub planned: bool,
+    /// What was asked and known.
+    pub context: Claim,
+    /// What went wrong; `None` for a demonstration.
+    pub failure: Option<Claim>,
+    /// What is right.
+    pub expected: Option<Claim>,
+    /// The steps that were wrong.
+    pub wrong: Option<StepRange>,
+    /// The steps that were right; `None` where the record has none.
+    pub right: Option<StepRange>,
+    /// The check that shows it.
+    pub check: Option<CaseCheck>,
+    /// How the person took it.
+    pub after: Option<CaseAfter>,
+    /// What it may be used for.
+    #[serde(rename = "for")]
+    pub uses: Vec<CaseUse>,
+    /// From 0 to 1.
+    pub worth: f64,
+}
+
+/// A run of steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StepRange {
+    /// The first.
+    pub from: String,
+    /// The last.
+    pub to: String,
+    /// Whether nothing between is to be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<bool>,
+}
+
+/// The check that shows that a case is right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseCheck {
+    /// The step.
+    pub step: String,
+    /// How it ended.
+    pub status: ProofStatus,
+    /// The failed step whose command it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
+}
+
+/// How the person took the answer of a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseAfter {
+    /// Their words.
+    pub said: Option<String>,
+    /// How they took it.
+    pub verdict: AfterVerdict,
+}
+
+/// A lesson.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadLesson {
+    /// One sentence.
+    pub text: String,
+    /// What it is about.
+    pub level: LessonLevel,
+    /// Where it holds: a glob of paths, or the name of a tool or model.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What it rests on.
+    pub proof: Vec<Proof>,
+    /// What speaks against it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<Proof>,
+}
+
+/// Steps of the record that are one step of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkGroup {
+    /// What is done.
+    pub title: String,
+    /// Block ids of steps.
+    pub steps: Vec<String>,
+    /// Whether it may be left out.
+    pub optional: bool,
+}
+
+/// What a segment was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadSegment {
+    /// Its id, as the record names it.
+    pub id: String,
+    /// What it was.
+    #[serde(rename = "type")]
+    pub kind: SegmentType,
+    /// What came of it.
+    pub outcome: OutcomeState,
+    /// One sentence.
+    pub summary: Claim,
+    /// A few words that name what it was about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<String>,
+}
+
+impl ProofStatus {
+    /// The word of the schema.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Word for ProofStatus {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("ok", Self::Ok), ("failed", Self::Failed), ("denied", Self::Denied), ("unknown", Self::Unknown)];
+}
+
+impl Proof {
+    /// The id of the block that it cites, without `^`.
+    pub fn block(&self) -> Option<&str> {
+        match self {
+            Self::Step { step, .. } => Some(step),
+            Self::Said { said, .. } => Some(said),
+            Self::Prose { prose, .. } => Some(prose),
+            Self::Count { count, .. } => count.from.as_deref(),
+            Self::Absent { none } => none.from.as_deref(),
+        }
+    }
+
+    /// The text that it quotes.
+    pub fn quoted(&self) -> Option<&str> {
+        match self {
+            Self::Step { has, .. } => Some(has),
+            Self::Said { quote, .. } | Self::Prose { quote, .. } => Some(quote),
+            Self::Count { .. } | Self::Absent { .. } => None,
+        }
+    }
+}
+
+impl Answer {
+    /// As one JSON text, two blanks deep.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Every claim with its path.
+    pub fn claims(&self) -> Vec<(String, &Claim)> {
+        let mut all: Vec<(String, &Claim)> = Vec::new();
+        let summary = &self.summary;
+        all.extend(summary.goal.iter().map(|it| ("summary.goal".to_owned(), it)));
+        all.extend(summary.outcome.iter().map(|it| ("summary.outcome.claim".to_owned(), &it.claim)));
+        all.extend(summary.decisions.iter().enumerate().map(|(at, it)| (format!("summary.decisions[{at}]"), it)));
+        all.extend(summary.open.iter().enumerate().map(|(at, it)| (format!("summary.open[{at}]"), it)));
+        for (at, case) in self.cases.iter().enumerate() {
+            all.push((format!("cases[{at}].context"), &case.context));
+            all.extend(case.failure.iter().map(|it| (format!("cases[{at}].failure"), it)));
+            all.extend(case.expected.iter().map(|it| (format!("cases[{at}].expected"), it)));
+        }
+        all.extend(self.segments.iter().enumerate().map(|(at, it)| (format!("segments[{at}].summary"), &it.summary)));
+        all
+    }
+}

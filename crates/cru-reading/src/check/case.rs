@@ -1,0 +1,316 @@
+//! Rules 8 to 12, 14 and 16: what a case may be.
+
+use std::collections::HashSet;
+
+use cru_action::verdict::{silences_check, switches_check_off};
+
+use super::claim::{self, Names};
+use super::proof::{range, status_holds};
+use super::token::{Named, found};
+use super::{Findings, Refusal, Rule, Severity};
+use crate::answer::{AfterVerdict, Answer, CaseKind, CaseUse, Claim, Proof, ProofStatus, ReadCase, StepRange};
+use crate::record::{Record, SaidFact, StepFact};
+
+/// Checks the cases of an answer.
+pub(super) fn check(answer: &Answer, names: &Names<'_>, findings: &mut Findings<'_>) {
+    for (at, case) in answer.cases.iter().enumerate() {
+        let path = format!("cases[{at}]");
+        claim::names_of(&path, &case.title, &case.title, names, findings);
+        claim::secret(&path, &case.title, findings);
+        for refusal in one(case, findings.record) {
+            findings.add(&path, &case.title, Severity::Refused, None, refusal);
+        }
+        if let Some(refusal) = after(case, findings.record) {
+            let severity = if refusal.rule == Rule::After { Severity::Doubted } else { Severity::Refused };
+            findings.add(&path, &case.title, severity, None, refusal);
+        }
+        if case.uses.contains(&CaseUse::Pair)
+            && let Some(refusal) = pair(case, findings.record)
+        {
+            findings.add(&format!("{path}.for[pair]"), &case.title, Severity::Refused, None, refusal);
+        }
+        let before = answer.cases[..at].iter().position(|other| overlaps(other, case, findings.record));
+        if let Some(other) = before {
+            let refusal = Refusal::of(Rule::Twice, format!("cases[{other}] has the same steps; keep one of them"));
+            findings.add(&path, &case.title, Severity::Refused, None, refusal);
+        }
+    }
+}
+
+/// The steps of a range of a case.
+fn steps<'r>(range_of: Option<&StepRange>, record: &'r Record) -> Result<Option<&'r [StepFact]>, Refusal> {
+    range_of.map(|it| range(record, Some(&it.from), Some(&it.to))).transpose()
+}
+
+/// What is wrong with a case.
+fn one(case: &ReadCase, record: &Record) -> Vec<Refusal> {
+    let mut wrong_with = Vec::new();
+    let (wrong, right) = match (steps(case.wrong.as_ref(), record), steps(case.right.as_ref(), record)) {
+        (Ok(wrong), Ok(right)) => (wrong, right),
+        (wrong, right) => {
+            wrong_with.extend(wrong.err());
+            wrong_with.extend(right.err());
+            return wrong_with;
+        }
+    };
+    wrong_with.extend(shape(case, wrong, right));
+    wrong_with.extend(wrong.and_then(|wrong| not_wrong(case, wrong)));
+    wrong_with.extend(right.map(|right| gaps(case, right, record)).unwrap_or_default());
+    wrong_with.extend(order(case, wrong, right, record));
+    wrong_with.extend(check_step(case, wrong, right, record));
+    wrong_with
+}
+
+/// Which parts a kind of case has.
+fn shape(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>) -> Vec<Refusal> {
+    let mut all = Vec::new();
+    let mut refuse = |reason: &str| all.push(Refusal::of(Rule::Order, reason));
+    match case.kind {
+        CaseKind::Demonstration => {
+            if right.is_none() {
+                refuse("a demonstration needs `right`");
+            }
+            if wrong.is_some() || case.failure.is_some() {
+                refuse("a demonstration has no `wrong` and no `failure`");
+            }
+        }
+        CaseKind::Unsolved if right.is_some() || case.check.is_some() => {
+            refuse("an unsolved case has no `right` and no `check`");
+        }
+        CaseKind::Correction | CaseKind::Puzzle | CaseKind::Preference if right.is_none() => {
+            refuse("without `right` the case is `unsolved`");
+        }
+        _ => {}
+    }
+    if case.kind != CaseKind::Demonstration && case.failure.is_none() {
+        refuse("the case needs `failure`: what went wrong");
+    }
+    if right.is_some() && case.expected.is_none() {
+        refuse("a case with `right` needs `expected`");
+    }
+    if matches!(case.kind, CaseKind::Correction | CaseKind::Preference) && wrong.is_none() {
+        refuse("the case needs `wrong`: the steps that were wrong");
+    }
+    all
+}
+
+/// Checks, looks and failures of the host are never wrong.
+fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
+    if wrong.iter().all(|step| step.looks || step.only_checks || step.host_failed) {
+        let reason = if wrong.iter().all(|step| step.host_failed) {
+            "the steps of `wrong` failed by the host or its provider, which is no fault of the agent"
+        } else if matches!(case.kind, CaseKind::Puzzle | CaseKind::Unsolved) && wrong.iter().any(StepFact::failed) {
+            // What failed may be a check alone: what it found is the puzzle.
+            return None;
+        } else {
+            "the steps of `wrong` only look or check, which is never wrong; leave `wrong` null where no step of the agent was"
+        };
+        return Some(Refusal::of(Rule::Wrong, reason));
+    }
+    None
+}
+
+/// The right answer stands without gaps on the way to the end, and switches no check off.
+fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
+    let mut all = Vec::new();
+    if case.right.as_ref().and_then(|it| it.whole) == Some(false) {
+        all.push(Refusal::of(Rule::Gap, "`right` must be whole: nothing between its ends may be left out"));
+    }
+    if let Some(step) = right.iter().find(|step| !step.on_path) {
+        all.push(Refusal::of(Rule::Gap, format!("{} was gone back from: it is not on the way to the end", step.id)));
+    }
+    if right.iter().all(|step| matches!(step.proof_status(), Some(ProofStatus::Denied))) {
+        all.push(Refusal::of(Rule::Gap, "every step of `right` was refused"));
+    }
+    // Unless a person asked for it by its name.
+    let asked = record.said.iter().any(|said| switches_check_off(&said.words) || silences_check(&said.words));
+    for step in right.iter().filter(|_| !asked) {
+        if let Some(text) = &step.shortcut {
+            all.push(Refusal::of(Rule::Shortcut, format!("{} switches a check off: `{text}`", step.id)));
+            break;
+        }
+    }
+    all
+}
+
+/// The words that set the agent right: those that the case cites between what was wrong and what is right.
+fn said<'r>(case: &ReadCase, from: usize, to: usize, record: &'r Record) -> Option<&'r SaidFact> {
+    let claims = case.expected.iter().chain(&case.failure).chain([&case.context]);
+    let cited = claims.flat_map(|claim: &Claim| &claim.proof).filter_map(|proof| match proof {
+        Proof::Said { said, .. } => record.words(said),
+        _ => None,
+    });
+    cited.filter(|said| said.at > from && said.at < to).min_by_key(|said| said.at)
+}
+
+/// Wrong, then the person's words, then right.
+fn order(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>, record: &Record) -> Option<Refusal> {
+    let end = wrong.and_then(|steps| steps.last());
+    let start = right.and_then(|steps| steps.first());
+    if let (Some(end), Some(start)) = (end, start)
+        && start.at <= end.at
+    {
+        return Some(Refusal::of(
+            Rule::Order,
+            format!("`right` begins at {}, not after `wrong`, which ends at {}", start.id, end.id),
+        ));
+    }
+    let end = end?;
+    if !matches!(case.kind, CaseKind::Correction | CaseKind::Preference) {
+        return None;
+    }
+    let to = start.map_or(usize::MAX, |step| step.at);
+    if said(case, end.at, to, record).is_some() {
+        return None;
+    }
+    Some(Refusal::of(
+        Rule::Order,
+        format!(
+            "no words of the person after {}{} are cited; a correction needs them in `expected` or `failure`",
+            end.id,
+            start.map(|step| format!(" and before {}", step.id)).unwrap_or_default()
+        ),
+    ))
+}
+
+/// The check passed, repeats what failed, and comes after what it shows.
+fn check_step(
+    case: &ReadCase,
+    wrong: Option<&[StepFact]>,
+    right: Option<&[StepFact]>,
+    record: &Record,
+) -> Vec<Refusal> {
+    let Some(check) = &case.check else { return Vec::new() };
+    let mut all = Vec::new();
+    let Some(step) = record.step(&check.step) else {
+        return vec![Refusal::of(Rule::Id, format!("the session has no step {}", check.step))];
+    };
+    if check.status != ProofStatus::Ok {
+        all.push(Refusal::of(Rule::Order, "`check.status` must be ok: a check that failed shows no right answer"));
+    } else if let Err(refusal) = status_holds(step, ProofStatus::Ok) {
+        all.push(refusal);
+    } else if !step.passed() {
+        let why = if step.hidden {
+            "a pipe hides its status, and its output does not say"
+        } else {
+            "the record does not say"
+        };
+        all.push(Refusal::of(Rule::Order, format!("whether {} passed is not known: {why}", step.id)));
+    }
+    if let Some(first) = right.and_then(|right| right.first())
+        && step.at < first.at
+    {
+        all.push(Refusal::of(Rule::Order, format!("the check {} ran before {}", step.id, first.id)));
+    }
+    let later = right.and_then(|right| right.iter().rev().find(|it| it.writes && it.at > step.at && !it.failed()));
+    if let Some(later) = later {
+        all.push(Refusal::of(Rule::Order, format!("{} changed a file after the check {}", later.id, step.id)));
+    }
+    let failed = match &check.same_as {
+        Some(id) => match record.step(id) {
+            None => {
+                all.push(Refusal::of(Rule::Id, format!("the session has no step {id}")));
+                return all;
+            }
+            Some(failed) if !failed.failed() => {
+                let reason = format!("{id} did not fail ({}): the check repeats no failure", failed.ended());
+                all.push(Refusal::of(Rule::Order, reason));
+                return all;
+            }
+            Some(failed) => Some(failed),
+        },
+        None if case.kind == CaseKind::Puzzle => {
+            let same =
+                wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && it.key.is_some() && it.key == step.key));
+            if same.is_none() {
+                let reason =
+                    format!("{} repeats no failed step of `wrong`; name the failed step in `same_as`", step.id);
+                all.push(Refusal::of(Rule::Order, reason));
+            }
+            None
+        }
+        None => None,
+    };
+    if let Some(failed) = failed {
+        if failed.at >= step.at {
+            all.push(Refusal::of(Rule::Order, format!("{} did not fail before {}", failed.id, step.id)));
+        } else if failed.key.is_some() && step.key.is_some() && failed.key != step.key {
+            let (a, b) = (failed.key.as_deref().unwrap_or_default(), step.key.as_deref().unwrap_or_default());
+            all.push(Refusal::of(
+                Rule::Order,
+                format!("{} is another command than {}: `{b}`, not `{a}`", step.id, failed.id),
+            ));
+        }
+    }
+    all
+}
+
+/// How the person took it.
+fn after(case: &ReadCase, record: &Record) -> Option<Refusal> {
+    let after = case.after.as_ref()?;
+    if let Some(id) = &after.said {
+        let Some(said) = record.words(id) else {
+            return Some(Refusal::of(Rule::Id, format!("{id} is no words of a person")));
+        };
+        let end = case.right.as_ref().or(case.wrong.as_ref()).and_then(|it| record.step(&it.to));
+        if let Some(end) = end.filter(|end| said.at < end.at) {
+            return Some(Refusal::of(Rule::Order, format!("{id} was said before {}", end.id)));
+        }
+    } else if after.verdict != AfterVerdict::None {
+        return Some(Refusal::of(Rule::Id, "`after` names no words; give `said`, or the verdict none"));
+    }
+    (after.verdict == AfterVerdict::Complains).then(|| Refusal::of(Rule::After, "the person's next words complain"))
+}
+
+/// A pair is trained on without the correcting words: `right` may not use what they alone told. Numbers that `expected` tells
+/// must come of the same side.
+fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
+    let (Ok(Some(wrong)), Ok(Some(right))) = (steps(case.wrong.as_ref(), record), steps(case.right.as_ref(), record))
+    else {
+        return Some(Refusal::of(Rule::Pair, "a pair needs `wrong` and `right`"));
+    };
+    let (end, start) = (wrong.last()?.at, right.first()?.at);
+    if let Some(said) = said(case, end, start, record) {
+        let named = Named::of(&said.words);
+        let told: HashSet<&str> = named.names.iter().chain(&named.small).map(String::as_str).collect();
+        let before = record
+            .steps
+            .iter()
+            .filter(|step| step.at <= end)
+            .flat_map(|step| [step.call.as_str(), step.result.as_str()]);
+        let before = before.chain(record.said.iter().filter(|it| it.at < end).map(|it| it.words.as_str()));
+        let known = found(&told, before);
+        let news: HashSet<&str> = told.difference(&known).copied().collect();
+        let mut used: Vec<&str> = found(&news, right.iter().map(|step| step.call.as_str())).into_iter().collect();
+        used.sort_unstable();
+        if let Some(name) = used.first() {
+            let reason =
+                format!("`right` uses `{name}`, which only {} told: a row without those words cannot know it", said.id);
+            return Some(Refusal::of(Rule::Pair, reason));
+        }
+    }
+    let numbers = Named::of(&case.expected.as_ref()?.text);
+    let numbers: HashSet<&str> = numbers
+        .names
+        .iter()
+        .filter(|it| it.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+        .map(String::as_str)
+        .collect();
+    let in_wrong = found(&numbers, wrong.iter().map(|step| step.result.as_str()));
+    let in_right = found(&numbers, right.iter().map(|step| step.result.as_str()));
+    let other = in_wrong.difference(&in_right).min()?;
+    Some(Refusal::of(Rule::Pair, format!("the number {other} comes of the steps that were wrong")))
+}
+
+/// Whether two cases have steps of their answers, or all that was wrong, in common.
+fn overlaps(one: &ReadCase, other: &ReadCase, record: &Record) -> bool {
+    let ends = |it: &Option<StepRange>| {
+        let it = it.as_ref()?;
+        Some((record.step_index(&it.from)?, record.step_index(&it.to)?))
+    };
+    let right = ends(&one.right).zip(ends(&other.right));
+    if right.is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1) {
+        return true;
+    }
+    one.right.is_none() && other.right.is_none() && one.wrong.is_some() && one.wrong == other.wrong
+}

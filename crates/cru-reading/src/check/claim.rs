@@ -1,0 +1,146 @@
+//! Rules 6, 7, 13 and 15: what the text of a claim may say, given its proofs.
+
+use std::collections::{HashMap, HashSet};
+
+use super::token::{Named, counted, found};
+use super::{Findings, Refusal, Rule, Severity, proof};
+use crate::answer::{Answer, Claim, Proof};
+use crate::record::Record;
+use crate::record::text::{alike, holds};
+use cru_session::mask;
+use cru_session::words::list::is_unspaced;
+
+/// What the texts of an answer name, and what of it the record has.
+pub(super) struct Names<'a> {
+    named: HashMap<&'a str, Named>,
+    known: HashSet<String>,
+}
+
+impl<'a> Names<'a> {
+    /// Of every text of an answer, by one pass over the record.
+    pub(super) fn of(answer: &'a Answer, record: &Record) -> Self {
+        let mut texts: Vec<&str> = answer.claims().into_iter().map(|(_, claim)| claim.text.as_str()).collect();
+        texts.extend(answer.lessons.iter().map(|lesson| lesson.text.as_str()));
+        texts.extend(answer.cases.iter().map(|case| case.title.as_str()));
+        texts.extend(answer.workflow.iter().map(|group| group.title.as_str()));
+        let named: HashMap<&str, Named> = texts.into_iter().map(|text| (text, Named::of(text))).collect();
+        let names: HashSet<&str> =
+            named.values().flat_map(|named| named.names.iter().chain(&named.small)).map(String::as_str).collect();
+        let known = found(&names, record.texts()).into_iter().map(str::to_owned).collect();
+        Self { named, known }
+    }
+}
+
+/// Checks a claim.
+pub(super) fn check(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut Findings<'_>) {
+    proofs(path, &claim.text, &claim.proof, findings);
+    names_of(path, &claim.text, &claim.text, names, findings);
+    small_numbers(path, claim, names, findings);
+    numbers(path, claim, findings);
+    secret(path, &claim.text, findings);
+    if !findings.refused(path) && shares_no_word(claim, findings.record) {
+        let refusal = Refusal::of(Rule::Words, "the sentence and what it cites have no word in common");
+        findings.add(path, &claim.text, Severity::Doubted, None, refusal);
+    }
+}
+
+/// Checks proofs.
+pub(super) fn proofs(path: &str, text: &str, all: &[Proof], findings: &mut Findings<'_>) {
+    for (at, one) in all.iter().enumerate() {
+        if let Err(refusal) = proof::check(one, findings.record) {
+            findings.add(path, text, Severity::Refused, Some(at), refusal);
+        }
+        if let Some(quoted) = one.quoted() {
+            secret(path, quoted, findings);
+        }
+    }
+}
+
+/// What `text` names must stand in the record.
+pub(super) fn names_of(path: &str, text: &str, claim: &str, names: &Names<'_>, findings: &mut Findings<'_>) {
+    let Some(named) = names.named.get(text) else { return };
+    for name in named.names.iter().filter(|name| !names.known.contains(*name)) {
+        let refusal = Refusal::of(Rule::Name, format!("the record does not hold `{name}`"));
+        findings.add(path, claim, Severity::Refused, None, refusal);
+    }
+    for id in named.blocks.iter().filter(|id| !findings.record.has_block(id)).cloned().collect::<Vec<_>>() {
+        findings.add(path, claim, Severity::Refused, None, Refusal::of(Rule::Id, format!("the session has no {id}")));
+    }
+}
+
+/// A number of one or two digits stands somewhere in every record: it must stand in what the claim cites.
+fn small_numbers(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut Findings<'_>) {
+    let Some(named) = names.named.get(claim.text.as_str()).filter(|named| !named.small.is_empty()) else { return };
+    let record = findings.record;
+    let counts: Vec<String> = claim
+        .proof
+        .iter()
+        .filter_map(|proof| match proof {
+            Proof::Count { is, .. } => Some(is.to_string()),
+            _ => None,
+        })
+        .collect();
+    let cited: Vec<&str> = claim.proof.iter().flat_map(|proof| cited_texts(proof, record)).collect();
+    let small: HashSet<&str> = named.small.iter().map(String::as_str).collect();
+    let there = found(&small, cited.into_iter());
+    let missing = |number: &&&str| !there.contains(**number) && !counts.iter().any(|count| count == **number);
+    let mut missing: Vec<&str> = small.iter().filter(missing).copied().collect();
+    missing.sort_unstable();
+    for number in missing {
+        let reason = format!("what it cites does not hold the number {number}; cite where it stands, or use `count`");
+        findings.add(path, &claim.text, Severity::Refused, None, Refusal::of(Rule::Name, reason));
+    }
+}
+
+/// The whole texts of the places that a proof cites.
+fn cited_texts<'r>(proof: &Proof, record: &'r Record) -> Vec<&'r str> {
+    let id = proof.block().unwrap_or_default();
+    match proof {
+        Proof::Step { .. } => record.step(id).map(|it| vec![it.call.as_str(), it.result.as_str()]).unwrap_or_default(),
+        Proof::Said { .. } => record.words(id).map(|it| vec![it.words.as_str()]).unwrap_or_default(),
+        Proof::Prose { .. } => record.phase(id).map(|it| vec![it.prose.as_str()]).unwrap_or_default(),
+        Proof::Count { .. } | Proof::Absent { .. } => Vec::new(),
+    }
+}
+
+/// A number of edits, commands and the like needs a count, or the very words that say it.
+fn numbers(path: &str, claim: &Claim, findings: &mut Findings<'_>) {
+    for number in counted(&claim.text) {
+        let word = number.to_string();
+        let proven = claim.proof.iter().any(|proof| match proof {
+            Proof::Count { is, .. } => *is == number,
+            other => other.quoted().is_some_and(|text| {
+                let text = alike(text).to_lowercase();
+                holds(&text, &word) || counted(&text).contains(&number)
+            }),
+        });
+        if !proven {
+            let reason = format!("{number} of something is said without a `count` of it");
+            findings.add(path, &claim.text, Severity::Refused, None, Refusal::of(Rule::Count, reason));
+        }
+    }
+}
+
+/// A text that holds a secret is refused; what it is is never told.
+pub(super) fn secret(path: &str, text: &str, findings: &mut Findings<'_>) {
+    if let Some(found) = mask::find(text).first() {
+        let refusal = Refusal::of(Rule::Secret, format!("it holds a secret ({})", found.rule));
+        findings.add(path, "(not shown)", Severity::Refused, None, refusal);
+    }
+}
+
+/// Whether a claim shares no word of four letters with the places that it cites. Of texts without blanks, and of those that only
+/// count, nothing is said.
+fn shares_no_word(claim: &Claim, record: &Record) -> bool {
+    let text = alike(&claim.text).to_lowercase();
+    if text.chars().any(is_unspaced) || claim.proof.iter().any(|proof| proof.quoted().is_none()) {
+        return false;
+    }
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 4);
+        words.map(|word| word.chars().take(5).collect()).collect()
+    };
+    let own = words(&text);
+    let cited: Vec<&str> = claim.proof.iter().flat_map(|proof| cited_texts(proof, record)).collect();
+    !own.is_empty() && cited.iter().all(|text| words(&text.to_lowercase()).is_disjoint(&own))
+}

@@ -1,0 +1,135 @@
+//! Rules 2 to 5 and 7: whether a proof is true.
+
+use super::{Refusal, Rule};
+use crate::answer::{AbsenceOf, CountOf, Proof, ProofStatus};
+use crate::record::text::{alike, holds, is_long_enough};
+use crate::record::{Record, StepFact};
+
+/// What is wrong with a proof.
+pub(super) fn check(proof: &Proof, record: &Record) -> Result<(), Refusal> {
+    match proof {
+        Proof::Step { step, status, has } => check_step(step, *status, has, record),
+        Proof::Said { said, quote } => {
+            let Some(words) = record.words(said) else { return Err(no_block(said, "words of a person", record)) };
+            let quote = long_enough(quote, "quote")?;
+            if holds(&words.words, &quote) {
+                return Ok(());
+            }
+            let others = record.said.iter().find(|other| holds(&other.words, &quote)).map(|other| other.id.as_str());
+            let agent = record.phases.iter().find(|phase| holds(&phase.prose, &quote)).map(|phase| phase.id.as_str());
+            Err(Refusal::of(Rule::Quote, not_there(said, others, agent.map(|id| format!("the agent said it in {id}")))))
+        }
+        Proof::Prose { prose, quote } => {
+            let Some(phase) = record.phase(prose) else { return Err(no_block(prose, "a phase", record)) };
+            let quote = long_enough(quote, "quote")?;
+            if holds(&phase.prose, &quote) {
+                return Ok(());
+            }
+            let others = record.phases.iter().find(|other| holds(&other.prose, &quote)).map(|other| other.id.as_str());
+            let person = record.said.iter().find(|other| holds(&other.words, &quote));
+            let person = person.map(|said| format!("a person said it in {}", said.id));
+            Err(Refusal::of(Rule::Quote, not_there(prose, others, person)))
+        }
+        Proof::Count { count, is } => check_count(count, *is, record),
+        Proof::Absent { none } => check_absence(none, record),
+    }
+}
+
+fn no_block(id: &str, what: &str, record: &Record) -> Refusal {
+    let hint = if record.has_block(id) { format!("{id} is not {what}") } else { format!("the session has no {id}") };
+    Refusal::of(Rule::Id, hint)
+}
+
+fn long_enough(text: &str, what: &str) -> Result<String, Refusal> {
+    let text = alike(text);
+    if is_long_enough(&text) {
+        return Ok(text);
+    }
+    let rule = if what == "has" { Rule::Has } else { Rule::Quote };
+    Err(Refusal::of(rule, format!("`{what}` is too short: cite 8 characters or more")))
+}
+
+fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -> String {
+    let where_else =
+        elsewhere.map(|id| format!("; it stands in {id}")).or(other_speaker.map(|text| format!("; {text}")));
+    format!("{id} does not hold these words verbatim{}", where_else.unwrap_or_default())
+}
+
+fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Result<(), Refusal> {
+    let Some(step) = record.step(id) else { return Err(no_block(id, "a step", record)) };
+    status_holds(step, status)?;
+    let has = long_enough(has, "has")?;
+    if holds(&step.call, &has) || holds(&step.result, &has) {
+        return Ok(());
+    }
+    let other = near(record, id).find(|step| holds(&step.call, &has) || holds(&step.result, &has));
+    let hint = other.map(|step| format!("; it stands in {}", step.id)).unwrap_or_default();
+    let cut = if has.contains("...") { "; leave out the mark of a cut (…)" } else { "" };
+    Err(Refusal::of(Rule::Has, format!("neither the call nor the result of {id} holds this text{hint}{cut}")))
+}
+
+/// Steps around one, for a hint.
+fn near<'r>(record: &'r Record, id: &str) -> impl Iterator<Item = &'r StepFact> {
+    let at = record.step_index(id).unwrap_or_default();
+    record.steps.iter().skip(at.saturating_sub(5)).take(11)
+}
+
+/// Whether a step ended as it is said.
+pub(super) fn status_holds(step: &StepFact, said: ProofStatus) -> Result<(), Refusal> {
+    let holds = match step.proof_status() {
+        Some(real) => real == said,
+        None => matches!(said, ProofStatus::Ok | ProofStatus::Unknown),
+    };
+    if holds {
+        return Ok(());
+    }
+    let real = step.proof_status().map_or("ok or unknown", ProofStatus::as_str);
+    Err(Refusal::of(Rule::Status, format!("{} is {real} ({}), not {}", step.id, step.ended(), said.as_str())))
+}
+
+/// The steps of a range, both ends included.
+pub(super) fn range<'r>(record: &'r Record, from: Option<&str>, to: Option<&str>) -> Result<&'r [StepFact], Refusal> {
+    let place = |id: &str| record.step_index(id).ok_or_else(|| no_block(id, "a step", record));
+    let start = from.map_or(Ok(0), place)?;
+    let end = to.map_or(Ok(record.steps.len()), |id| place(id).map(|at| at + 1))?;
+    match record.steps.get(start..end) {
+        Some(steps) if !(steps.is_empty() && from.is_some()) => Ok(steps),
+        _ => Err(Refusal::of(
+            Rule::Order,
+            format!("{} comes after {}", from.unwrap_or("the first step"), to.unwrap_or("the last step")),
+        )),
+    }
+}
+
+fn check_count(count: &CountOf, is: u64, record: &Record) -> Result<(), Refusal> {
+    let steps = range(record, count.from.as_deref(), count.to.as_deref())?;
+    let text = count.text.as_deref().map(alike);
+    let counts = |step: &&StepFact| {
+        count.tool.as_ref().is_none_or(|tool| step.tool.eq_ignore_ascii_case(tool))
+            && count.file.as_ref().is_none_or(|file| step.names_file(file))
+            && text.as_ref().is_none_or(|text| step.call.contains(text.as_str()))
+    };
+    let real = steps.iter().filter(counts).count() as u64;
+    if real == is {
+        return Ok(());
+    }
+    Err(Refusal::of(Rule::Count, format!("there are {real}, not {is}")))
+}
+
+fn check_absence(none: &AbsenceOf, record: &Record) -> Result<(), Refusal> {
+    let steps = range(record, none.from.as_deref(), none.to.as_deref())?;
+    let text = alike(&none.text).to_lowercase();
+    if text.chars().count() < 3 {
+        return Err(Refusal::of(Rule::Count, "`match` is too short: use 3 characters or more".to_owned()));
+    }
+    if record.is_brief {
+        return Err(Refusal::of(
+            Rule::Count,
+            "the note is brief: steps that only looked are left out of it".to_owned(),
+        ));
+    }
+    match steps.iter().find(|step| step.call.to_lowercase().contains(&text)) {
+        Some(step) => Err(Refusal::of(Rule::Count, format!("{} is one: {} {}", step.id, step.tool, step.args))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,371 @@
+//! Readings of the invented vault are spoiled, one way at a time, and what the checks catch is counted; and every rule has a row.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use cru_note::Note;
+use cru_session::Session;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{Checked, Rule, check};
+use crate::answer::{self, Answer, Claim, Proof, ProofStatus};
+use crate::ledger::Ledger;
+use crate::record::{FullText, Record};
+
+fn session(text: &str) -> Session {
+    cru_session::read::session(&Note::parse(text)).0
+}
+
+fn record(session: &Session, full: &HashMap<String, FullText>) -> Record {
+    Record::of(session, &Ledger::of(session, false, full).note(), false, full)
+}
+
+/// The records of the invented vault.
+fn records() -> Vec<Record> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vault-example/sessions");
+    let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| record(&session(&std::fs::read_to_string(path).unwrap()), &HashMap::new());
+    files.iter().map(read).collect()
+}
+
+fn of_claims(record: &Record, decisions: Vec<Claim>) -> Answer {
+    let summary = answer::Summary { decisions, ..answer::Summary::default() };
+    Answer { reading: 1, session: record.session.clone(), note: record.note.clone(), summary, ..Answer::default() }
+}
+
+/// Whether one claim passes.
+fn passes(record: &Record, claim: Claim) -> bool {
+    check(&of_claims(record, vec![claim]), record).kept == 1
+}
+
+/// Some words of a text, from its start.
+fn words_of(text: &str, count: usize) -> Option<String> {
+    let line = text.lines().find(|line| line.split(' ').count() >= 3)?;
+    let words: Vec<&str> = line.split(' ').take(count).collect();
+    let text = words.join(" ");
+    (text.chars().count() >= 8).then_some(text)
+}
+
+/// A good claim for each step and each words of a record.
+fn good_claims(record: &Record) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for step in &record.steps {
+        let text = if step.args.chars().count() >= 8 { step.args.clone() } else { step.call.clone() };
+        let has = if step.result.chars().count() >= 12 { &step.result } else { &text };
+        let has: String = words_of(has, 6).unwrap_or_else(|| has.clone());
+        let status = step.proof_status().unwrap_or(ProofStatus::Ok);
+        let name = step.args.split_whitespace().next().unwrap_or("it").to_owned();
+        let proof = Proof::Step { step: step.id.clone(), status, has };
+        claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof] });
+    }
+    for said in &record.said {
+        if let Some(quote) = words_of(&said.words, 7) {
+            let proof = Proof::Said { said: said.id.clone(), quote: quote.clone() };
+            claims.push(Claim { text: format!("The person said: {quote}"), proof: vec![proof] });
+        }
+    }
+    for phase in &record.phases {
+        if let Some(quote) = words_of(&phase.prose, 7) {
+            let proof = Proof::Prose { prose: phase.id.clone(), quote: quote.clone() };
+            claims.push(Claim { text: format!("The agent said: {quote}"), proof: vec![proof] });
+        }
+    }
+    claims.retain(|claim| claim.proof[0].quoted().is_some_and(|text| text.chars().count() >= 8));
+    claims
+}
+
+/// A claim spoiled in one way; `None` where it cannot be.
+type Spoil = fn(&Record, &Claim) -> Option<Claim>;
+
+fn with(claim: &Claim, proof: Proof) -> Option<Claim> {
+    (proof != claim.proof[0]).then(|| Claim { text: claim.text.clone(), proof: vec![proof] })
+}
+
+fn missing_id(_: &Record, claim: &Claim) -> Option<Claim> {
+    let proof = match claim.proof[0].clone() {
+        Proof::Step { status, has, .. } => Proof::Step { step: "n-9999".into(), status, has },
+        Proof::Said { quote, .. } => Proof::Said { said: "u-999".into(), quote },
+        Proof::Prose { quote, .. } => Proof::Prose { prose: "p-999".into(), quote },
+        other => other,
+    };
+    with(claim, proof)
+}
+
+fn turned_status(_: &Record, claim: &Claim) -> Option<Claim> {
+    let Proof::Step { step, status, has } = claim.proof[0].clone() else { return None };
+    let status = if status == ProofStatus::Ok { ProofStatus::Failed } else { ProofStatus::Ok };
+    with(claim, Proof::Step { step, status, has })
+}
+
+fn changed_word(_: &Record, claim: &Claim) -> Option<Claim> {
+    let changed = |text: &str| {
+        let mut words: Vec<&str> = text.split(' ').collect();
+        let middle = words.len() / 2;
+        *words.get_mut(middle)? = "marmalade";
+        Some(words.join(" "))
+    };
+    let proof = match claim.proof[0].clone() {
+        Proof::Said { said, quote } => Proof::Said { said, quote: changed(&quote)? },
+        Proof::Prose { prose, quote } => Proof::Prose { prose, quote: changed(&quote)? },
+        _ => return None,
+    };
+    with(claim, proof)
+}
+
+fn other_speaker(record: &Record, claim: &Claim) -> Option<Claim> {
+    let proof = match claim.proof[0].clone() {
+        Proof::Said { quote, .. } => Proof::Prose { prose: record.phases.first()?.id.clone(), quote },
+        Proof::Prose { quote, .. } => Proof::Said { said: record.said.first()?.id.clone(), quote },
+        _ => return None,
+    };
+    with(claim, proof)
+}
+
+fn other_phase(record: &Record, claim: &Claim) -> Option<Claim> {
+    let proof = match claim.proof[0].clone() {
+        Proof::Prose { prose, quote } => {
+            Proof::Prose { prose: record.phases.iter().find(|other| other.id != prose)?.id.clone(), quote }
+        }
+        Proof::Said { said, quote } => {
+            Proof::Said { said: record.said.iter().find(|other| other.id != said)?.id.clone(), quote }
+        }
+        _ => return None,
+    };
+    with(claim, proof)
+}
+
+fn changed_name(_: &Record, claim: &Claim) -> Option<Claim> {
+    let (before, rest) = claim.text.split_once('`')?;
+    let (name, after) = rest.split_once('`')?;
+    let cut: String = name.chars().take(name.chars().count() / 2).collect();
+    Some(Claim { text: format!("{before}`{cut}x{}`{after}", &name[cut.len()..]), proof: claim.proof.clone() })
+}
+
+fn next_id(record: &Record, claim: &Claim) -> Option<Claim> {
+    let Proof::Step { step, has, .. } = claim.proof[0].clone() else { return None };
+    let next = record.steps.get(record.step_index(&step)? + 1)?;
+    // As a careful liar would: with the status of that step.
+    let status = next.proof_status().unwrap_or(ProofStatus::Ok);
+    with(claim, Proof::Step { step: next.id.clone(), status, has })
+}
+
+#[test]
+fn what_the_checks_catch() {
+    let table: &[(&str, Spoil, f64)] = &[
+        ("id that does not exist", missing_id, 1.0),
+        ("outcome turned round", turned_status, 1.0),
+        ("one word of a quote changed", changed_word, 0.99),
+        ("quote of another speaker", other_speaker, 0.95),
+        ("quote of another phase or other words", other_phase, 1.0),
+        ("identifier changed", changed_name, 0.85),
+        ("id off by one, with a text", next_id, 0.91),
+    ];
+    let records = records();
+    let mut good = 0;
+    let mut counts: Vec<(usize, usize)> = vec![(0, 0); table.len()];
+    for record in &records {
+        for claim in good_claims(record) {
+            assert!(
+                passes(record, claim.clone()),
+                "{claim:?}: {:?}",
+                check(&of_claims(record, vec![claim.clone()]), record).findings
+            );
+            good += 1;
+            for ((_, spoil, _), (caught, all)) in table.iter().zip(&mut counts) {
+                if let Some(claim) = spoil(record, &claim) {
+                    *all += 1;
+                    *caught += usize::from(!passes(record, claim));
+                }
+            }
+        }
+    }
+    assert!(good >= 40, "{good} claims are too few to say something");
+    for ((name, _, least), (caught, all)) in table.iter().zip(&counts) {
+        assert!(*all >= 5, "{name}: only {all}");
+        let rate = *caught as f64 / *all as f64;
+        assert!(rate >= *least, "{name}: {caught}/{all}");
+    }
+}
+
+const NOTE: &str = "---\ntype: session\nsession_id: s\ntitle: Mend the pump\nstarted: 2026-11-20T09:00:00Z\n---\n# Mend the pump\n\n\
+## Mend it @coder #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Mend the pump in src/pump.rs, no tests should be deleted.\"\n\n^u-01\n\n\
+I look at the pump first.\n\n**Tool calls:**\n- `Read src/pump.rs` → 120 lines of rust (09:00:10) ^n-001\n\
+- `Edit src/pump.rs` → `+4 −2` in one place (09:00:20) ^n-002\n    - writes: `src/pump.rs`\n\
+- `Bash cargo test` → ✗ test result: FAILED. 2 passed; 1 failed (09:00:30, exit 101) ^n-003\n    - check: failed\n\n\
+> [!user]\n> \"No, use the valve in src/valve.rs with limit 4711 instead.\"\n\n^u-02\n\nYou're right, the valve it is.\n\n**Tool calls:**\n\
+- `Edit src/valve.rs` → `+9 −1` for the valve (09:01:20) ^n-004\n    - writes: `src/valve.rs`\n\
+- `Bash cargo test` → test result: ok. 3 passed; 0 failed (09:01:30, exit 0) ^n-005\n    - check: passed\n\
+- `Bash cargo test 2>&1 | tail -1` → finished somehow (09:01:40) ^n-006\n    - check: unknown\n\
+- `Bash git commit --no-verify -m valve` → 1 file changed (09:01:50) ^n-007\n\n\
+> [!user]\n> \"That is still wrong, the pump leaks.\"\n\n^u-03\n\n**Tool calls:**\n\
+- `Bash rm -rf build` → ✗ denied by user: leave it alone (09:02:00) ^n-008\n- `Edit src/pump.rs` → `+1 −1` again (09:02:10) ^n-009\n    - writes: `src/pump.rs`\n";
+
+fn pump() -> Record {
+    record(&session(NOTE), &HashMap::new())
+}
+
+fn case(change: impl Fn(&mut serde_json::Value)) -> Checked {
+    let record = pump();
+    let step = |id: &str, status: &str, has: &str| json!({ "step": id, "status": status, "has": has });
+    let mut value = json!({
+        "reading": 1, "session": "s", "note": record.note, "lang": "en",
+        "summary": { "goal": null, "outcome": null, "decisions": [], "open": [] },
+        "cases": [{
+            "kind": "correction", "title": "The valve, not the pump", "about_agent": true, "planned": false,
+            "context": { "text": "The pump was to be mended.", "proof": [{ "said": "u-01", "quote": "Mend the pump" }] },
+            "failure": { "text": "The test failed after the edit.", "proof": [step("n-003", "failed", "test result: FAILED")] },
+            "expected": { "text": "The valve is changed.", "proof": [
+                { "said": "u-02", "quote": "use the valve in src/valve.rs" }, step("n-004", "ok", "+9 −1 for the valve")] },
+            "wrong": { "from": "n-002", "to": "n-003" },
+            "right": { "from": "n-004", "to": "n-005", "whole": true },
+            "check": { "step": "n-005", "status": "ok", "same_as": "n-003" },
+            "after": { "said": null, "verdict": "none" }, "for": ["completion"], "worth": 0.8
+        }],
+        "lessons": [], "workflow": []
+    });
+    // Code spans are not part of the result as the model has it.
+    value["cases"][0]["expected"]["proof"][1]["has"] = json!("for the valve");
+    change(&mut value);
+    let answer = answer::read(&value.to_string()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    check(&answer, &record)
+}
+
+/// Rules of the findings of a changed case.
+fn rules(change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let mut rules: Vec<u8> = case(change).findings.iter().map(|it| it.rule.number()).collect();
+    rules.dedup();
+    rules
+}
+
+#[test]
+fn a_good_case_passes() {
+    let checked = case(|_| {});
+    assert_eq!(checked.findings, []);
+    assert_eq!((checked.claims, checked.kept, checked.answer.cases.len()), (3, 3, 1));
+}
+
+/// What is spoiled, the rules that say so, and how.
+type RuleRow<'a> = (&'a str, &'a [u8], &'a dyn Fn(&mut serde_json::Value));
+
+#[test]
+fn every_rule_has_a_row() {
+    let rows: &[RuleRow<'_>] = &[
+        ("another record", &[1], &|it| it["note"] = json!("b3:0")),
+        ("another session", &[1], &|it| it["session"] = json!("t")),
+        ("no such step", &[2], &|it| it["cases"][0]["right"]["to"] = json!("n-099")),
+        ("a step that was refused is no failure", &[3], &|it| {
+            it["cases"][0]["failure"]["proof"][0] =
+                json!({ "step": "n-008", "status": "failed", "has": "leave it alone" });
+        }),
+        ("text of another step", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("for the valve")),
+        ("a text that is too short", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("test")),
+        ("a negation cut off inside a word", &[5], &|it| {
+            it["cases"][0]["context"]["proof"][0]["quote"] = json!("o tests should be deleted");
+        }),
+        ("words of the agent", &[5], &|it| it["cases"][0]["context"]["proof"][0]["quote"] = json!("the valve it is")),
+        ("a name that is nowhere", &[6], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("The test in src/pipe.rs failed.");
+        }),
+        ("a small number that is not cited", &[6], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("The 7 of the test failed.");
+        }),
+        ("a number of edits", &[7], &|it| {
+            it["cases"][0]["failure"]["text"] = json!("Two edits before the test failed.");
+        }),
+        ("a wrong count", &[7], &|it| {
+            it["cases"][0]["failure"]["proof"][0] = json!({ "count": { "tool": "Edit", "to": "n-003" }, "is": 2 });
+        }),
+        ("not absent", &[7], &|it| {
+            it["cases"][0]["failure"]["proof"][0] = json!({ "none": { "match": "cargo test", "from": "n-004" } });
+        }),
+        ("no words between", &[8], &|it| {
+            it["cases"][0]["expected"]["proof"] = json!([{ "step": "n-004", "status": "ok", "has": "for the valve" }]);
+        }),
+        ("right before wrong", &[8], &|it| it["cases"][0]["wrong"] = json!({ "from": "n-004", "to": "n-005" })),
+        ("a range turned round", &[8], &|it| it["cases"][0]["right"] = json!({ "from": "n-005", "to": "n-004" })),
+        ("a check behind a pipe", &[8], &|it| {
+            it["cases"][0]["right"]["to"] = json!("n-006");
+            it["cases"][0]["check"]["step"] = json!("n-006");
+        }),
+        ("a check that failed", &[3, 8], &|it| it["cases"][0]["check"] = json!({ "step": "n-003", "status": "ok" })),
+        ("a check of another command", &[8], &|it| {
+            it["cases"][0]["check"] = json!({ "step": "n-005", "status": "ok", "same_as": "n-002" });
+        }),
+        ("gaps", &[9], &|it| it["cases"][0]["right"]["whole"] = json!(false)),
+        ("an answer out of the person's words", &[10], &|it| it["cases"][0]["for"] = json!(["pair"])),
+        ("a look is never wrong", &[11], &|it| it["cases"][0]["wrong"] = json!({ "from": "n-001", "to": "n-001" })),
+        ("the person complains", &[12], &|it| {
+            it["cases"][0]["after"] = json!({ "said": "u-03", "verdict": "complains" });
+        }),
+        ("a secret", &[13], &|it| {
+            it["cases"][0]["title"] = json!(format!("key {}{}", "ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"));
+        }),
+        ("no check is switched off", &[14], &|it| it["cases"][0]["right"]["to"] = json!("n-007")),
+        ("no word of what is cited", &[15], &|it| it["cases"][0]["failure"]["text"] = json!("Marmalade everywhere.")),
+        ("two cases of one range", &[16], &|it| {
+            let case = it["cases"][0].clone();
+            it["cases"].as_array_mut().unwrap().push(case);
+        }),
+    ];
+    for (name, expected, change) in rows {
+        let found = rules(change);
+        assert!(expected.iter().all(|rule| found.contains(rule)), "{name}: {expected:?}, found {found:?}");
+    }
+    let all: std::collections::BTreeSet<u8> = rows.iter().flat_map(|(_, rules, _)| rules.iter().copied()).collect();
+    assert_eq!(all, (1..=16).collect());
+}
+
+#[test]
+fn a_refused_part_takes_its_case_along_and_nothing_else() {
+    let checked = case(|it| {
+        it["cases"][0]["failure"]["proof"][0]["has"] = json!("something invented");
+        it["lessons"] = json!([{ "text": "Look at the valve first.", "level": "project", "confidence": "high",
+            "proof": [{ "said": "u-02", "quote": "use the valve in src/valve.rs" }] }]);
+    });
+    assert_eq!((checked.answer.cases.len(), checked.answer.lessons.len()), (0, 1));
+    let told: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text"]
+    );
+    let pair = case(|it| it["cases"][0]["for"] = json!(["pair", "eval"]));
+    assert_eq!(pair.answer.cases[0].uses, [answer::CaseUse::Eval], "only that use is refused");
+    assert_eq!(pair.findings[0].rule, Rule::Pair);
+    let doubted = case(|it| it["cases"][0]["after"] = json!({ "said": "u-03", "verdict": "complains" }));
+    assert!((doubted.answer.cases[0].worth - 0.4).abs() < 1e-9, "a doubt halves the worth");
+}
+
+#[test]
+fn the_whole_text_of_a_step_counts() {
+    let session = session(NOTE);
+    let input = json!({ "file_path": "src/valve.rs", "old_string": "open()", "new_string": "open_slowly(4711) // nolint:slow" });
+    let full = FullText::of("Edit", &input, "src/valve.rs", Some("The file was updated by the editor."));
+    let record = record(&session, &HashMap::from([("n-004".to_owned(), full)]));
+    let claim = |has: &str| Claim {
+        text: "The valve opens slowly.".to_owned(),
+        proof: vec![Proof::Step { step: "n-004".into(), status: ProofStatus::Ok, has: has.into() }],
+    };
+    assert!(passes(&record, claim("open_slowly(4711)")) && passes(&record, claim("updated by the editor")));
+    assert!(record.step("n-004").unwrap().shortcut.is_some(), "a line that switches a check off is seen in the call");
+    assert_eq!(record.note, pump().note, "the transcript changes nothing of the hash");
+}
+
+proptest! {
+    #[test]
+    fn checking_is_total(text in ".{0,80}", id in "[nup]-[0-9]{1,4}|.{0,6}", quote in ".{0,40}", is in 0..5u64) {
+        let record = pump();
+        let count = answer::CountOf { text: Some(quote.clone()), from: Some(id.clone()), to: None, ..answer::CountOf::default() };
+        let absent = answer::AbsenceOf { text: quote.clone(), from: None, to: Some(id.clone()) };
+        let proofs = vec![
+            Proof::Step { step: id.clone(), status: ProofStatus::Ok, has: quote.clone() },
+            Proof::Said { said: id.clone(), quote: quote.clone() },
+            Proof::Prose { prose: id, quote },
+            Proof::Count { count, is },
+            Proof::Absent { none: absent },
+        ];
+        let checked = check(&of_claims(&record, vec![Claim { text, proof: proofs }]), &record);
+        prop_assert!(checked.kept <= checked.claims);
+    }
+}

@@ -1,0 +1,319 @@
+//! A session's note gets another title and name, and the links to it follow.
+//!
+//! The `session_id` stays, so the machine state, sub-agents and evidence are found as before. First the title is written,
+//! then the file is renamed, then the links are rewritten. Whoever is killed between leaves links that `cru` still
+//! resolves by id; the same command again finishes them.
+
+use jiff::Timestamp;
+use memchr::memmem;
+use rayon::prelude::*;
+use serde_json::Value as Json;
+
+use crate::hooked::Hooked;
+use crate::plan::made::{self, Made};
+use cru_base::text::{fold_whitespace, sanitise, slug};
+use cru_base::{Error, Result, files};
+use cru_live::turn::Turn;
+use cru_note::{BlockKind, Note};
+use cru_session::escape;
+use cru_session::op::Op;
+use cru_session::words::title::name_part;
+use cru_vault::link::Target;
+use cru_vault::naming::Names;
+use cru_vault::relink::{RelinkedText, relinked, relinked_canvas};
+use cru_vault::state::key;
+use cru_vault::writer::Plan;
+use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer};
+
+/// What the operation log calls the write of a new title.
+pub const LABEL: &str = "rename";
+
+/// Words of a title that stand in a file name.
+const WORDS: usize = 6;
+
+/// How often a note is read again that somebody else wrote meanwhile.
+const TRIES: usize = 8;
+
+/// A vault and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct RenameGround<'a> {
+    /// It.
+    pub vault: &'a Vault,
+    /// All of its notes.
+    pub catalog: &'a Catalog,
+    /// Machine state.
+    pub state: &'a State,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// What a rename did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renamed {
+    /// The note before.
+    pub from: String,
+    /// The note after; the same where only the title changed.
+    pub to: String,
+    /// The renamed note's text, before and after.
+    pub note: (String, String),
+    /// The other notes and canvases that link it: path, text before and after.
+    pub linking: Vec<(String, String, String)>,
+    /// Links that were rewritten, those of the note itself included.
+    pub links: usize,
+    /// Files that could not be written, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+impl RenameGround<'_> {
+    /// Gives a session another title, and its note the name that is made of it; a date in front of the name stays. With
+    /// `dry`, only looks.
+    ///
+    /// Errors: a title without a word; another process writes the note just now; the note could not be written.
+    pub fn rename(&self, head: &Head, title: &str, dry: bool) -> Result<Renamed> {
+        let title = fold_whitespace(&sanitise(title));
+        if !title.chars().any(char::is_alphanumeric) {
+            return Err(Error::usage("a title needs a word"));
+        }
+        let to = self.name(head, &title)?;
+        let _turn = if dry { None } else { self.turn(head)? };
+        let writer = Writer::new(self.vault, self.state, self.now);
+        let session = key(&head.id());
+        let mut plan = |note: &Note, _: &cru_vault::writer::Known| {
+            Ok(Plan { ops: operations(note, head, &title), label: LABEL.to_owned(), ..Plan::default() })
+        };
+        let before = self.vault.read(&head.path)?.into_owned();
+        let after = if dry {
+            writer.preview(&session, &before, &mut plan)?
+        } else {
+            writer.write(&session, &head.path, &mut plan)?;
+            self.vault.read(&head.path)?.into_owned()
+        };
+        let note = (lossy(&before), lossy(&after));
+        let mut renamed = Renamed { note, ..self.rename_file(head, &to, dry)? };
+        if let Some(own) = renamed.linking.iter().position(|(path, ..)| *path == renamed.to || *path == renamed.from) {
+            let (_, _, after) = renamed.linking.remove(own);
+            if !dry {
+                renamed.note.1 = after;
+            }
+        }
+        Ok(renamed)
+    }
+
+    /// Gives a session's note another path and rewrites the links to it; the title stays. With `dry`, only looks.
+    pub fn rename_file(&self, head: &Head, to: &VaultPath, dry: bool) -> Result<Renamed> {
+        let (from, stem) = (&head.path, to.stem().into_owned());
+        let mut renamed = Renamed { from: from.to_string(), to: to.to_string(), ..Renamed::default() };
+        if !dry && from != to {
+            let _lock = files::lock(&self.state.lock(&key(&head.id())))?;
+            self.move_note(head, to)?;
+        }
+        let Some(own) = self.catalog.position(from) else { return Ok(renamed) };
+        let needles = needles(head);
+        let names = |bytes: &[u8]| {
+            let lower = bytes.to_ascii_lowercase();
+            needles.iter().any(|needle| memmem::find(&lower, needle).is_some())
+        };
+        let heads = self.catalog.heads.par_iter();
+        let notes = heads.map(|other| {
+            // Links are resolved as they were before the note had its new name.
+            let means = |target: &str| self.catalog.links.resolve(target, &other.path) == Some(Target::Note(own));
+            let path = if other.path == *from && !dry { to } else { &other.path };
+            self.rewrite(path, dry, &|bytes| {
+                names(bytes).then(|| relinked(&Note::parse(bytes.to_vec()), &means, &stem)).flatten()
+            })
+        });
+        let mut written: Vec<Rewritten> = notes.flatten_iter().collect();
+        let canvases = self.catalog.others.iter().filter(|path| {
+            path.as_path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
+        });
+        let (old, new) = (from.text(), to.text());
+        written
+            .extend(canvases.filter_map(|path| self.rewrite(path, dry, &|bytes| relinked_canvas(bytes, &old, &new))));
+        for Rewritten { path, outcome } in written {
+            match outcome {
+                Ok((before, after, links)) => {
+                    renamed.links += links;
+                    renamed.linking.push((path, before, after));
+                }
+                Err(why) => renamed.failed.push((path, why)),
+            }
+        }
+        Ok(renamed)
+    }
+
+    /// Where the note goes: beside where it is, under a name that no other note has.
+    fn name(&self, head: &Head, title: &str) -> Result<VaultPath> {
+        let stem = head.path.stem();
+        let is_date = |date: &&str| date.parse::<jiff::civil::Date>().is_ok();
+        let date = stem.get(..10).filter(is_date).filter(|_| stem.as_bytes().get(10).is_none_or(|byte| *byte == b'-'));
+        let words = Some(slug(&name_part(title), WORDS)).filter(|slug| !slug.is_empty());
+        let words = words.or_else(|| Some(slug(title, WORDS)).filter(|slug| !slug.is_empty()));
+        let words = words.ok_or_else(|| Error::usage("a title needs a word"))?;
+        let wanted = date.map_or_else(|| words.clone(), |date| format!("{date}-{words}"));
+        // The note's own name and id are free for it.
+        let own = |name: &str| name.eq_ignore_ascii_case(&stem) || name.eq_ignore_ascii_case(&head.id());
+        let mut names = Names::default();
+        for other in self.catalog.heads.iter().filter(|other| other.path != head.path) {
+            names.take(&other.path.stem());
+            if let Some(id) = &other.meta.session_id {
+                names.take(id);
+            }
+        }
+        let name = if own(&wanted) && !names.is_taken(&wanted) { wanted } else { names.claim(&wanted) };
+        let folder = head.path.as_path().parent().unwrap_or_else(|| std::path::Path::new(""));
+        VaultPath::new(folder.join(format!("{name}.md"))).ok_or_else(|| Error::usage("no name for the note is free"))
+    }
+
+    /// The turn to write the session, which nobody may have; nothing where no host writes it.
+    fn turn(&self, head: &Head) -> Result<Option<Turn>> {
+        let busy = || {
+            Error::no(format!("another process is writing {}", head.path)).with_hint("run `cru session rename` again")
+        };
+        if files::try_lock(&self.state.lock(&key(&head.id())))?.is_none() {
+            return Err(busy());
+        }
+        let meta = &head.meta;
+        let (Some(host), Some(session)) = (&meta.host, &meta.host_session) else { return Ok(None) };
+        let main = session.split("/agent-").next().unwrap_or(session);
+        Turn::take_free(self.state, &Hooked::key(host, main))?.map(Some).ok_or_else(busy)
+    }
+
+    /// Renames the file; only under the session's lock.
+    fn move_note(&self, head: &Head, to: &VaultPath) -> Result<()> {
+        let (old, new) = (self.vault.file(&head.path), self.vault.file(to));
+        files::within(self.vault.root(), &new)?;
+        // A name that differs in case alone may be the same file.
+        let is_same = head.path.text().eq_ignore_ascii_case(&to.text());
+        if !is_same && new.symlink_metadata().is_ok() {
+            return Err(Error::no(format!("{to} exists; the note keeps its name")));
+        }
+        files::rename(&old, &new)?;
+        // Where these cannot be noted, the note is found by its ids.
+        let _ = files::put_private(&self.state.known(&key(&head.id())), to.text().as_bytes());
+        if let (Some(host), Some(host_session)) = (&head.meta.host, &head.meta.host_session) {
+            let made = Made {
+                host: host.clone(),
+                host_session: host_session.clone(),
+                session: head.id(),
+                note: to.text().into_owned(),
+            };
+            let _ = made::remember(self.state, &[made]);
+        }
+        Ok(())
+    }
+
+    /// Changes one file as `change` says, on its newest bytes; nothing where it changes nothing.
+    fn rewrite(
+        &self,
+        path: &VaultPath,
+        dry: bool,
+        change: &dyn Fn(&[u8]) -> Option<RelinkedText>,
+    ) -> Option<Rewritten> {
+        let file = self.vault.file(path);
+        let told = |outcome| Some(Rewritten { path: path.to_string(), outcome });
+        for _ in 0..TRIES {
+            let Ok(bytes) = files::read(&file) else { return None };
+            let RelinkedText { bytes: new, links } = change(&bytes)?;
+            let written = if dry { Ok(()) } else { files::replace_within(self.vault.root(), &file, &bytes, &new) };
+            match written {
+                Ok(()) => return told(Ok((lossy(&bytes), lossy(&new), links))),
+                Err(Error::Changed { .. }) => {}
+                Err(error) => return told(Err(error.to_string())),
+            }
+        }
+        told(Err("somebody else wrote it meanwhile; run the command again".to_owned()))
+    }
+}
+
+/// What became of one file: its text before and after, and its links; or why it could not be written.
+struct Rewritten {
+    path: String,
+    outcome: std::result::Result<(String, String, usize), String>,
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What stands in every text that links the note, in small letters as far as they are ASCII.
+fn needles(head: &Head) -> Vec<Vec<u8>> {
+    let stem = head.path.stem();
+    // In a markdown link, letters beyond ASCII and blanks may stand as percent signs: then the longest plain part counts.
+    let plain = |name: &str| {
+        let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c));
+        parts.max_by_key(|part| part.len()).unwrap_or_default().to_ascii_lowercase().into_bytes()
+    };
+    vec![plain(&stem), plain(&head.id())]
+}
+
+/// The changes of the note itself: title, aliases, heading and the title of the summary, as far as they say the old title.
+fn operations(note: &Note, head: &Head, title: &str) -> Vec<Op> {
+    let text = |value: &str| Json::String(value.to_owned());
+    let meta = cru_session::read::meta(note.text()).0;
+    let old = meta.title.clone();
+    if old.as_deref() == Some(title) {
+        return Vec::new();
+    }
+    let set = |key: &str, old: Option<Json>, new: Json| Op::Set { key: key.to_owned(), old, new: Some(new) };
+    let mut ops = vec![set("title", old.as_deref().map(text), text(title))];
+    let mut aliases: Vec<String> = meta.aliases.clone();
+    aliases.retain(|alias| Some(alias) != old.as_ref() && alias != title);
+    aliases.insert(0, title.to_owned());
+    let list = |names: &[String]| Json::Array(names.iter().map(|name| text(name)).collect());
+    let before = (!meta.aliases.is_empty()).then(|| list(&meta.aliases));
+    ops.push(set("aliases", before, list(&aliases)));
+    let old = old.unwrap_or_else(|| head.title());
+    let preface = note.blocks().iter().take_while(|it| !matches!(it.kind, BlockKind::Heading { level: 2.., .. }));
+    for block in preface {
+        let whole = block.content.of(note.text()).replace("\r\n", "\n");
+        let (first, rest) = whole.split_once('\n').map_or((whole.as_str(), None), |(first, rest)| (first, Some(rest)));
+        let said = match &block.kind {
+            BlockKind::Heading { level: 1, text } => escape::untitle(text.of(note.text())),
+            BlockKind::Callout { kind, title, .. } if kind.of(note.text()).eq_ignore_ascii_case("summary") => {
+                escape::uninline(title.of(note.text()))
+            }
+            _ => continue,
+        };
+        let Some(lead) = first.find(' ').filter(|_| said == old) else { continue };
+        let is_heading = matches!(block.kind, BlockKind::Heading { .. });
+        let lead = if is_heading { &first[..=lead] } else { first.find("] ").map_or("", |at| &first[..at + 2]) };
+        let new_title = if is_heading { escape::title(title) } else { escape::inline(title) };
+        if lead.is_empty() {
+            continue;
+        }
+        let new = match rest {
+            Some(rest) => format!("{lead}{new_title}\n{rest}"),
+            None => format!("{lead}{new_title}"),
+        };
+        ops.push(Op::Replace { phase: None, old: whole.clone(), new });
+    }
+    ops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_somebody_writes_is_not_renamed() {
+        let temp = tempfile::tempdir().unwrap();
+        let text = "---\ntype: session\nsession_id: s\nhost: h\nhost_session: a/agent-1\n---\n# S\n";
+        files::create(&temp.path().join("vault/.cru/config.toml"), b"").unwrap();
+        files::create(&temp.path().join("vault/s.md"), text.as_bytes()).unwrap();
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let (catalog, state) = (Catalog::read(&vault), State::at(temp.path().join("state")));
+        let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: Timestamp::UNIX_EPOCH };
+        let rename = || ground.rename(&catalog.heads[0], "Other words", false).map_err(|error| error.to_string());
+        let busy = Err("another process is writing s.md".to_owned());
+        let writing = files::lock(&state.lock("s")).unwrap();
+        assert_eq!(rename(), busy);
+        drop(writing);
+        let flushing = Turn::take(&state, &Hooked::key("h", "a")).unwrap();
+        assert_eq!(rename(), busy);
+        drop(flushing);
+        assert_eq!(files::read(&vault.root().join("s.md")).unwrap(), text.as_bytes());
+        assert_eq!(rename().unwrap().to, "other-words.md");
+        let text = String::from_utf8(files::read(&vault.root().join("other-words.md")).unwrap()).unwrap();
+        assert!(text.contains("title: Other words\n") && text.contains("session_id: s\n"), "{text}");
+    }
+}

@@ -1,0 +1,115 @@
+//! `cru read accept` and `cru read reject`.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::Shelf;
+use crate::base::text::sanitise;
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View, reading};
+use crate::note::edit::set_key;
+use crate::note::frontmatter::Value;
+use crate::readings::note::{ReadingNote, ReviewStatus};
+use crate::vault::{Catalog, Vault};
+
+/// Which readings or lessons.
+#[derive(Debug, clap::Args)]
+pub(in crate::commands) struct Decide {
+    /// Readings, sessions or ids of lessons
+    #[arg(required = true, value_name = "WHAT")]
+    what: Vec<String>,
+}
+
+pub(in crate::commands) use Decide as Args;
+
+pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = reading::vault(cx)?;
+    let shelf = Shelf::read(&Catalog::read(&vault), &vault);
+    let mut decided = DecidedReadings { schema: 1, status, changed: Vec::new() };
+    // Nothing is written before all of them are known.
+    let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
+    for what in &args.what {
+        if let Some(it) = shelf.lesson(what) {
+            plan.push((&it.path, &it.text, it.lesson.status, "lesson"));
+            continue;
+        }
+        let note = shelf.find(what)?;
+        if status == ReviewStatus::Accepted && note.answer.is_none() {
+            let why = note.error.clone().unwrap_or_default();
+            return Err(Error::usage(format!("{} cannot be used: {}", note.path, sanitise(&why))));
+        }
+        plan.push((&note.path, &note.text, note.head.status, "reading"));
+        plan.extend(with_it(note, status, &shelf));
+    }
+    for (path, text, was, kind) in plan {
+        if decided.changed.iter().any(|it| it.path == path) {
+            continue;
+        }
+        set(path, text, status, &vault)?;
+        decided.changed.push(DecidedReading { path: path.to_owned(), kind: kind.to_owned(), was });
+    }
+    Ok(Box::new(decided))
+}
+
+/// Lessons that go with a reading, since no other session tells them: those that nobody has decided about, and with a rejected
+/// one those that were accepted.
+fn with_it<'s>(
+    note: &ReadingNote,
+    status: ReviewStatus,
+    shelf: &'s Shelf,
+) -> Vec<(&'s str, &'s str, ReviewStatus, &'s str)> {
+    let said = |text: &str| note.answer.as_ref().is_some_and(|it| it.lessons.iter().any(|lesson| lesson.text == text));
+    let of = |it: &&crate::readings::lesson::LessonNote| {
+        let is_meant = match status {
+            ReviewStatus::Rejected => it.lesson.status != ReviewStatus::Rejected,
+            _ => it.lesson.status == ReviewStatus::Proposed && it.lesson.contradicts.is_empty(),
+        };
+        it.of_reading && is_meant && it.lesson.sessions == [note.head.session.clone()] && said(&it.lesson.text)
+    };
+    shelf.lessons.iter().filter(of).map(|it| (it.path.as_str(), it.text.as_str(), it.lesson.status, "lesson")).collect()
+}
+
+/// Sets `status` of a note.
+pub(super) fn set(path: &str, text: &str, status: ReviewStatus, vault: &Vault) -> Result<()> {
+    let patch = set_key(text, "status", &Value::String(status.as_str().to_owned()))
+        .map_err(|error| Error::usage(format!("could not change {path}: {error}")))?;
+    if !patch.is_empty() {
+        let new = patch.apply(text.as_bytes());
+        files::replace_within(vault.root(), &vault.root().join(path), text.as_bytes(), &new)?;
+    }
+    Ok(())
+}
+
+#[derive(Debug, Serialize)]
+struct DecidedReadings {
+    schema: u32,
+    status: ReviewStatus,
+    changed: Vec<DecidedReading>,
+}
+
+#[derive(Debug, Serialize)]
+struct DecidedReading {
+    path: String,
+    kind: String,
+    was: ReviewStatus,
+}
+
+impl Output for DecidedReadings {
+    fn text(&self, _: &View) -> String {
+        let look = if self.status == ReviewStatus::Rejected { style::BAD } else { style::GOOD };
+        let now = paint(look, self.status.as_str());
+        let mut out = String::new();
+        for it in &self.changed {
+            let change =
+                if it.was == self.status { format!("{now} already") } else { format!("{} → {now}", it.was.as_str()) };
+            let _ = writeln!(out, "{}  {change}", paint(style::ID, sanitise(&it.path)));
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

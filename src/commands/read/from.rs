@@ -1,0 +1,73 @@
+//! `cru read --from`: an answer that somebody else has got.
+
+use std::path::Path;
+
+use super::answer::{join, judge, only, told};
+use super::one::head;
+use super::prompt::Prompts;
+use super::shelf::Shelf;
+use super::source::Source;
+use super::text::TakenReading;
+use super::{Args, write};
+use crate::base::{Error, Result, files};
+use crate::commands::session::current_or_newest;
+use crate::commands::{Context, Output, reading};
+use crate::readings::answer::MAX_BYTES;
+use crate::vault::Catalog;
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let session = match args.sessions.as_slice() {
+        [] => current_or_newest(&catalog, &vault, cx)?,
+        [one] => catalog.session(one, &vault, cx.env)?,
+        _ => return Err(Error::usage("--from takes one session")),
+    };
+    let source = Source::of(session, &catalog, &vault, cx)?;
+    let mut answers = Vec::new();
+    for file in &args.from {
+        let text = text_of(file, cx)?;
+        match judge(&text, &source) {
+            Ok(checked) => answers.push(checked),
+            Err(why) => {
+                return Err(Error::usage(format!(
+                    "the answer cannot be used; nothing was written\n{}",
+                    why.trim_end()
+                ))
+                .with_hint(format!("correct it, or ask again with `cru read --prompt {}`", session.id())));
+            }
+        }
+    }
+    let mut checked = if answers.len() == 1 {
+        answers.remove(0)
+    } else {
+        let findings: Vec<_> = answers.iter().flat_map(|it| it.findings.clone()).collect();
+        let claims = answers.iter().map(|it| it.claims).sum();
+        let parts: Vec<_> = answers.into_iter().map(|it| it.answer).collect();
+        let Some(mut whole) = join(&parts, &source) else { return Err(Error::usage("--from names no answer")) };
+        whole.findings.splice(0..0, findings);
+        whole.claims = claims;
+        whole
+    };
+    only(&mut checked, &args.only);
+    if checked.kept == 0 {
+        return Err(Error::no(format!("no claim is left; nothing was written\n{}", told(&checked).trim_end())));
+    }
+    let prompts = Prompts::of(&source, 0, &args.only, &vault)?;
+    let reader = args.reader.as_deref().unwrap_or("unknown");
+    let head = head(&source, &prompts, reader, &args.only, &checked, None);
+    let shelf = Shelf::read(&catalog, &vault);
+    let written = write::write(&checked, &head, args.again, &source, &vault, &shelf, cx)?;
+    Ok(Box::new(TakenReading { schema: 1, session: session.id(), written, checked }))
+}
+
+/// The text of a file, or of stdin.
+fn text_of(file: &Path, cx: &Context<'_>) -> Result<String> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        let mut stdin = std::io::Read::take(std::io::stdin(), MAX_BYTES as u64 + 1);
+        std::io::Read::read_to_string(&mut stdin, &mut text).map_err(|error| Error::io("read", "stdin", error))?;
+        return Ok(text);
+    }
+    Ok(String::from_utf8_lossy(&files::read(&cx.absolute(file))?).into_owned())
+}

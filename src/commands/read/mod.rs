@@ -1,0 +1,117 @@
+//! `cru read`: what an agent says of a session, checked against the record.
+
+mod answer;
+mod batch;
+mod check;
+mod decide;
+mod diff;
+mod from;
+mod one;
+mod prompt;
+mod review;
+mod shelf;
+mod show;
+mod source;
+mod text;
+mod write;
+
+use std::path::PathBuf;
+
+use super::session::filter::SessionFilter;
+use super::{Context, Output};
+use crate::base::Result;
+
+pub(super) use shelf::Shelf;
+
+/// Read sessions with an agent, and check every claim against the record
+///
+/// An agent reads the record of a session and says what was wanted and done, what can be learned of it, and which steps
+/// belong together. Each sentence cites steps or words; what the record does not show is refused. The reading is a note
+/// `readings/SESSION@1.md`, proposed until somebody accepts it, and changes nothing of the record.
+///
+/// The agent is the program that `[agent] command` of your own configuration names. Without one, `--prompt` prints the
+/// prompt and `--from` takes the answer. Without SESSION and without `--all`, `--since` or `--pending`: the current session,
+/// else the newest.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  cru read --prompt 2026-11-20-refresh-tokens > prompt.txt
+  cru read --from answer.json 2026-11-20-refresh-tokens
+  cru read --all --since 7d --dry-run
+  cru read review
+  cru read accept 2026-11-20-refresh-tokens
+
+`[agent]` of your own configuration: command = [\"claude\", \"-p\"], timeout = 300, model = \"…\" (a name for the notes), \
+judge = [\"…\"] (a second reader, better of another model)."
+)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<ReadCommand>,
+    /// Which sessions
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// Print the prompt and start nothing
+    #[arg(long, conflicts_with_all = ["all", "pending", "from", "dry_run"])]
+    prompt: bool,
+    /// Which part of a prompt that is longer than the limit, from 1
+    #[arg(long, value_name = "N", requires = "prompt")]
+    part: Option<usize>,
+    /// Take an answer from a file, or from stdin with `-`; given again, the answers to the parts of one session
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "pending", "dry_run"])]
+    from: Vec<PathBuf>,
+    /// Who wrote the answer, for `reader` in the note
+    #[arg(long, value_name = "NAME", requires = "from")]
+    reader: Option<String>,
+    /// All sessions with something worth a look or three prompts; none of sub-agents
+    #[arg(long, conflicts_with = "sessions")]
+    all: bool,
+    /// Only sessions that have no reading of what they are now
+    #[arg(long, conflicts_with = "sessions")]
+    pending: bool,
+    /// Only these parts: cases, lessons, summary, workflow, segments
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = ["cases", "lessons", "summary", "workflow", "segments"])]
+    only: Vec<String>,
+    /// Estimated tokens that a run may send
+    #[arg(long, value_name = "TOKENS", default_value_t = 200_000)]
+    budget: u64,
+    /// Say which sessions would be read, with estimated tokens, and start nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Read again what was read, into a new version
+    #[arg(long)]
+    again: bool,
+    #[command(flatten)]
+    filter: SessionFilter,
+}
+
+/// What is done with readings that exist.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum ReadCommand {
+    Check(check::Args),
+    Show(show::Args),
+    /// Accept readings or lessons: they are right
+    ///
+    /// Lessons that the reading alone tells and nobody has decided about are accepted with it.
+    Accept(decide::Args),
+    /// Reject readings or lessons: they are used nowhere
+    Reject(decide::Args),
+    Diff(diff::Args),
+    Review(review::Args),
+}
+
+pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    match args.command {
+        Some(ReadCommand::Check(args)) => check::run(&args, cx),
+        Some(ReadCommand::Show(args)) => show::run(&args, cx),
+        Some(ReadCommand::Accept(args)) => decide::run(&args, crate::readings::note::ReviewStatus::Accepted, cx),
+        Some(ReadCommand::Reject(args)) => decide::run(&args, crate::readings::note::ReviewStatus::Rejected, cx),
+        Some(ReadCommand::Diff(args)) => diff::run(&args, cx),
+        Some(ReadCommand::Review(args)) => review::run(&args, cx),
+        None if args.prompt => prompt::run(&args, cx),
+        None if !args.from.is_empty() => from::run(&args, cx),
+        None => batch::run(&args, cx),
+    }
+}

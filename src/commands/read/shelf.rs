@@ -1,0 +1,117 @@
+//! The readings and lessons of a vault.
+
+use crate::base::text::sanitise;
+use crate::base::{Error, Result};
+use crate::readings::lesson::LessonNote;
+use crate::readings::note::{self, ReadingNote, ReviewStatus};
+use crate::vault::{Catalog, Vault};
+
+/// Entries of a list that are told of a session that is taken up again.
+const TOLD: usize = 8;
+
+/// The readings and lessons of a vault.
+#[derive(Debug, Default)]
+pub(in crate::commands) struct Shelf {
+    /// By path.
+    pub(in crate::commands) readings: Vec<ReadingNote>,
+    /// By path.
+    pub(in crate::commands) lessons: Vec<LessonNote>,
+}
+
+impl Shelf {
+    /// Reads them. Lessons are notes of that type wherever they stand.
+    pub(in crate::commands) fn read(catalog: &Catalog, vault: &Vault) -> Self {
+        let mut shelf = Self::default();
+        for head in catalog.heads.iter().filter(|head| !head.is_session()) {
+            let kind = head.meta.kind.as_deref();
+            if !matches!(kind, Some("reading" | "lesson")) {
+                continue;
+            }
+            let Ok(bytes) = vault.read(&head.path) else { continue };
+            let (text, path) = (String::from_utf8_lossy(&bytes), head.path.text());
+            if kind == Some("reading") {
+                shelf.readings.extend(note::read(&path, &text));
+            } else {
+                shelf.lessons.extend(LessonNote::read(&path, &text));
+            }
+        }
+        shelf
+    }
+
+    /// The readings of a session's note, the oldest version first.
+    pub(in crate::commands) fn of(&self, session: &str) -> Vec<&ReadingNote> {
+        let mut all: Vec<&ReadingNote> = self.readings.iter().filter(|it| it.head.session == session).collect();
+        all.sort_by_key(|it| (it.version(), it.path.clone()));
+        all
+    }
+
+    /// The reading of a session's note that counts: the newest that is accepted.
+    pub(in crate::commands) fn accepted(&self, session: &str) -> Option<&ReadingNote> {
+        let all = self.of(session);
+        all.into_iter().rfind(|it| it.head.status == ReviewStatus::Accepted && it.answer.is_some())
+    }
+
+    /// What is told of a session that is taken up again: of its accepted reading what was wanted and is open, and accepted lessons
+    /// of its project.
+    pub(in crate::commands) fn told(&self, session: &str, project: Option<&str>) -> Vec<(String, String)> {
+        let mut told: Vec<(String, String)> = Vec::new();
+        let mut say = |name: &str, text: &str| told.push((name.to_owned(), text.to_owned()));
+        if let Some(answer) = self.accepted(session).and_then(|it| it.answer.as_ref()) {
+            let summary = &answer.summary;
+            summary.goal.iter().for_each(|claim| say("Goal", &claim.text));
+            summary.outcome.iter().for_each(|it| say("Outcome", &format!("{}: {}", it.state.as_str(), it.claim.text)));
+            summary.decisions.iter().take(TOLD).for_each(|claim| say("Decided", &claim.text));
+            summary.open.iter().take(TOLD).for_each(|claim| say("Open", &claim.text));
+        }
+        let here = |it: &&LessonNote| {
+            it.lesson.status == ReviewStatus::Accepted
+                && it.of_reading
+                && (it.lesson.project.as_deref() == project || it.lesson.sessions.iter().any(|own| own == session))
+        };
+        for it in self.lessons.iter().filter(here).take(TOLD) {
+            let place = it.lesson.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
+            say("Lesson", &format!("{}{place}", it.lesson.text));
+        }
+        told
+    }
+
+    /// The reading of that path, name, or the newest of that session.
+    pub(in crate::commands) fn find(&self, wanted: &str) -> Result<&ReadingNote> {
+        let wanted = wanted.trim_end_matches(".md").trim_start_matches("./");
+        let stem = |it: &ReadingNote| it.path.trim_end_matches(".md").to_owned();
+        let name = wanted.rsplit('/').next().unwrap_or(wanted);
+        let exact = |it: &&ReadingNote| stem(it) == wanted || stem(it).rsplit('/').next() == Some(name);
+        if let Some(found) = self.readings.iter().find(exact) {
+            return Ok(found);
+        }
+        if let Some(found) = self.of(name).pop() {
+            return Ok(found);
+        }
+        let mut found: Vec<&ReadingNote> =
+            self.readings.iter().filter(|it| !name.is_empty() && it.head.session.contains(name)).collect();
+        found.sort_by_key(|it| it.version());
+        let mut sessions: Vec<&str> = found.iter().map(|it| it.head.session.as_str()).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        match (sessions.len(), found.pop()) {
+            (1, Some(one)) => Ok(one),
+            (0, _) | (_, None) => Err(Error::no(format!("no reading `{}`", sanitise(wanted)))
+                .with_hint("`cru read review` lists them; `cru read SESSION` makes one")),
+            (count, _) => {
+                let shown = sessions.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+                Err(Error::usage(format!("`{}` means {count} readings", sanitise(wanted)))
+                    .with_hint(format!("say more of it: {shown}")))
+            }
+        }
+    }
+
+    /// The lesson of that id, or of which the id is a part.
+    pub(in crate::commands) fn lesson(&self, wanted: &str) -> Option<&LessonNote> {
+        let wanted = wanted.trim_end_matches(".md").rsplit('/').next().unwrap_or(wanted);
+        if let Some(found) = self.lessons.iter().find(|it| it.lesson.id == wanted) {
+            return Some(found);
+        }
+        let mut found = self.lessons.iter().filter(|it| !wanted.is_empty() && it.lesson.id.contains(wanted));
+        found.next().filter(|_| found.next().is_none())
+    }
+}

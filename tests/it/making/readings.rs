@@ -1,0 +1,322 @@
+//! Readings from the outside: a scripted agent, answers that are spoiled, reviews, versions, lessons in a file.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+/// The part of the note that grows.
+const MORE: &str = "\n## Thanks @coder #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!user]\n> \"Thanks, now document the valve limit.\"\n\n^u-03\n\n\
+    **Tool calls:**\n- `Write docs/valve.md` → created, 12 lines of prose (10:00:10) ^n-006\n    - writes: `docs/valve.md`\n";
+
+const SESSION: &str = "---\ntype: session\nsession_id: s1\ntitle: Mend the pump\nstatus: completed\nproject: ~/code/pump\nstarted: 2026-11-20T09:00:00Z\n---\n# Mend the pump\n\n\
+## Mend it @coder #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Mend the pump in src/pump.rs.\"\n\n^u-01\n\n**Tool calls:**\n\
+- `Edit src/pump.rs` → changed in one place (09:00:20) ^n-001\n    - writes: `src/pump.rs`\n\
+- `Bash cargo test` → ✗ test result: FAILED. 2 passed; 1 failed (09:00:30, exit 101) ^n-002\n    - check: failed\n\n\
+> [!user]\n> \"No, change the valve instead of the pump.\"\n\n^u-02\n\nYou're right, the valve it is.\n\n**Tool calls:**\n\
+- `Edit src/valve.rs` → changed the valve itself (09:01:20) ^n-003\n    - writes: `src/valve.rs`\n\
+- `Bash cargo test` → test result: ok. 3 passed; 0 failed (09:01:30, exit 0) ^n-004\n    - check: passed\n";
+
+impl World {
+    fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        world.put("vault/.cru/config.toml", "");
+        world.put("vault/sessions/s1.md", SESSION);
+        world
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        drop(cru::base::files::remove(&path));
+        assert!(cru::base::files::create(&path, text.as_bytes()).unwrap());
+    }
+
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_cru"))
+            .args(args)
+            .current_dir(self.path("vault"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("HOME", self.path("home"))
+            .env("NO_COLOR", "1")
+            .env_remove("CRU_VAULT")
+            .env_remove("CRU_SESSION")
+            .output()
+            .unwrap()
+    }
+
+    /// Exit code, stdout, stderr.
+    fn cru(&self, args: &[&str]) -> (i32, String, String) {
+        let out = self.run(args);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (out.status.code().unwrap(), text(&out.stdout), text(&out.stderr))
+    }
+
+    /// The hash that the prompt names.
+    fn note(&self) -> String {
+        let (_, prompt, _) = self.cru(&["read", "--prompt", "s1"]);
+        let at = prompt.find("\"note\": \"").unwrap() + 9;
+        prompt[at..].split('"').next().unwrap().to_owned()
+    }
+
+    /// An agent that answers its first call with the first file, and so on; it keeps each prompt.
+    fn agent(&self, answers: &[&Value], more: &str) {
+        for (at, answer) in answers.iter().enumerate() {
+            self.put(&format!("answer.{}", at + 1), &answer.to_string());
+        }
+        drop(cru::base::files::remove(&self.path("calls")));
+        let dir = self.dir.path().display();
+        self.put(
+            "agent.sh",
+            &format!("echo x >> {dir}/calls\nn=$(wc -l < {dir}/calls | tr -d ' ')\ncat > {dir}/prompt.$n\ncat {dir}/answer.$n\n"),
+        );
+        self.put("config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{dir}/agent.sh\"]\n{more}\n"));
+    }
+
+    fn calls(&self) -> usize {
+        std::fs::read_to_string(self.path("calls")).map_or(0, |text| text.lines().count())
+    }
+}
+
+fn answer(note: &str) -> Value {
+    let step = |id: &str, status: &str, has: &str| json!({ "step": id, "status": status, "has": has });
+    json!({
+        "reading": 1, "session": "s1", "note": note, "lang": "en",
+        "summary": {
+            "goal": { "text": "Mend the pump.", "proof": [{ "said": "u-01", "quote": "Mend the pump in src/pump.rs." }] },
+            "outcome": { "state": "done", "claim": { "text": "The test passes.", "proof": [step("n-004", "ok", "test result: ok")] } },
+            "decisions": [], "open": [{ "text": "Nobody looked at the pump itself again.", "proof": [{ "none": { "match": "src/pump.rs", "from": "n-002" } }] }]
+        },
+        "cases": [{
+            "kind": "correction", "title": "The valve, not the pump", "about_agent": true, "planned": false,
+            "context": { "text": "The pump was to be mended.", "proof": [{ "said": "u-01", "quote": "Mend the pump" }] },
+            "failure": { "text": "The test failed.", "proof": [step("n-002", "failed", "test result: FAILED")] },
+            "expected": { "text": "The valve is changed.", "proof": [
+                { "said": "u-02", "quote": "change the valve instead" }, step("n-003", "ok", "changed the valve itself")] },
+            "wrong": { "from": "n-001", "to": "n-002" }, "right": { "from": "n-003", "to": "n-004", "whole": true },
+            "check": { "step": "n-004", "status": "ok", "same_as": "n-002" },
+            "after": { "said": null, "verdict": "none" }, "for": ["completion"], "worth": 0.8
+        }],
+        "lessons": [
+            { "text": "Look at the valve before the pump.", "level": "project", "where": "src/**", "confidence": "medium",
+              "proof": [{ "said": "u-02", "quote": "change the valve instead" }] },
+            { "text": "The tests run with cargo test.", "level": "tool", "where": null, "confidence": "low", "proof": [step("n-004", "ok", "cargo test")] }
+        ],
+        "workflow": [{ "title": "Change the valve", "steps": ["n-003"], "optional": false }]
+    })
+}
+
+#[test]
+fn an_agent_reads_and_what_it_invents_is_refused() {
+    let world = World::new();
+    let note = world.note();
+    let mut bad = answer(&note);
+    bad["summary"]["goal"]["proof"][0]["quote"] = json!("Mend the engine in src/pump.rs.");
+    world.agent(&[&bad, &answer(&note)], "model = \"scripted-1\"");
+    let (code, out, err) = world.cru(&["read", "s1", "-v"]);
+    assert_eq!((code, world.calls()), (0, 2), "{out}{err}");
+    let retry = world.text("prompt.2");
+    assert!(
+        retry.contains("summary.goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"),
+        "{retry}"
+    );
+    let reading = world.text("vault/readings/s1@1.md");
+    assert!(
+        reading.contains("reader: scripted-1")
+            && reading.contains("claims: 9/9")
+            && reading.contains("status: proposed"),
+        "{reading}"
+    );
+    assert!(world.text("vault/sessions/s1.md").contains("reading: \"[[s1@1]]\""));
+    // The same key is not asked twice, and the line in the note changes nothing of it.
+    let (code, out, _) = world.cru(&["read", "s1"]);
+    assert_eq!((code, world.calls()), (0, 2), "{out}");
+    assert!(out.contains("up to date"), "{out}");
+    // What is left after two attempts is kept, the rest is told.
+    world.agent(&[&bad, &bad], "");
+    let (code, out, _) = world.cru(&["read", "s1", "--again"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("8 of 9 claims hold"), "{out}");
+    assert!(world.text("vault/readings/s1@2.md").contains("## Refused"));
+    let (code, out, _) = world.cru(&["read", "diff", "s1"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("summary goal") && out.contains("- Mend the pump."), "{out}");
+    let (code, _, err) = world.cru(&["undo", "--session", "s1"]);
+    assert_eq!(code, 0, "the line in the note can be taken back: {err}");
+}
+
+#[test]
+fn an_agent_that_fails_writes_nothing() {
+    let world = World::new();
+    let (code, _, err) = world.cru(&["read", "s1"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("no agent is named") && err.contains("cru read --prompt"), "{err}");
+    world.agent(&[&json!("I cannot."), &json!({ "reading": 2 })], "");
+    let (code, out, _) = world.cru(&["read", "s1"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("could not be used twice"), "{out}");
+    world.put("config/cru/config.toml", "[agent]\ncommand = [\"sleep\", \"30\"]\ntimeout = 1\n");
+    let (code, out, _) = world.cru(&["read", "s1"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("took longer than 1 s"), "{out}");
+    // A vault decides about no program.
+    let mark = world.path("mark");
+    world.put("config/cru/config.toml", "");
+    world.put("vault/.cru/config.toml", &format!("[agent]\ncommand = [\"touch\", \"{}\"]\n", mark.display()));
+    assert_eq!(world.cru(&["read", "s1"]).0, 2);
+    assert!(!mark.exists() && !world.path("vault/readings").exists());
+}
+
+#[test]
+fn a_second_reader_refuses() {
+    let world = World::new();
+    let verdicts: Vec<Value> =
+        (1..=9).map(|n| json!({ "claim": n, "verdict": if n == 1 { "not" } else { "carried" } })).collect();
+    let note = world.note();
+    world.put("judge.json", &json!({ "verdicts": &verdicts[..8] }).to_string());
+    let judge = world.path("judge.json");
+    world.agent(&[&answer(&note)], &format!("judge = [\"cat\", \"{}\"]", judge.display()));
+    let (code, out, err) = world.cru(&["read", "s1"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let reading = world.text("vault/readings/s1@1.md");
+    assert!(
+        reading.contains("judge: cat")
+            && !reading.contains("## Goal")
+            && reading.contains("the second reader does not find it"),
+        "{reading}"
+    );
+}
+
+#[test]
+fn a_note_that_grew_is_read_from_there_on() {
+    let world = World::new();
+    let first = world.note();
+    world.put("a.json", &answer(&first).to_string());
+    let file = world.path("a.json").display().to_string();
+    assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
+    let grown = world.text("vault/sessions/s1.md") + MORE;
+    world.put("vault/sessions/s1.md", &grown);
+    let (code, _, err) = world.cru(&["read", "--from", &file, "s1"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("the session has changed since it was read"), "{err}");
+    let more = json!({ "reading": 1, "session": "s1", "note": world.note(), "summary": {
+        "open": [{ "text": "The valve limit is documented.", "proof": [{ "step": "n-006", "status": "ok", "has": "docs/valve.md" }] }] } });
+    let again = world.note();
+    // What was read is not sent again.
+    world.agent(&[&more], "");
+    let (code, out, err) = world.cru(&["read", "s1"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert_ne!(first, again);
+    let prompt = world.text("prompt.1");
+    assert!(prompt.contains("n-006 Write docs/valve.md") && !prompt.contains("n-001 Edit"), "{prompt}");
+    let reading = world.text("vault/readings/s1@1.md");
+    assert!(
+        reading.contains("The valve limit is documented.") && reading.contains("The valve, not the pump"),
+        "{reading}"
+    );
+}
+
+#[test]
+fn persons_decide() {
+    let world = World::new();
+    world.put("a.json", &answer(&world.note()).to_string());
+    let file = world.path("a.json").display().to_string();
+    assert_eq!(world.cru(&["read", "--from", &file, "--reader", "me", "s1"]).0, 0);
+    let (_, out, _) = world.cru(&["read", "review"]);
+    assert!(
+        out.contains("reading  s1@1  9/9 claims, 1 case") && out.contains("lesson  look-at-the-valve-before-the-pump"),
+        "{out}"
+    );
+    let to = world.path("AGENTS.md");
+    let to = to.to_str().unwrap();
+    world.put("AGENTS.md", "# Agents\n\nMine.\n");
+    let apply = |args: &[&str]| world.cru(&[&["lessons", "apply", "--to", to, "--all-projects"], args].concat());
+    assert!(apply(&["--dry-run"]).1.contains("0 lessons, as it was"), "nothing proposed is written");
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let (code, _, err) = apply(&[]);
+    assert!(code == 2 && err.contains("not a terminal; pass --yes"), "{err}");
+    assert!(apply(&["--yes"]).1.contains("2 lessons, written"));
+    let text = world.text("AGENTS.md");
+    assert!(text.starts_with("# Agents\n\nMine.\n\n<!-- cru:begin lessons -->\n"), "{text}");
+    assert!(text.contains("- Look at the valve before the pump. (`src/**`)\n"), "{text}");
+    let (_, out, _) = world.cru(&["query", "quirks", "-f", "csv", "--columns", "level,text"]);
+    assert_eq!(out, "level,text\ntool,The tests run with cargo test.\n");
+    let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);
+    assert!(
+        out.contains("Look at the valve before the pump.") && out.contains("Nobody looked at the pump itself again."),
+        "{out}"
+    );
+    // What is rejected later is taken out.
+    assert_eq!(world.cru(&["read", "reject", "s1"]).0, 0);
+    assert!(apply(&["--yes"]).1.contains("0 lessons, written"));
+    assert!(!world.text("AGENTS.md").contains("valve"));
+    let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);
+    assert!(!out.contains("Look at the valve"), "{out}");
+}
+
+#[test]
+fn what_a_person_touched_is_not_written_again() {
+    let world = World::new();
+    let note = world.note();
+    world.put("a.json", &answer(&note).to_string());
+    let file = world.path("a.json").display().to_string();
+    assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
+    let mine = world.text("vault/readings/s1@1.md").replace("## Goal\n", "## Goal\n\nMy own remark.\n");
+    world.put("vault/readings/s1@1.md", &mine);
+    assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
+    assert_eq!(world.text("vault/readings/s1@1.md"), mine);
+    assert!(world.path("vault/readings/s1@2.md").exists());
+    let (code, out, _) = world.cru(&["read", "check"]);
+    assert_eq!(code, 0, "{out}");
+    // The data of a note may be spoiled by hand: that is found.
+    world.put(
+        "vault/readings/s1@2.md",
+        &world.text("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"),
+    );
+    let (code, out, _) = world.cru(&["read", "check"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("readings/s1@2.md") && out.contains("rule 4"), "{out}");
+    assert_eq!(world.cru(&["check"]).0, 0, "readings and lessons are no odd notes");
+}
+
+#[test]
+fn lessons_of_two_sessions_are_one() {
+    let world = World::new();
+    let second = SESSION.replace("session_id: s1", "session_id: s2");
+    world.put("vault/sessions/s2.md", &second);
+    for session in ["s1", "s2"] {
+        let mut answer = answer(&world.note());
+        answer["session"] = json!(session);
+        let (_, prompt, _) = world.cru(&["read", "--prompt", session]);
+        let at = prompt.find("\"note\": \"").unwrap() + 9;
+        answer["note"] = json!(prompt[at..].split('"').next().unwrap());
+        if session == "s2" {
+            answer["lessons"][1]["text"] = json!("The tests never run with cargo test.");
+        }
+        world.put("a.json", &answer.to_string());
+        let file = world.path("a.json").display().to_string();
+        let (code, out, err) = world.cru(&["read", "--from", &file, session]);
+        assert_eq!(code, 0, "{out}{err}");
+    }
+    let (_, out, _) = world.cru(&["query", "lessons", "-f", "jsonl"]);
+    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |text: &str| rows.iter().find(|row| row["text"] == text).unwrap_or_else(|| panic!("{out}"));
+    let valve = of("Look at the valve before the pump.");
+    assert_eq!((&valve["seen"], &valve["confidence"]), (&json!(2), &json!("high")));
+    assert_eq!(of("The tests run with cargo test.")["confidence"], "low");
+    let contrary = std::fs::read_dir(world.path("vault/lessons")).unwrap().map(|it| it.unwrap().path());
+    let told = contrary.filter(|path| std::fs::read_to_string(path).unwrap().contains("Contradicts:")).count();
+    assert_eq!(told, 2, "each names the other");
+}
