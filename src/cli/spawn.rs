@@ -152,6 +152,8 @@ pub(super) fn git(dir: &Path, args: &[&str], input: &str, limit: Duration) -> io
         ("GIT_PAGER", "cat"),
         ("GIT_OPTIONAL_LOCKS", "0"),
         ("GIT_NO_LAZY_FETCH", "1"),
+        // No protocol at all, whatever the repository allows: older versions fetch missing objects all the same.
+        ("GIT_ALLOW_PROTOCOL", ""),
         ("LC_ALL", "C"),
     ] {
         command.env(name, value);

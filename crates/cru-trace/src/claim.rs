@@ -87,6 +87,17 @@ struct WorkStep<'a> {
     time: Option<Timestamp>,
 }
 
+/// An anchor of which a file was asked.
+struct AskedAnchor<'a> {
+    /// Index of its step in the order of the work.
+    at: usize,
+    written: bool,
+    file: &'a FileRef,
+    place: String,
+    /// Number of the question; else why there is none.
+    question: Result<usize, UnknownReason>,
+}
+
 /// A change of a file by a step.
 struct Change<'a> {
     /// Index in the order of the work.
@@ -111,7 +122,7 @@ pub fn judge(
     let patches: Vec<HashMap<(&str, &str), Vec<StepPatch<'_>>>> =
         work.members.iter().map(|member| by_step(member.patch)).collect();
     let mut questions = Vec::new();
-    let mut asked: Vec<(usize, bool, &FileRef, String, Result<usize, UnknownReason>)> = Vec::new();
+    let mut asked: Vec<AskedAnchor<'_>> = Vec::new();
     let mut changes: HashMap<String, Vec<Change<'_>>> = HashMap::new();
     for (at, it) in steps.iter().enumerate() {
         let member = &work.members[it.member];
@@ -132,7 +143,7 @@ pub fn judge(
                     questions.push(Question { root, path, spot, text });
                     Ok(questions.len() - 1)
                 });
-                asked.push((at, written, file, place, question));
+                asked.push(AskedAnchor { at, written, file, place, question });
             }
         }
     }
@@ -141,7 +152,7 @@ pub fn judge(
         .iter()
         .map(|it| JudgedStep { member: it.member, place: it.place, anchors: Vec::new(), own: None, rests_on: None })
         .collect();
-    for (at, written, file, place, question) in asked {
+    for AskedAnchor { at, written, file, place, question } in asked {
         let member = &work.members[steps[at].member];
         let project = member.session.meta.project.as_deref().unwrap_or_default();
         let verdict = match question {
@@ -186,8 +197,9 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
             let Some(link) = &step.replays else { continue };
             let replayed = blocks.follow(it.session, link);
             let equal = |old: &Step| old.result == step.result && old.status == step.status;
-            if let Some(old) = replayed.filter(|old| *old < place && old.step_in(it.session).is_some_and(equal)) {
-                number(old).into_iter().for_each(|old| cleared[old] = true);
+            let same = replayed.filter(|old| *old < place && old.step_in(it.session).is_some_and(equal));
+            if let Some(old) = same.and_then(number) {
+                cleared[old] = true;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Files as claims ask for them: of this moment, or of a commit.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -52,12 +53,9 @@ pub trait ReadFiles {
     }
 }
 
-/// The files as they are on disk. Links that lead out of the project are not followed.
-#[derive(Debug, Default)]
-pub struct DiskFiles {
-    /// New names of files that are gone, by project and old name.
-    pub renames: HashMap<PathBuf, HashMap<String, String>>,
-}
+/// The files as they are on disk. Links that lead out of the project are not followed. Renames are not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiskFiles;
 
 impl DiskFiles {
     /// The real place of a file, where it lies in the project.
@@ -100,17 +98,50 @@ impl ReadFiles for DiskFiles {
         let inode = 0;
         Some(FileStamp { size: metadata.len(), changed: i128::try_from(changed.as_nanos()).ok()?, inode })
     }
+}
 
-    fn renamed(&self, root: &Path, path: &str) -> Option<String> {
-        let names = self.renames.get(root)?;
-        // A file may be renamed again; a circle of names ends.
-        let mut name = names.get(path)?;
-        for _ in 0..32 {
-            match names.get(name) {
-                Some(next) if next != path => name = next,
-                _ => break,
-            }
+/// What a file is called now, by the names that files were given: it may have been renamed more than once. A circle of
+/// names ends.
+pub fn newest_name<S: BuildHasher>(names: &HashMap<String, String, S>, path: &str) -> Option<String> {
+    let mut name = names.get(path)?;
+    for _ in 0..32 {
+        match names.get(name) {
+            Some(next) if next != path => name = next,
+            _ => break,
         }
-        Some(name.clone())
+    }
+    Some(name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_followed() {
+        let names =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(old, new)| ((*old).to_owned(), (*new).to_owned())).collect();
+        let once: HashMap<String, String> = names(&[("a", "b"), ("b", "c"), ("x", "y"), ("y", "x")]);
+        assert_eq!(newest_name(&once, "a").as_deref(), Some("c"));
+        assert_eq!(newest_name(&once, "x").as_deref(), Some("y"), "a circle");
+        assert_eq!(newest_name(&once, "c"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_project_is_not_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("project");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        cru_base::files::put(&temp.path().join("secret"), b"x").unwrap();
+        cru_base::files::put(&root.join("a"), b"a").unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("a", root.join("in")).unwrap();
+        assert_eq!(DiskFiles.read(&root, "out"), FileState::Unknown(UnknownReason::Outside));
+        assert_eq!(DiskFiles.read(&root, "in"), FileState::Bytes(b"a".to_vec()));
+        assert_eq!(DiskFiles.read(&root, "none"), FileState::Gone);
+        assert_eq!(DiskFiles.read(&root, "a/b"), FileState::Gone);
+        assert_eq!(DiskFiles.read(&root, "src"), FileState::Unknown(UnknownReason::Unreadable));
+        assert_eq!(DiskFiles.stamp(&root, "out"), None);
     }
 }

@@ -16,11 +16,11 @@ use crate::vault::VaultPath;
 /// Give a step a name
 ///
 /// Adds `- NAME: [[SESSION#^n-014]]` to `bookmarks.md` of the vault; `@NAME` then names the step in every command.
-/// Without REF: the last step of the current session.
+/// Without REF: the last step of the current session. Without NAME: lists all bookmarks and where they lead.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 success, 1 no such step or bookmark, 2 usage error, 3 I/O error.")]
 pub struct Args {
     /// The name
-    #[arg(required_unless_present_any = ["list", "remove"])]
     name: Option<String>,
     /// Which step: `^`, `n-014`, `SESSION#n-014`
     #[arg(value_name = "REF", conflicts_with_all = ["list", "remove"])]
@@ -50,14 +50,17 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
             };
             BookmarkRow { name: bookmark.name, target: bookmark.target, note: bookmark.note, leads_to, problem }
         };
-        let rows = references.bookmarks()?.into_iter().map(row).collect();
+        let rows: Vec<BookmarkRow> = references.bookmarks()?.into_iter().map(row).collect();
+        if rows.is_empty() {
+            cx.ui.note("no bookmarks; `cru bookmark NAME REF` adds one");
+        }
         return Ok(Box::new(BookmarkList { schema: 1, bookmarks: rows }));
     };
     let name = checked(name)?;
     let block = references.block(args.reference.as_deref().unwrap_or("^"))?;
     if let Some(known) = bookmarks::listed(&world.vault)?.into_iter().find(|it| it.name.eq_ignore_ascii_case(name)) {
-        return Err(Error::usage(format!("there is a bookmark \"{name}\" already: [[{}]]", known.target))
-            .with_hint(format!("`cru bookmark --remove {name}` takes it away")));
+        return Err(Error::usage(format!("the bookmark \"{name}\" exists: [[{}]]", known.target))
+            .with_hint(format!("use another name, or remove it: `cru bookmark --remove '{name}'`")));
     }
     let id = match block.place.item_in(&block.session).and_then(crate::session::Item::id) {
         Some(id) => id.to_owned(),

@@ -84,19 +84,18 @@ pub(super) fn with(text: &str, name: &str, target: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let lines: Vec<&str> = text.lines().collect();
     let is_item = |line: &&str| line.starts_with("- ") || line.starts_with("* ");
-    let first = lines.iter().position(|line| is_item(&line));
+    let first = lines.iter().position(is_item);
     let last = first.map(|first| {
         first + lines[first..].iter().take_while(|line| is_item(line) || line.starts_with([' ', '\t'])).count()
     });
     let mut all: Vec<&str> = lines.clone();
-    match last {
-        Some(last) => all.insert(last, &row),
-        None => {
-            if all.last().is_some_and(|line| !line.trim().is_empty()) {
-                all.push("");
-            }
-            all.push(&row);
+    if let Some(last) = last {
+        all.insert(last, &row);
+    } else {
+        if all.last().is_some_and(|line| !line.trim().is_empty()) {
+            all.push("");
         }
+        all.push(&row);
     }
     all.join(end) + end
 }

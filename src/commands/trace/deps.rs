@@ -1,5 +1,6 @@
 //! `cru deps`: what a step depends on, and what depends on it.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -17,9 +18,12 @@ use crate::graph::{EdgeKind, Graph};
 
 /// Show what a step depends on and what depends on it
 ///
-/// REF is a step (`^`, `n-014`, `SESSION#n-014`, `@NAME`) or a file. Dependencies are written (`after:`) or follow from
-/// the files that steps read and wrote. Each is shown once, dependencies first, with its depth: the longest way to it.
+/// REF is a step (`^`, `n-014`, `SESSION#n-014`, `@NAME`) or a file, which stands for the steps that read or wrote it.
+/// Dependencies are written (`after:`) or follow from the files that steps read and wrote. Each step is shown once,
+/// dependencies first, with its depth, the longest path to it: -2 is two steps before, 0 is REF, +1 depends on it. `root`
+/// depends on nothing, nothing depends on `leaf`, and `alone` is both.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 success, 1 no such step or file, 2 usage error, 3 I/O error.")]
 pub struct Args {
     /// A step or a file
     #[arg(value_name = "REF|FILE")]
@@ -51,46 +55,44 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         Err(error) => {
             let found = of_file(&graph, &args.of, cx);
             if found.is_empty() {
-                return Err(error);
+                return Err(if may_be_file(&args.of) { no_file(&args.of) } else { error });
             }
             found
         }
     };
     if starts.is_empty() {
-        return Err(Error::no(format!("no step or file `{}`", one_line(&args.of))));
+        return Err(no_file(&args.of));
     }
-    let mut rows: Vec<DependencyRow> = Vec::new();
-    let mut add = |node: NodeId, depth: i64| {
-        if !rows.iter().any(|row| row.node == node.index()) {
-            rows.push(DependencyRow::of(&graph, node, depth));
-        }
-    };
     let deepest = args.depth.unwrap_or(u32::MAX);
-    let reach = |up: bool| {
-        let mut all: Vec<(u32, NodeId)> = Vec::new();
-        for &start in &starts {
-            let found = if up { graph.upstream(start) } else { graph.downstream(start) };
-            for it in found.iter().filter(|it| it.depth <= deepest && !starts.contains(&it.node)) {
-                match all.iter_mut().find(|(_, node)| *node == it.node) {
-                    Some((depth, _)) => *depth = (*depth).max(it.depth),
-                    None => all.push((it.depth, it.node)),
-                }
-            }
-        }
-        all.sort_unstable();
-        all
-    };
+    let mut all: Vec<(NodeId, i64)> = Vec::new();
     if !args.down {
-        reach(true).into_iter().rev().for_each(|(depth, node)| add(node, -i64::from(depth)));
+        let found = graph.upstream_of(&starts);
+        let near = found.iter().rev().filter(|it| it.depth <= deepest);
+        all.extend(near.map(|it| (it.node, -i64::from(it.depth))));
     }
-    starts.iter().for_each(|start| add(*start, 0));
+    all.extend(starts.iter().map(|start| (*start, 0)));
     if !args.up {
-        reach(false).into_iter().for_each(|(depth, node)| add(node, i64::from(depth)));
+        let found = graph.downstream_of(&starts);
+        all.extend(found.iter().filter(|it| it.depth <= deepest).map(|it| (it.node, i64::from(it.depth))));
     }
-    Ok(Box::new(Dependencies { schema: 1, steps: rows }))
+    // What stands in a cycle with the step is both before and after it.
+    let mut seen = HashSet::new();
+    all.retain(|(node, _)| seen.insert(*node));
+    let steps = all.into_iter().map(|(node, depth)| DependencyRow::of(&graph, node, depth)).collect();
+    Ok(Box::new(Dependencies { schema: 1, steps }))
 }
 
-/// The steps that wrote a file last in their sessions and those that read it, where a path names one.
+/// Whether a text looks like a path, and not like a step.
+fn may_be_file(text: &str) -> bool {
+    text.contains(['/', '\\', '.']) && !text.contains(['#', '[', '^'])
+}
+
+fn no_file(text: &str) -> Error {
+    Error::no(format!("no step reads or writes `{}`", one_line(text)))
+        .with_hint("`cru files` lists the files that steps read and wrote")
+}
+
+/// The steps that read or wrote a file, where a path names one.
 fn of_file(graph: &Graph<'_>, path: &str, cx: &Context<'_>) -> Vec<NodeId> {
     let wanted = WantedFile::read(path, cx.env);
     let files: Vec<(NodeId, FilePlace)> = graph
@@ -102,7 +104,7 @@ fn of_file(graph: &Graph<'_>, path: &str, cx: &Context<'_>) -> Vec<NodeId> {
             _ => None,
         })
         .collect();
-    let chosen: std::collections::HashSet<&FilePlace> =
+    let chosen: HashSet<&FilePlace> =
         wanted.choose(files.iter().map(|(_, place)| place).collect::<Vec<_>>().into_iter()).into_iter().collect();
     let chosen = files.iter().filter(|(_, place)| chosen.contains(place)).map(|(id, _)| *id);
     let mut steps: Vec<NodeId> = chosen
@@ -117,8 +119,6 @@ fn of_file(graph: &Graph<'_>, path: &str, cx: &Context<'_>) -> Vec<NodeId> {
 
 #[derive(Debug, Serialize)]
 struct DependencyRow {
-    #[serde(skip)]
-    node: usize,
     reference: String,
     /// Below 0 for what it depends on.
     depth: i64,
@@ -134,7 +134,6 @@ impl DependencyRow {
     fn of(graph: &Graph<'_>, node: NodeId, depth: i64) -> Self {
         let it = graph.node(node);
         Self {
-            node: node.index(),
             reference: graph.key(node),
             depth,
             root: !graph.out(node).iter().any(|edge| edge.kind.is_dependency()),
@@ -166,7 +165,7 @@ impl Found for Dependencies {
                 (false, true) => "leaf",
                 (false, false) => "",
             };
-            let depth = if row.depth == 0 { "▶".to_owned() } else { format!("{:+}", row.depth) };
+            let depth = if row.depth == 0 { "0".to_owned() } else { format!("{:+}", row.depth) };
             let name = paint(style::ID, format_args!("{:<wide$}", one_line(&row.reference)));
             let room = if view.terminal { view.width.saturating_sub(wide + 16).max(20) } else { usize::MAX };
             let label = cut(&one_line(&row.label), room);

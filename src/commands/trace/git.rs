@@ -1,14 +1,18 @@
 //! What is asked of git: always with fixed arguments, and never needed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
 
 use crate::commands::Context;
 use crate::trace::why::{Blame, read_blame};
-use crate::trace::{FileState, LARGEST_FILE, ReadFiles, UnknownReason};
 
 /// Seconds that one question may take.
 const LIMIT: u64 = 60;
+
+/// Commits that are looked at for renames and last changes.
+const MOST_COMMITS: &str = "3000";
 
 /// A repository.
 pub(super) struct Repository<'a, 'c> {
@@ -28,6 +32,17 @@ impl<'a, 'c> Repository<'a, 'c> {
         &self.top
     }
 
+    /// A folder in it as the start of paths from the top: `packages/api/`, and nothing for the top itself. `None` where
+    /// the folder lies elsewhere.
+    pub(super) fn folder(&self, dir: &Path) -> Option<String> {
+        let inside = match dir.strip_prefix(&self.top) {
+            Ok(inside) => inside.to_owned(),
+            Err(_) => dir.canonicalize().ok()?.strip_prefix(self.top.canonicalize().ok()?).ok()?.to_owned(),
+        };
+        let inside = inside.to_string_lossy().replace('\\', "/");
+        Some(if inside.is_empty() { inside } else { format!("{inside}/") })
+    }
+
     /// The output of a question that went well.
     fn ask(&self, args: &[&str], input: &str) -> Option<Vec<u8>> {
         let answer = self.cx.ui.git(&self.top, args, input, LIMIT).ok()?;
@@ -41,8 +56,9 @@ impl<'a, 'c> Repository<'a, 'c> {
     pub(super) fn commit(&self, name: &str) -> Option<String> {
         let wanted = format!("{name}^{{commit}}");
         let bytes = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted], "")?;
-        let id = String::from_utf8(bytes).ok()?.trim().to_owned();
-        (!id.is_empty()).then_some(id)
+        // With `--end-of-options`, older versions print that line too.
+        let text = String::from_utf8(bytes).ok()?;
+        text.lines().last().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
     /// Who wrote each line of a file in a commit.
@@ -58,7 +74,8 @@ impl<'a, 'c> Repository<'a, 'c> {
 
     /// Whether one commit leads to another; `None` where that cannot be told.
     pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Option<bool> {
-        let answer = self.cx.ui.git(&self.top, &["merge-base", "--is-ancestor", old, new], "", LIMIT).ok()?;
+        let whole = self.commit(old)?;
+        let answer = self.cx.ui.git(&self.top, &["merge-base", "--is-ancestor", &whole, new], "", LIMIT).ok()?;
         match answer.code {
             Some(0) => Some(true),
             Some(1) => Some(false),
@@ -66,21 +83,34 @@ impl<'a, 'c> Repository<'a, 'c> {
         }
     }
 
-    /// Which of some commits exist, and which of these lead to `head`: by abbreviated id.
-    pub(super) fn reachable(&self, ids: &[String], head: &str) -> HashMap<String, bool> {
-        let input: String = ids.iter().map(|id| format!("{id}^{{commit}}\n")).collect();
-        let Some(bytes) = self.ask(&["cat-file", "--batch-check=%(objectname)"], &input) else { return HashMap::new() };
+    /// Those of some commits, by abbreviated id, that lead to `head`. In two calls of git, however many they are.
+    pub(super) fn reachable(&self, ids: &[String], head: &str) -> HashSet<String> {
+        let input = ids.iter().fold(String::new(), |input, id| input + id + "^{commit}\n");
+        let Some(bytes) = self.ask(&["cat-file", "--batch-check=%(objectname)"], &input) else { return HashSet::new() };
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let found = ids.iter().zip(text.lines());
-        let whole = found.filter(|(_, line)| line.len() >= 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        whole.map(|(id, whole)| (id.clone(), self.is_ancestor(whole, head).unwrap_or(false))).collect()
+        let is_id = |line: &str| line.len() >= 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let whole: Vec<(&String, &str)> = ids.iter().zip(text.lines()).filter(|(_, line)| is_id(line)).collect();
+        let input = whole.iter().fold(format!("^{head}\n"), |input, (_, id)| input + id + "\n");
+        let Some(bytes) = self.ask(&["rev-list", "--stdin"], &input) else { return HashSet::new() };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let elsewhere: HashSet<&str> = text.lines().collect();
+        whole.into_iter().filter(|(_, whole)| !elsewhere.contains(whole)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// New names of files: those of commits since `since`, then those of the working copy.
-    pub(super) fn renames(&self, since: Option<&str>, to: &str) -> HashMap<String, String> {
+    /// New names of files by their old ones: those of commits since `since`, then those of the index.
+    pub(super) fn renames(&self, since: Option<Timestamp>, to: &str) -> HashMap<String, String> {
         let mut names = HashMap::new();
-        let mut args =
-            vec!["log", "-M", "--diff-filter=R", "--name-status", "--format=", "-z", "--no-ext-diff", "-n", "3000"];
+        let mut args = vec![
+            "log",
+            "-M",
+            "--diff-filter=R",
+            "--name-status",
+            "--format=",
+            "-z",
+            "--no-ext-diff",
+            "-n",
+            MOST_COMMITS,
+        ];
         let since = since.map(|since| format!("--since={since}"));
         args.extend(since.as_deref());
         args.push(to);
@@ -105,11 +135,32 @@ impl<'a, 'c> Repository<'a, 'c> {
         names
     }
 
-    /// The last commit that touched a file: short id and day.
-    pub(super) fn last_touch(&self, path: &str, head: &str) -> Option<String> {
-        let bytes = self.ask(&["log", "-1", "--format=%h %as %an", "--no-show-signature", head, "--", path], "")?;
-        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-        (!text.is_empty()).then_some(text)
+    /// By path: the last commit up to `head` that touched it since `since`, as `4f1c2ab 2026-11-20 Ann`. In one call.
+    pub(super) fn last_touches(
+        &self,
+        paths: &[String],
+        since: Option<Timestamp>,
+        head: &str,
+    ) -> HashMap<String, String> {
+        if paths.is_empty() {
+            return HashMap::new();
+        }
+        let since = since.map(|since| format!("--since={since}"));
+        let mut args = vec!["log", "--name-only", "--format=%x01%h %as %an", "-z", "--no-renames", "-n", MOST_COMMITS];
+        args.extend(since.as_deref());
+        args.extend([head, "--"]);
+        args.extend(paths.iter().take(256).map(String::as_str));
+        let bytes = self.ask(&args, "").unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut touches = HashMap::new();
+        for commit in text.split('\u{1}') {
+            let mut words = commit.split(['\0', '\n']).map(str::trim).filter(|word| !word.is_empty());
+            let Some(name) = words.next() else { continue };
+            for path in words {
+                touches.entry(path.to_owned()).or_insert_with(|| name.to_owned());
+            }
+        }
+        touches
     }
 }
 
@@ -123,39 +174,4 @@ fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
         }
     }
     pairs
-}
-
-/// The files of a commit, as claims ask for them.
-pub(super) struct CommitFiles<'a, 'c> {
-    pub(super) repository: Repository<'a, 'c>,
-    pub(super) commit: String,
-    pub(super) renames: HashMap<String, String>,
-}
-
-impl CommitFiles<'_, '_> {
-    /// The path from the top of the repository.
-    fn name(&self, root: &Path, path: &str) -> Option<String> {
-        let top = self.repository.top.canonicalize().ok()?;
-        let root = root.canonicalize().ok()?;
-        let folder = root.strip_prefix(top).ok()?.to_string_lossy().replace('\\', "/");
-        Some(if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") })
-    }
-}
-
-impl ReadFiles for CommitFiles<'_, '_> {
-    fn read(&self, root: &Path, path: &str) -> FileState {
-        let Some(name) = self.name(root, path) else { return FileState::Unknown(UnknownReason::Outside) };
-        match self.repository.file(&self.commit, &name) {
-            Some(bytes) if bytes.len() as u64 > LARGEST_FILE => FileState::Unknown(UnknownReason::Unreadable),
-            Some(bytes) => FileState::Bytes(bytes),
-            None => FileState::Gone,
-        }
-    }
-
-    fn renamed(&self, root: &Path, path: &str) -> Option<String> {
-        let name = self.name(root, path)?;
-        let new = self.renames.get(&name)?;
-        let folder = name.strip_suffix(path)?;
-        new.strip_prefix(folder).map(str::to_owned)
-    }
 }

@@ -3,17 +3,19 @@
 pub(super) mod bookmark;
 mod bookmarks;
 pub(super) mod deps;
+mod files;
 mod git;
 pub(super) mod refs;
 pub(super) mod resolve;
 pub(super) mod stale;
 pub(super) mod verify;
 pub(super) mod why;
+mod work;
 
 use std::path::PathBuf;
 
 use super::{Context, reading};
-use crate::base::{Result, files};
+use crate::base::Result;
 use crate::session::Session;
 use crate::trace::{AnswerCache, ProjectRoots};
 use crate::vault::{Catalog, UserConfig, Vault};
@@ -40,7 +42,7 @@ impl TraceWorld {
     /// The text of a session's `evidence/<session_id>.patch`; empty where there is none.
     pub(super) fn patch(&self, id: &str) -> String {
         let path = self.vault.root().join("evidence").join(format!("{}.patch", crate::vault::state::key(id)));
-        let bytes = files::read_regular(&path, LARGEST_PATCH).ok().flatten().unwrap_or_default();
+        let bytes = crate::base::files::read_regular(&path, LARGEST_PATCH).ok().flatten().unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
@@ -63,7 +65,7 @@ impl TraceWorld {
 pub(super) fn line_of(vault: &Vault, path: &crate::vault::VaultPath, offset: usize) -> u64 {
     let bytes = vault.read(path).unwrap_or_default();
     let end = offset.min(bytes.len());
-    1 + bytes[..end].iter().filter(|&&byte| byte == b'\n').count() as u64
+    1 + memchr::memchr_iter(b'\n', &bytes[..end]).count() as u64
 }
 
 /// The project of a session, as its note names it.

@@ -1,6 +1,9 @@
 //! From what a person types to a step: `^`, `n-015`, `session#n-015`, `@name`, ranges.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use rayon::prelude::*;
 
 use super::bookmarks::{self, KeptBookmark};
 use crate::base::text::sanitise;
@@ -11,7 +14,7 @@ use crate::graph::Place;
 use crate::graph::place::{is_same_id, items};
 use crate::session::{Item, Session, Step};
 use crate::trace::reference::{self, ReferenceText, StepReference};
-use crate::vault::{Catalog, Vault, VaultPath};
+use crate::vault::{Catalog, Head, Vault, VaultPath};
 
 /// A block of a session that was named.
 #[derive(Clone, Debug)]
@@ -170,9 +173,9 @@ impl References<'_, '_> {
             && let Some((bookmark, error)) = dangling
         {
             return Err(Error::no(format!("the bookmark \"{name}\" pointed at [[{}]]: {error}", bookmark.target))
-                .with_hint(format!("`cru bookmark --remove {name}` takes it away")));
+                .with_hint(format!("`cru bookmark --remove '{name}'` removes it")));
         }
-        for path in self.files(name)? {
+        for path in self.files(name) {
             found.push((format!("the file {path}"), NamedThing::File(path)));
         }
         let mut names: Vec<String> = found.iter().map(|(what, _)| what.clone()).collect();
@@ -197,15 +200,19 @@ impl References<'_, '_> {
     /// All bookmarks: of `bookmarks.md`, then of callouts.
     pub(in crate::commands) fn bookmarks(&self) -> Result<Vec<KeptBookmark>> {
         let mut all = bookmarks::listed(self.vault)?;
-        for head in self.catalog.sessions() {
+        let heads: Vec<&Head> = self.catalog.sessions().collect();
+        let callouts = |head: &&Head| {
             // A note without the word has none; reading bytes is cheap beside parsing.
-            let bytes = self.vault.read(&head.path).unwrap_or_default();
-            let has = bytes.windows(11).any(|part| part.eq_ignore_ascii_case(b"[!bookmark]"));
-            if has {
-                let session = crate::session::read::content_of(bytes);
-                all.extend(bookmarks::of_session(&session, &head.id()));
-            }
-        }
+            let bytes = self.vault.read(&head.path).ok()?;
+            let is_mark =
+                |at: usize| bytes.get(at + 2..at + 11).is_some_and(|part| part.eq_ignore_ascii_case(b"bookmark]"));
+            memchr::memmem::find_iter(&bytes, b"[!").find(|at| is_mark(*at))?;
+            let session = crate::session::read::content_of(bytes);
+            Some(bookmarks::of_session(&session, &head.id()))
+        };
+        // Parallel, and in the order of the catalogue.
+        let found: Vec<Vec<KeptBookmark>> = heads.par_iter().filter_map(callouts).collect();
+        all.extend(found.into_iter().flatten());
         Ok(all)
     }
 
@@ -222,18 +229,25 @@ impl References<'_, '_> {
     }
 
     /// Files of the current session's steps, and of all sessions where it has none, by the end of their path.
-    fn files(&self, name: &str) -> Result<Vec<String>> {
+    fn files(&self, name: &str) -> Vec<String> {
         let ends = |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-        let mut found: Vec<String> = Vec::new();
-        if let Ok(block) = self.load(None) {
-            for (_, step) in block.session.steps() {
-                let paths = step.reads.iter().chain(&step.writes).map(|file| &file.path);
-                found.extend(paths.filter(|path| ends(path)).cloned());
-            }
+        let of = |session: &Session| -> BTreeSet<String> {
+            let files = session.steps().flat_map(|(_, step)| step.reads.iter().chain(&step.writes));
+            files.map(|file| &file.path).filter(|path| ends(path)).cloned().collect()
+        };
+        let own = self.load(None).map(|block| of(&block.session)).unwrap_or_default();
+        if !own.is_empty() {
+            return own.into_iter().collect();
         }
-        found.sort();
-        found.dedup();
-        Ok(found)
+        let heads: Vec<&Head> = self.catalog.sessions().collect();
+        let named = |head: &&Head| {
+            // A note that does not hold the name names no such file; reading bytes is cheap beside parsing.
+            let bytes = self.vault.read(&head.path).ok()?;
+            memchr::memmem::find(&bytes, name.as_bytes())?;
+            Some(of(&crate::session::read::content_of(bytes)))
+        };
+        let all: BTreeSet<String> = heads.par_iter().filter_map(named).flatten_iter().collect();
+        all.into_iter().collect()
     }
 }
 

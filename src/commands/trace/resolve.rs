@@ -16,6 +16,7 @@ use crate::session::FileRef;
 /// REF is `^` (the last step of the current session), `^2` (the one before), `n-014`, `14`, `SESSION#n-014`, `@NAME` (a
 /// step, a bookmark or a file) or a range `n-003..n-007`. Prints what a step wrote, else what it read, one path a line.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 success, 1 no such step or no file, 2 usage error, 3 I/O error.")]
 pub struct Args {
     /// Which steps
     #[arg(required = true, value_name = "REF")]
@@ -53,7 +54,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     }
     if things.iter().all(|it| it.paths.is_empty()) && !cx.global.format.is_json() {
         let names: Vec<&str> = things.iter().map(|it| it.reference.as_str()).collect();
-        return Err(Error::no(format!("{} names no file", names.join(", "))));
+        let verb = if names.len() == 1 { "reads and writes" } else { "read and write" };
+        return Err(Error::no(format!("{} {verb} no file that the note names", names.join(", ")))
+            .with_hint("`cru step show` shows a step, `-f json` its call"));
     }
     Ok(Box::new(Resolved { schema: 1, things }))
 }

@@ -1,29 +1,31 @@
 //! `cru stale`: what is kept and does not hold any more.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::files::WorkingFiles;
+use super::git::Repository;
 use super::refs::References;
-use super::verify::decision_verdict;
+use super::work::{LoadedWork, by_place, decision_verdict};
 use super::{TraceWorld, project};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::graph::Place;
-use crate::graph::place::items;
+use crate::graph::place::{Blocks, items};
 use crate::session::{Item, Session, Status};
-use crate::trace::{ClaimVerdict, DiskFiles, FileState, JudgedStep, ReadFiles as _, Work, WorkMember, judge};
+use crate::trace::{ClaimVerdict, FileState, JudgedAnchor, JudgedStep, ReadFiles, judge};
 use crate::vault::{Head, VaultPath};
 
 /// List what is kept and does not hold any more
 ///
-/// Looks at bookmarks, decisions that rest on something, and the last checks of sessions that are active or paused. One
-/// line for each reason. With --all: every step of every session.
+/// Looks at what somebody keeps: bookmarks, decisions that rest on a step, and the last check of sessions that are active
+/// or paused. A line says what changed or what it depends on. With --all: every step of every session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 nothing is stale, 1 something is, 2 usage error, 3 I/O error.")]
 pub struct Args {
@@ -33,72 +35,67 @@ pub struct Args {
     /// Look at every step
     #[arg(long)]
     all: bool,
-    /// Exit with 1 also where nothing can be said
+    /// Exit with 1 also where something cannot be told
     #[arg(long)]
     strict: bool,
 }
 
+/// Steps of a session that are kept, with the reason.
+type KeptSteps = BTreeMap<Place, String>;
+
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let mut kept: BTreeMap<VaultPath, HashSet<(Place, String)>> = BTreeMap::new();
+    let mut kept: HashMap<VaultPath, KeptSteps> = HashMap::new();
     let references = References { vault: &world.vault, catalog: &world.catalog, cx };
     for bookmark in references.bookmarks()? {
-        if let Ok(block) = references.follow(&bookmark) {
-            kept.entry(block.path).or_default().insert((block.place, format!("bookmark {}", bookmark.name)));
+        match references.follow(&bookmark) {
+            Ok(block) => {
+                let name = format!("bookmark {}", bookmark.name);
+                kept.entry(block.path).or_default().entry(block.place).or_insert(name);
+            }
+            Err(error) => cx.ui.warn(&format!("the bookmark \"{}\" leads nowhere: {error}", one_line(&bookmark.name))),
         }
     }
     let here = args.project.as_deref().map(|wanted| wanted_project(wanted, cx));
     let heads: Vec<&Head> = world.catalog.sessions().filter(|head| is_in(head, here.as_deref())).collect();
     // A decision that rests on something says so, and an open session is marked: others are not parsed.
     let may = |head: &&&Head| {
-        let open = matches!(head.meta.status, Some(Status::Active | Status::Paused));
         let rests = || {
             let bytes = world.vault.read(&head.path).unwrap_or_default();
             memchr::memmem::find(&bytes, b"Rests on:").is_some()
         };
-        args.all || open || kept.contains_key(&head.path) || rests()
+        args.all || is_open(head) || kept.contains_key(&head.path) || rests()
     };
-    let loaded: Vec<(&Head, Session)> = heads
-        .par_iter()
-        .filter(may)
-        .filter_map(|head| Some((*head, world.vault.load(&head.path).ok()?.session)))
-        .collect();
+    let loaded: Vec<(&Head, LoadedWork)> =
+        heads.par_iter().filter(may).filter_map(|head| Some((*head, LoadedWork::read(head, &world).ok()?))).collect();
+    let since = loaded.iter().filter_map(|(_, work)| work.session.meta.started).min();
+    let mut checked = StaleCheck {
+        world: &world,
+        files: WorkingFiles::new(since, cx),
+        commits: HashMap::new(),
+        report: StaleReport { schema: 1, strict: args.strict, ..StaleReport::default() },
+        cx,
+    };
     let mut cache = world.answers();
-    let files = DiskFiles::default();
-    let mut report = StaleReport { schema: 1, strict: args.strict, ..StaleReport::default() };
-    let none = HashSet::new();
-    for (head, session) in &loaded {
-        let patch = world.patch(&head.id());
-        let member = WorkMember { session, patch: &patch, other_branch: false };
-        let steps = judge(&Work { members: vec![member] }, &world.roots, &files, &mut cache, cx.env.now());
-        let all: Vec<&JudgedStep> = steps.iter().collect();
-        let mut seen = HashSet::new();
+    let none = KeptSteps::new();
+    for (head, work) in &loaded {
+        let other_branch = checked.is_other_branch(work);
+        let steps = judge(&work.work(other_branch), &world.roots, &checked.files, &mut cache, cx.env.now());
         let own = kept.get(&head.path).unwrap_or(&none);
-        for (place, why) in wanted_steps(session, head, own, args.all) {
-            let Some(at) = steps.iter().position(|step| step.place == place) else { continue };
-            report.looked_at += 1;
-            if seen.insert(at) {
-                report.step(head, session, &steps, at, &why, &world, &files);
-            }
-        }
-        for (place, item) in items(session) {
-            let Item::Decision(decision) = item else { continue };
-            if decision.rests_on.is_empty() {
-                continue;
-            }
-            report.looked_at += 1;
-            let verdict = decision_verdict(session, decision, &all);
-            if verdict.is_stale() {
-                let on = decision.rests_on.first().map(ToString::to_string).unwrap_or_default();
-                report.add(head, session, place, "decision", &format!("rests on {on}: {}", verdict.words()));
-            }
-        }
+        checked.steps(head, work, &steps, wanted_steps(&work.session, head, own, args.all));
+        checked.decisions(head, work, &steps);
     }
     world.keep(&cache);
+    let report = checked.report;
     if report.rows.is_empty() {
-        cx.ui.note(&format!("nothing is stale ({} looked at)", plural(report.looked_at, "claim")));
+        let unknown = if report.unknown == 0 { String::new() } else { format!(", {} unknown", report.unknown) };
+        cx.ui.note(&format!("nothing is stale ({} looked at{unknown})", plural(report.looked_at, "claim")));
     }
     Ok(Box::new(report))
+}
+
+fn is_open(head: &Head) -> bool {
+    matches!(head.meta.status, Some(Status::Active | Status::Paused))
 }
 
 fn wanted_project(wanted: &str, cx: &Context<'_>) -> String {
@@ -111,29 +108,32 @@ fn is_in(head: &Head, wanted: Option<&str>) -> bool {
 }
 
 /// The steps of a session that are kept, and why; all of them where all are asked for.
-fn wanted_steps(session: &Session, head: &Head, kept: &HashSet<(Place, String)>, all: bool) -> Vec<(Place, String)> {
-    let mut wanted: Vec<(Place, String)> = kept.iter().cloned().collect();
-    let open = matches!(head.meta.status, Some(Status::Active | Status::Paused));
-    let last_check = items(session)
-        .filter(|(_, item)| matches!(item, Item::Step(step) if step.verdict().is_some()))
-        .map(|(place, _)| place)
-        .last();
-    if let Some(place) = last_check.filter(|_| open) {
-        wanted.push((place, "last check".to_owned()));
+fn wanted_steps(session: &Session, head: &Head, kept: &KeptSteps, all: bool) -> KeptSteps {
+    let mut wanted = kept.clone();
+    let steps = || {
+        items(session).filter_map(|(place, item)| match item {
+            Item::Step(step) => Some((place, step)),
+            _ => None,
+        })
+    };
+    let last_check = steps().filter(|(_, step)| step.verdict().is_some()).last();
+    if let Some((place, _)) = last_check.filter(|_| is_open(head)) {
+        wanted.entry(place).or_insert_with(|| "last check".to_owned());
     }
     if all {
-        let steps = items(session).filter(|(_, item)| matches!(item, Item::Step(_)));
-        wanted.extend(steps.map(|(place, _)| (place, "step".to_owned())));
+        for (place, _) in steps() {
+            wanted.entry(place).or_default();
+        }
     }
-    wanted.sort();
-    wanted.dedup_by_key(|(place, _)| *place);
     wanted
 }
 
+/// A claim that is kept and stale, and one reason.
 #[derive(Debug, Serialize)]
 struct StaleRow {
-    session: String,
-    step: String,
+    /// `session#n-003`
+    reference: String,
+    /// Why it is looked at: `bookmark NAME`, `decision`, `last check`; empty for all steps.
     kept: String,
     reason: String,
 }
@@ -148,71 +148,107 @@ struct StaleReport {
     rows: Vec<StaleRow>,
 }
 
-impl StaleReport {
-    #[expect(clippy::too_many_arguments, reason = "what a line is made of")]
-    fn step(
-        &mut self,
-        head: &Head,
-        session: &Session,
-        steps: &[JudgedStep],
-        at: usize,
-        why: &str,
-        world: &TraceWorld,
-        files: &DiskFiles,
-    ) {
-        let step = &steps[at];
-        let mut told = HashSet::new();
-        for anchor in step.anchors.iter().filter(|anchor| anchor.verdict.is_stale()) {
-            let what = if anchor.written { "output" } else { "input" };
-            let place = if anchor.place.is_empty() { String::new() } else { format!(":{}", anchor.place) };
-            let path = format!("{}{place}", anchor.path);
-            let reason = if anchor.verdict == ClaimVerdict::Gone {
-                format!("{what} is gone: {}", anchor.path)
-            } else {
-                let hashes = hashes(session, step.place, &anchor.path, anchor.written, world, files);
-                format!("{what} changed: {path}{}", hashes.filter(|_| place.is_empty()).unwrap_or_default())
-            };
-            if told.insert(reason.clone()) {
-                self.add(head, session, step.place, why, &reason);
-            }
-        }
-        if let Some(on) = step.rests_on {
-            let on = steps[on].place.id_in(session).unwrap_or("–");
-            self.add(head, session, step.place, why, &format!("depends on stale: {on}"));
-        }
-        self.unknown += u64::from(matches!(step.own, Some(ClaimVerdict::Unknown { .. })));
-    }
-
-    fn add(&mut self, head: &Head, session: &Session, place: Place, kept: &str, reason: &str) {
-        let step = place.id_in(session).unwrap_or("–").to_owned();
-        self.rows.push(StaleRow { session: head.id(), step, kept: kept.to_owned(), reason: reason.to_owned() });
-    }
+/// What the check of all sessions uses.
+struct StaleCheck<'a, 'c> {
+    world: &'a TraceWorld,
+    files: WorkingFiles<'a, 'c>,
+    /// The commit that is checked out, by folder of a project.
+    commits: HashMap<PathBuf, Option<(Repository<'a, 'c>, String)>>,
+    report: StaleReport,
+    cx: &'a Context<'c>,
 }
 
-/// ` (7f3a01c2 → 91bb20e4)` of a whole file.
-fn hashes(
-    session: &Session,
-    place: Place,
-    path: &str,
-    written: bool,
-    world: &TraceWorld,
-    files: &DiskFiles,
-) -> Option<String> {
-    let step = place.step_in(session)?;
-    let all = if written { &step.writes } else { &step.reads };
-    let old = all.iter().find(|file| file.path == path)?.hash.as_deref()?;
-    let (root, path) = world.roots.file(project(session), path).ok()?;
-    let FileState::Bytes(bytes) = files.read(Path::new(&root), &path) else { return None };
-    let new = blake3::hash(&bytes).to_hex();
-    Some(format!(" ({} → {})", old.get(..8)?, new.as_str().get(..8)?))
+impl StaleCheck<'_, '_> {
+    /// Whether the session began at a commit that is no ancestor of what is checked out.
+    fn is_other_branch(&mut self, work: &LoadedWork) -> bool {
+        let (Some(root), Some(_)) = (&work.root, &work.session.meta.commit) else { return false };
+        let cx = self.cx;
+        let checked_out = self.commits.entry(root.clone()).or_insert_with(|| {
+            let repository = Repository::of(root, cx)?;
+            let commit = repository.commit("HEAD")?;
+            Some((repository, commit))
+        });
+        super::work::is_other_branch(&work.session, checked_out.as_ref())
+    }
+
+    /// Looks at steps that are kept.
+    fn steps(&mut self, head: &Head, work: &LoadedWork, steps: &[JudgedStep], kept: KeptSteps) {
+        let own = by_place(steps);
+        for (place, why) in kept {
+            let Some(step) = own.get(&place) else { continue };
+            self.report.looked_at += 1;
+            self.report.unknown += u64::from(matches!(step.own, Some(ClaimVerdict::Unknown { .. })));
+            let mut told = HashSet::new();
+            for anchor in step.anchors.iter().filter(|anchor| anchor.verdict.is_stale()) {
+                let reason = self.reason(&work.session, step, anchor);
+                if told.insert(reason.clone()) {
+                    self.add(head, &work.session, place, &why, reason);
+                }
+            }
+            if let Some(on) = step.rests_on.and_then(|on| steps.get(on)) {
+                let name = on.place.id_in(&work.session).filter(|_| on.member == 0).unwrap_or("a step of a sub-agent");
+                self.add(head, &work.session, place, &why, format!("depends on stale: {name}"));
+            }
+        }
+    }
+
+    /// Looks at decisions that rest on steps.
+    fn decisions(&mut self, head: &Head, work: &LoadedWork, steps: &[JudgedStep]) {
+        let (session, own) = (&work.session, by_place(steps));
+        let blocks = Blocks::of(session);
+        for (place, item) in items(session) {
+            let Item::Decision(decision) = item else { continue };
+            let Some(verdict) = decision_verdict(session, &blocks, decision, &own) else { continue };
+            self.report.looked_at += 1;
+            self.report.unknown += u64::from(matches!(verdict, ClaimVerdict::Unknown { .. }));
+            if verdict.is_stale() {
+                let on: Vec<String> = decision.rests_on.iter().filter_map(|link| link.block.clone()).collect();
+                self.add(head, session, place, "decision", format!("rests on {}: {}", on.join(", "), verdict.words()));
+            }
+        }
+    }
+
+    /// `input changed: samples.csv (7f3a01c2 → 91bb20e4)`
+    fn reason(&self, session: &Session, step: &JudgedStep, anchor: &JudgedAnchor) -> String {
+        let what = if anchor.written { "output" } else { "input" };
+        if anchor.verdict == ClaimVerdict::Gone {
+            return format!("{what} gone: {}", anchor.path);
+        }
+        if !anchor.place.is_empty() {
+            let left = match &anchor.verdict {
+                ClaimVerdict::Drifted { left: Some(left), of } if *of > 0 => format!(" ({left} of {of} lines left)"),
+                _ => String::new(),
+            };
+            return format!("{what} changed: {}:{}{left}", anchor.path, anchor.place);
+        }
+        let hashes = self.hashes(session, step.place, anchor);
+        format!("{what} changed: {}{}", anchor.path, hashes.unwrap_or_default())
+    }
+
+    /// ` (7f3a01c2 → 91bb20e4)` of a whole file.
+    fn hashes(&self, session: &Session, place: Place, anchor: &JudgedAnchor) -> Option<String> {
+        let step = place.step_in(session)?;
+        let all = if anchor.written { &step.writes } else { &step.reads };
+        let old = all.iter().find(|file| file.path == anchor.path)?.hash.as_deref()?;
+        let (root, path) = self.world.roots.file(project(session), &anchor.path).ok()?;
+        let FileState::Bytes(bytes) = self.files.read(Path::new(&root), &path) else { return None };
+        let new = blake3::hash(&bytes).to_hex();
+        Some(format!(" ({} → {})", old.get(..8)?, new.as_str().get(..8)?))
+    }
+
+    fn add(&mut self, head: &Head, session: &Session, place: Place, kept: &str, reason: String) {
+        let reference = format!("{}#{}", head.id(), place.id_in(session).unwrap_or("–"));
+        self.report.rows.push(StaleRow { reference, kept: kept.to_owned(), reason });
+    }
 }
 
 impl Output for StaleReport {
     fn text(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.rows {
-            let name = paint(style::ID, format_args!("{}#{}", one_line(&row.session), one_line(&row.step)));
-            let _ = writeln!(out, "{name}  {}  {}", one_line(&row.reason), paint(style::DIM, one_line(&row.kept)));
+            let kept = if row.kept.is_empty() { String::new() } else { format!("  ({})", one_line(&row.kept)) };
+            let name = paint(style::ID, one_line(&row.reference));
+            let _ = writeln!(out, "{name}  {}{}", one_line(&row.reason), paint(style::DIM, kept));
         }
         out
     }

@@ -13,7 +13,7 @@ mod writer;
 
 pub use blame::{Blame, BlamedCommit, BlamedLine, read_blame, uncommitted};
 pub use ties::{CommitTie, commits_of};
-pub use writer::{FileWriter, WriterInput};
+pub use writer::{FileWriter, WriterInput, is_same_file};
 
 use cru_graph::Place;
 

@@ -220,7 +220,7 @@ fn anchored(written: &cru_session::FileRef, file: &SearchedText<'_>) -> Vec<Rang
 
 /// Whether two paths name one file, as far as the shorter one tells: `src/a.rs` of a package and `pkg/src/a.rs` of its
 /// repository.
-fn is_same_file(a: &str, b: &str) -> bool {
+pub fn is_same_file(a: &str, b: &str) -> bool {
     let ends =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     ends(a, b) || ends(b, a)

@@ -15,8 +15,9 @@ use crate::commands::output::{Found, cut, duration};
 use crate::commands::trace::{TraceWorld, line_of};
 use crate::graph::Place;
 use crate::graph::place::items;
-use crate::session::{Item, Session};
-use crate::trace::why::LineOrigin;
+use crate::session::{FileRef, Item, Session};
+use crate::trace::project::inside;
+use crate::trace::why::{LineOrigin, is_same_file};
 
 /// Ranges that are told in full; more are a table.
 const IN_FULL: usize = 3;
@@ -119,13 +120,18 @@ impl OriginRange {
 /// The sessions that read the file, the newest first.
 fn readers(origins: &Origins) -> Vec<String> {
     const MOST: usize = 3;
-    let name = origins.path.as_str();
-    let reads = |note: &&WriterNote| {
-        let ends = |path: &str| path.ends_with(name) || name.ends_with(path.trim_start_matches("./"));
-        let step = note.session.steps().find(|(_, step)| step.reads.iter().any(|file| ends(&file.path)))?.1;
+    let reads = |note: &WriterNote| {
+        let project = note.session.meta.project.as_deref().unwrap_or_default();
+        let is_it = |file: &FileRef| {
+            let path = inside(project, &file.path).unwrap_or_else(|| file.path.clone());
+            is_same_file(&path, &origins.path)
+        };
+        let step = note.session.steps().filter(|(_, step)| step.reads.iter().any(is_it)).last()?.1;
         Some((step.time, format!("{}#{}", note.id, step.id.as_deref().unwrap_or("–"))))
     };
-    let mut all: Vec<(Option<Timestamp>, String)> = origins.notes.iter().filter_map(|note| reads(&note)).collect();
+    // A file of the same name in another repository is another file.
+    let here = origins.notes.iter().filter(|note| note.is_here);
+    let mut all: Vec<(Option<Timestamp>, String)> = here.filter_map(reads).collect();
     all.sort_by(|a, b| b.cmp(a));
     all.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
@@ -244,15 +250,12 @@ impl Found for WhyReport {
                 format!("{}-{}", range.first, range.last)
             };
             let commit = range.commit.as_ref().map_or("–      ", |it| it.id.as_str());
-            let origin = match &range.origin {
-                Some(origin) => {
-                    let by = paint(style::DIM, origin.by);
-                    format!("{}  {by}", paint(style::ID, one_line(&origin.name())))
-                }
-                None => {
-                    let author = range.commit.as_ref().map(|it| format!(" ({})", one_line(&it.author)));
-                    paint(style::DIM, format_args!("no session{}", author.unwrap_or_default()))
-                }
+            let origin = if let Some(origin) = &range.origin {
+                let by = paint(style::DIM, origin.by);
+                format!("{}  {by}", paint(style::ID, one_line(&origin.name())))
+            } else {
+                let author = range.commit.as_ref().map(|it| format!(" ({})", one_line(&it.author)));
+                paint(style::DIM, format_args!("no session{}", author.unwrap_or_default()))
             };
             let _ = writeln!(out, "{lines:>11}  {}  {origin}", paint(style::DIM, commit));
         }

@@ -22,7 +22,8 @@ pub(super) struct WriterNote {
     pub(super) session: Session,
     pub(super) is_subagent: bool,
     patch: String,
-    is_here: bool,
+    /// Whether its project is the repository of the file, lies in it or holds it.
+    pub(super) is_here: bool,
 }
 
 impl WriterNote {
@@ -77,17 +78,18 @@ impl Origins {
         if let Some((_, last)) = wanted.range.filter(|(_, last)| *last > lines.len() as u64) {
             return Err(Error::usage(format!("{shown} has {} lines and no line {last}", lines.len())));
         }
-        let blame = match committed {
-            Some(blame) => uncommitted(blame, &lines, &shown),
-            None => {
-                let line = |text: &String| BlamedLine { commit: None, path: shown.clone(), text: text.clone() };
-                Blame { commits: Vec::new(), lines: lines.iter().map(line).collect() }
-            }
+        let blame = if let Some(blame) = committed {
+            uncommitted(blame, &lines, &shown)
+        } else {
+            let line = |text: &String| BlamedLine { commit: None, path: shown.clone(), text: text.clone() };
+            Blame { commits: Vec::new(), lines: lines.iter().map(line).collect() }
         };
         let mut names: Vec<&str> = blame.lines.iter().map(|line| line.path.as_str()).chain([shown.as_str()]).collect();
         names.sort_unstable();
         names.dedup();
-        names.iter_mut().for_each(|path| *path = path.rsplit('/').next().unwrap_or(path));
+        for path in &mut names {
+            *path = path.rsplit('/').next().unwrap_or(path);
+        }
         names.sort_unstable();
         names.dedup();
         let top = repository.as_ref().map_or_else(|| path.parent().unwrap_or(path), Repository::top);
