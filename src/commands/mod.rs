@@ -3,6 +3,7 @@
 //! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
+mod agent;
 mod cases;
 mod check;
 mod completions;

@@ -25,6 +25,7 @@ mod importers {
     pub(crate) mod seeds;
 }
 mod imports {
+    pub(crate) mod again;
     pub(crate) mod detail;
     pub(crate) mod evidence;
     pub(crate) mod generated;

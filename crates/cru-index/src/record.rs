@@ -18,7 +18,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,6 +112,8 @@ pub struct ModelUsage {
     pub output: u64,
     /// Tokens written to the cache.
     pub cache_write: Option<u64>,
+    /// Those among them that are kept for an hour.
+    pub cache_write_1h: Option<u64>,
     /// Tokens read from the cache.
     pub cache_read: Option<u64>,
 }
@@ -123,6 +125,7 @@ impl ModelUsage {
             input: self.input.unwrap_or(0),
             output: self.output,
             cache_write: self.cache_write.unwrap_or(0),
+            cache_write_1h: self.cache_write_1h.unwrap_or(0),
             cache_read: self.cache_read.unwrap_or(0),
             only_output: self.input.is_none(),
         }
@@ -147,6 +150,7 @@ impl ModelUsage {
                 input: known(sum.input),
                 output: sum.output,
                 cache_write: known(sum.cache_write),
+                cache_write_1h: known(sum.cache_write_1h),
                 cache_read: known(sum.cache_read),
             }
         };

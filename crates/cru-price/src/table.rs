@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn own_prices_stand_over_the_list() {
-        let price = Price { input: 1.0, output: 2.0, cache_read: None, cache_write: None };
+        let price = Price { input: 1.0, output: 2.0, cache_read: None, cache_write: None, cache_write_1h: None };
         let prices = Prices::new(BTreeMap::from([("gpt-4o".into(), price), ("mine".into(), price)]));
         assert_eq!(prices.of("gpt-4o-2024-05-13"), Some(price));
         assert_eq!(prices.cost("mine", Usage { input: 2_000_000, ..Usage::default() }), Some(2.0));

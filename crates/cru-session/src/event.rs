@@ -320,11 +320,19 @@ pub struct Usage {
     pub output: u64,
     /// Tokens written to the cache.
     pub cache_write: u64,
+    /// Those among them that are kept for an hour, which have a price of their own.
+    #[serde(skip_serializing_if = "is_none")]
+    pub cache_write_1h: u64,
     /// Tokens read from the cache.
     pub cache_read: u64,
     /// Whether only the output is known; the other counts say nothing then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub only_output: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -343,6 +351,7 @@ impl Usage {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.only_output |= other.only_output;
     }

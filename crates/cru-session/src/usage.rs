@@ -14,6 +14,9 @@ pub const KIND: &str = "usage";
 const UNKNOWN: &str = "unknown";
 
 const HEAD: &str = "| Model | Input | Output | Cache write | Cache read |";
+/// The column of tokens among the cache writes that are kept for an hour; only where there are any.
+const HOUR: &str = " Of it for 1 h |";
+
 const RULE: &str = "| --- | ---: | ---: | ---: | ---: |";
 
 /// The callout's title: `48,210 tokens`; `34,000 output tokens` where the input is unknown.
@@ -24,11 +27,16 @@ pub fn title(rows: &[(String, Usage)]) -> String {
 
 /// The callout's body: a table with a row for each model.
 pub fn table(rows: &[(String, Usage)]) -> String {
-    let mut text = format!("{HEAD}\n{RULE}");
+    let has_hour = rows.iter().any(|(_, usage)| usage.cache_write_1h > 0);
+    let (head, rule) = if has_hour { (HOUR, " ---: |") } else { ("", "") };
+    let mut text = format!("{HEAD}{head}\n{RULE}{rule}");
     for (model, usage) in rows {
         let count = |count: u64| if usage.only_output { UNKNOWN.to_owned() } else { thousands(count) };
         let counts = [count(usage.input), thousands(usage.output), count(usage.cache_write), count(usage.cache_read)];
         let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
+        if has_hour {
+            let _ = write!(text, " {} |", thousands(usage.cache_write_1h));
+        }
     }
     text
 }
@@ -69,7 +77,8 @@ fn row(line: &str) -> Option<(String, Usage)> {
         cell => cell.replace([',', ' '], "").parse::<u64>().ok(),
     };
     let (input, output, cache_write, cache_read) = (count()?, count()?, count()?, count()?);
-    let usage = Usage { input, output, cache_write, cache_read, only_output };
+    let cache_write_1h = count().unwrap_or(0).min(cache_write);
+    let usage = Usage { input, output, cache_write, cache_write_1h, cache_read, only_output };
     Some((model, usage))
 }
 
@@ -82,11 +91,11 @@ mod tests {
         let rows = vec![
             (
                 "claude-opus-4-5".to_owned(),
-                Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000, only_output: false },
+                Usage { input: 1200, output: 34_000, cache_write: 5, cache_read: 1_000_000, ..Usage::default() },
             ),
             (
                 "claude-haiku-4-5".to_owned(),
-                Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, only_output: false },
+                Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, ..Usage::default() },
             ),
         ];
         insta::assert_snapshot!(table(&rows), @r"
@@ -97,6 +106,13 @@ mod tests {
         ");
         assert_eq!(read(&table(&rows)), rows);
         assert_eq!(title(&rows), "35,211 tokens");
+        let mut hour = rows.clone();
+        hour[0].1.cache_write_1h = 4;
+        assert!(table(&hour).ends_with(
+            "| Cache read | Of it for 1 h |\n| --- | ---: | ---: | ---: | ---: | ---: |\n\
+             | claude-opus-4-5 | 1,200 | 34,000 | 5 | 1,000,000 | 4 |\n| claude-haiku-4-5 | 1 | 2 | 3 | 4 | 0 |"
+        ));
+        assert_eq!(read(&table(&hour)), hour);
         let rows = vec![("gpt".to_owned(), Usage { output: 1_500, only_output: true, ..Usage::default() })];
         assert!(table(&rows).ends_with("| gpt | unknown | 1,500 | unknown | unknown |"));
         assert_eq!((read(&table(&rows)), title(&rows).as_str()), (rows.clone(), "1,500 output tokens"));

@@ -208,6 +208,29 @@ impl Ids {
         note: &'a Note,
         given: impl Iterator<Item = &'a str>,
     ) {
+        self.avoid_as(account, last, kept, (note, true), given);
+    }
+
+    /// The same for records that are told anew: what was not shown of them has its number as long as nothing else has it.
+    pub(crate) fn avoid_taken<'a>(
+        &mut self,
+        account: &Session,
+        last: &Session,
+        kept: &HashSet<String>,
+        note: &'a Note,
+        given: impl Iterator<Item = &'a str>,
+    ) {
+        self.avoid_as(account, last, kept, (note, false), given);
+    }
+
+    fn avoid_as<'a>(
+        &mut self,
+        account: &Session,
+        last: &Session,
+        kept: &HashSet<String>,
+        (note, rises): (&'a Note, bool),
+        given: impl Iterator<Item = &'a str>,
+    ) {
         let was: HashMap<&str, &str> = self.changed.iter().map(|(id, new)| (new.as_str(), id.as_str())).collect();
         let known: HashSet<String> = ids_of(last).map(|id| was.get(id).copied().unwrap_or(id).to_owned()).collect();
         let mut taken: HashSet<String> = given.map(str::to_lowercase).collect();
@@ -219,7 +242,7 @@ impl Ids {
         }
         // Numbers rise on the page.
         let mut next: HashMap<&str, u64> = HashMap::new();
-        for (prefix, number) in ids_of(last).filter_map(numbered) {
+        for (prefix, number) in ids_of(last).filter_map(numbered).filter(|_| rises) {
             let next = next.entry(prefix).or_default();
             *next = (*next).max(number.saturating_add(1));
         }
@@ -232,7 +255,9 @@ impl Ids {
                 number += 1;
                 new = format!("{prefix}{number:0digits$}");
             }
-            next.insert(prefix, number + 1);
+            if rises {
+                next.insert(prefix, number + 1);
+            }
             if new == id {
                 self.changed.remove(id);
             } else {

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::align::{Features, align};
 use super::codify::command_key;
-use super::model::{Need, Part, Workflow};
+use super::model::{Need, Part, RemarkKind, Step, Workflow};
 use super::record::squeeze;
+use super::shown::{self, Shown};
 use super::validate::Graph;
 use super::{Options, codify};
 use cru_base::Span;
@@ -106,7 +107,15 @@ pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Confor
         done.map_or((None, None), &place)
     };
     let mut found: Vec<(usize, Deviation)> = Vec::new();
-    for &l in &alignment.left {
+    // What no step of the session is like may still be shown by its calls and words.
+    let shown = (!alignment.left.is_empty()).then(|| Shown::of(session));
+    let skipped: Vec<usize> = alignment
+        .left
+        .iter()
+        .copied()
+        .filter(|&l| shown.as_ref().is_none_or(|shown| shown.find(&workflow.steps[left[l]]).is_none()))
+        .collect();
+    for &l in &skipped {
         let step = &workflow.steps[left[l]];
         let (at, phase) = before(l);
         let (allowed, message) = if step.need == Need::Optional {
@@ -132,7 +141,14 @@ pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Confor
     }
     // A step that only holds others says nothing by itself.
     let holds: BTreeSet<usize> = own.steps.iter().filter_map(|step| step.parent).collect();
-    for &r in alignment.right.iter().filter(|r| !holds.contains(&right[**r])) {
+    let known: Vec<&str> = workflow.steps.iter().flat_map(shown::commands).collect();
+    // Looking around deviates from nothing, and what runs a command of the workflow is a part of one of its steps.
+    let is_extra = |step: &Step| {
+        let mut own = shown::commands(step).peekable();
+        let looks = own.peek().is_none() && !step.parts.iter().any(is_change);
+        !looks && !own.any(|command| known.iter().any(|template| Shown::is_alike(template, command)))
+    };
+    for &r in alignment.right.iter().filter(|r| !holds.contains(&right[**r]) && is_extra(&own.steps[right[**r]])) {
         let (at, phase) = place(r);
         let step = own.steps[right[r]].title.clone();
         let message = "no step of the workflow is like it".to_owned();
@@ -165,7 +181,19 @@ pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Confor
     }
     found.sort_by_key(|(at, deviation)| (*at, deviation.kind));
     let deviations = found.into_iter().map(|(_, deviation)| deviation).collect();
-    Conformance { steps: left.len(), done: left.len() - alignment.left.len(), deviations }
+    Conformance { steps: left.len(), done: left.len() - skipped.len(), deviations }
+}
+
+/// Whether a part says that something was changed, decided or corrected.
+fn is_change(part: &Part) -> bool {
+    match part {
+        Part::Flow(flow) => flow.outputs().any(|operand| operand.name.contains(['.', '/'])),
+        Part::Gate(_) | Part::Branch(_) => true,
+        Part::Remark(remark) => {
+            matches!(remark.kind, RemarkKind::Changed | RemarkKind::Decided | RemarkKind::Mind | RemarkKind::DeadEnd)
+        }
+        _ => false,
+    }
 }
 
 /// The phase that a codified step came from: its heading and id. A sub-agent's is that of its parent.

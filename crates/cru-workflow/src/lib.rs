@@ -8,25 +8,30 @@ pub mod codify;
 pub mod conform;
 mod convert;
 pub mod dialect;
+pub mod evidence;
 pub mod export;
 pub mod flow;
 #[cfg(test)]
 mod grammar;
 pub mod heading;
 pub mod history;
+pub mod ledger;
 pub mod mine;
 pub mod model;
 pub mod parse;
 pub mod record;
 pub mod refine;
 pub mod render;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unify;
 pub mod validate;
 
-pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, profile};
+pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, codify_with, profile};
 pub use dialect::Dialect;
+pub use evidence::{Evidence, FileChange};
 pub use mine::{Mining, mine};
 pub use model::*;
 pub use parse::parse;

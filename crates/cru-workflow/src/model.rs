@@ -239,6 +239,8 @@ pub enum RemarkKind {
     After,
     /// What the step came to, in the agent's closing words.
     Result,
+    /// How a file was changed.
+    Changed,
 }
 
 impl RemarkKind {
@@ -252,6 +254,7 @@ impl RemarkKind {
         (Self::Uses, "Uses"),
         (Self::After, "After"),
         (Self::Result, "Result"),
+        (Self::Changed, "Changed"),
     ];
 
     /// The opening word; `""` for [`RemarkKind::Plain`].

@@ -4,27 +4,21 @@
 //! channel, program or file that the extract does not; what the program must not decide (sources, the record of runs) is
 //! put back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::align::{Features, align, unnumbered_state};
-use super::codify::programs;
-use super::model::{Part, RemarkKind, Workflow};
+use super::model::{Part, Remark, RemarkKind, Step, Workflow};
 use super::text::longest_run;
+use super::unify::unifies;
 use super::{Graph, parse, validate};
+use cru_action::Verdict;
 use cru_base::{Diagnostic, Severity, Span};
 use cru_note::Note;
-
-/// Letters of a session that are shown to an agent at most.
-const MAX_SESSION: usize = 200_000;
+use cru_session::{Item, Session, StepStatus};
 
 /// `text` as a block of data, in a fence that nothing in it can close.
 pub fn fenced(text: &str) -> String {
-    let mut text = cru_base::text::sanitise(text).into_owned();
-    if text.len() > MAX_SESSION {
-        let cut = cru_base::lines::floor_char_boundary(&text, MAX_SESSION);
-        text.truncate(cut);
-        text.push_str("\n(cut here)");
-    }
+    let text = cru_base::text::sanitise(text);
     let ticks = "`".repeat(longest_run(&text).max(3) + 1);
     format!("{ticks}text\n{}\n{ticks}", text.trim_end())
 }
@@ -48,8 +42,95 @@ pub fn markdown(answer: &str) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
+/// What a session shows that an answer may cite.
+#[derive(Debug, Default)]
+pub struct Cited {
+    /// Commands of the steps by their ids; of several sessions those of all.
+    commands: HashMap<String, Vec<String>>,
+    /// Ids of steps whose checks passed.
+    passed: HashSet<String>,
+    /// Ids of the words of people.
+    said: HashSet<String>,
+    /// All words of people and agents, and what commands printed: letters and digits in lower case.
+    words: String,
+}
+
+impl Cited {
+    /// Of the sessions from which a workflow was made.
+    pub fn of<'s>(sessions: impl IntoIterator<Item = &'s Session>) -> Self {
+        let mut cited = Self::default();
+        let mut words = String::new();
+        for session in sessions {
+            for (_, item) in session.items() {
+                match item {
+                    Item::User(user) => {
+                        cited.said.extend(user.callout.id.clone());
+                        words.push_str(&user.words);
+                    }
+                    Item::Prose(prose) => words.push_str(&prose.text),
+                    Item::Decision(it) => words.extend([it.callout.title.as_str(), " ", it.text.as_str()]),
+                    Item::Callout(it) => words.extend([it.title.as_str(), " ", it.body.as_str()]),
+                    Item::Error(it) => words.extend([it.callout.title.as_str(), " ", it.text.as_str()]),
+                    _ => {}
+                }
+                words.push('\n');
+            }
+            for (_, step) in session.steps() {
+                let printed = [step.result.as_deref(), step.output.as_deref(), Some(step.full_args())];
+                for text in printed.into_iter().flatten() {
+                    words.push_str(text);
+                    words.push('\n');
+                }
+                let Some(id) = step.id.clone() else { continue };
+                let shell = step.action().kind == cru_action::ToolKind::Shell;
+                // A hand-written step may be the command itself.
+                let command =
+                    if shell { step.full_args().to_owned() } else { format!("{} {}", step.tool, step.full_args()) };
+                if step.status != StepStatus::Denied {
+                    cited.commands.entry(id.clone()).or_default().push(command);
+                }
+                if step.verdict() == Some(Verdict::Passed) {
+                    cited.passed.insert(id);
+                }
+            }
+        }
+        cited.words = letters(&words);
+        cited
+    }
+
+    /// Whether `id` is that of a step or of somebody's words.
+    fn knows(&self, id: &str) -> bool {
+        self.commands.contains_key(id) || self.said.contains(id)
+    }
+}
+
+/// The ids that a text cites: `n-014`, `^u-03`.
+fn ids(text: &str) -> Vec<&str> {
+    let edge = |c: char| !c.is_ascii_alphanumeric() && c != '-';
+    let is_id = |word: &&str| {
+        word.strip_prefix("n-")
+            .or_else(|| word.strip_prefix("u-"))
+            .is_some_and(|number| number.len() >= 2 && number.bytes().next().is_some_and(|byte| byte.is_ascii_digit()))
+    };
+    text.split(edge).filter(is_id).collect()
+}
+
+/// Heading of what stands in an answer and is not proven by the session.
+pub const NOT_FROM_SESSION: &str = "Not from the session";
+/// Heading of what an answer leaves out, each line with an id or its words and a reason.
+pub const DROPPED: &str = "Dropped";
+
 /// Reads an answer. Error: what is wrong with it, with places in its [`markdown`].
 pub fn accept(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnostic>> {
+    accept_cited(extract, &Cited::default(), answer, true)
+}
+
+/// Reads an answer that may cite steps and words of the sessions. A command is taken where it is one of the extract or of a
+/// cited step, with names in the place of values and nothing added; "passes" only beside a check that passed; quoted words
+/// only where somebody said them. A line of the answer's own that cites nothing goes under [`NOT_FROM_SESSION`].
+/// Corrections, gates, decisions, failed checks and open points have to be told, or named under [`DROPPED`] with a reason:
+/// what is missing is an error, and in the `last` attempt put back. Error: what is wrong, with places in its [`markdown`].
+pub fn accept_cited(extract: &Workflow, cited: &Cited, answer: &str, last: bool) -> Result<Workflow, Vec<Diagnostic>> {
     let text = markdown(answer);
     let note = Note::parse(text.as_str());
     let (mut workflow, mut problems) = parse(&note);
@@ -75,9 +156,12 @@ pub fn accept(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnost
             wrong("refine-channel", step.heading_span, format!("the channel #{channel} is not in the extract"));
         }
         for part in &step.parts {
-            let commands: &[&str] = match part {
-                Part::Command(it) => &[it.command.as_str()],
-                Part::Script(it) => &[it.text.as_str()],
+            match part {
+                Part::Command(it) => {
+                    let note = it.note.as_deref().unwrap_or("");
+                    known.command(&it.command, note, cited, it.span, &mut wrong);
+                }
+                Part::Script(it) => known.command(&it.text, "", cited, it.span, &mut wrong),
                 Part::Flow(flow) => {
                     for operand in flow.stages.iter().flatten() {
                         let name = unnumbered_state(&operand.name);
@@ -85,35 +169,136 @@ pub fn accept(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnost
                             wrong("refine-file", operand.span, format!("the file '{name}' is not in the extract"));
                         }
                     }
-                    continue;
                 }
-                _ => continue,
-            };
-            for command in commands {
-                known.check(command, part.span(), &mut wrong);
+                Part::Remark(it) if !is_section(step, NOT_FROM_SESSION) && !is_section(step, DROPPED) => {
+                    for words in known.invented(&it.text, cited) {
+                        let message =
+                            format!("nobody said “{words}” in the session; quote what was said, or leave the marks");
+                        wrong("refine-quote", it.span, message);
+                    }
+                    for id in ids(&it.text).into_iter().filter(|id| !cited.words.is_empty() && !cited.knows(id)) {
+                        wrong("refine-cite", it.span, format!("the session has no {id}"));
+                    }
+                }
+                _ => {}
             }
         }
     }
     for check in &workflow.checks {
         if let Some(command) = &check.command {
-            known.check(command, check.span, &mut wrong);
+            known.command(command, &check.text, cited, check.span, &mut wrong);
+        }
+    }
+    if !last {
+        for (what, message) in missing(&workflow, extract) {
+            wrong(
+                "refine-missing",
+                whole,
+                format!("{what} is neither told nor named under `## {DROPPED}` with a reason: {message}"),
+            );
         }
     }
     if !problems.is_empty() {
         problems.sort_by_key(|it| it.span.start);
         return Err(problems);
     }
+    set_apart(&mut workflow, &known);
     keep(&mut workflow, extract);
     Ok(workflow)
+}
+
+fn is_section(step: &Step, title: &str) -> bool {
+    step.title.eq_ignore_ascii_case(title) && step.agent.is_none() && step.channel.is_none()
+}
+
+/// What the extract tells and an answer has to tell too: what it is, and its words.
+fn missing(workflow: &Workflow, extract: &Workflow) -> Vec<(&'static str, String)> {
+    const LONGEST: usize = 160;
+    let told: Vec<String> = texts(workflow).chain(workflow.checks.iter().map(|it| letters(&it.text))).collect();
+    let dropped: String = workflow
+        .steps
+        .iter()
+        .filter(|step| is_section(step, DROPPED))
+        .flat_map(|step| &step.parts)
+        .filter_map(|part| match part {
+            Part::Remark(it) => Some(letters(&it.text)),
+            Part::Prose(it) => Some(letters(&it.markdown)),
+            _ => None,
+        })
+        .collect();
+    let mut missing = Vec::new();
+    let mut want = |what: &'static str, text: &str| {
+        let own = letters(text);
+        // The first words are enough to know it again.
+        let first: String = own.chars().take(40).collect();
+        let there = own.is_empty() || told.iter().any(|text| text.contains(&own)) || dropped.contains(&first);
+        if !there {
+            missing.push((what, cru_base::text::truncate(text, LONGEST).into_owned()));
+        }
+    };
+    let parts = extract.preface.iter().chain(extract.steps.iter().flat_map(|step| &step.parts));
+    for part in parts {
+        match part {
+            Part::Gate(gate) => want("a gate", &gate.title),
+            Part::Remark(it) if it.kind == RemarkKind::Mind => want("a correction", &it.text),
+            Part::Remark(it) if it.kind == RemarkKind::Decided => want("a decision", &it.text),
+            Part::Prose(it) => {
+                let open = it.markdown.lines().find_map(|line| line.strip_prefix("Open at the end: "));
+                for point in open.into_iter().flat_map(|open| open.split("; ")).filter(|it| *it != "not recorded") {
+                    // The head is put back where the answer has none.
+                    if workflow.preface.iter().any(is_head) {
+                        want("what was open at the end", point);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    missing
+}
+
+/// Moves lines of an answer that neither the extract has nor cite anything below a heading that says so.
+fn set_apart(workflow: &mut Workflow, known: &Known<'_>) {
+    let mut apart: Vec<Part> = Vec::new();
+    for step in &mut workflow.steps {
+        if is_section(step, NOT_FROM_SESSION) || is_section(step, DROPPED) {
+            continue;
+        }
+        let title = step.title.clone();
+        step.parts.retain(|part| {
+            let Part::Remark(it) = part else { return true };
+            let proven = it.kind == RemarkKind::After || !ids(&it.text).is_empty() || known.tells(&it.text);
+            if !proven {
+                let text = format!("{title}: {}", it.text);
+                apart.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
+            }
+            proven
+        });
+    }
+    if apart.is_empty() {
+        return;
+    }
+    if let Some(step) = workflow.steps.iter_mut().find(|step| is_section(step, NOT_FROM_SESSION)) {
+        step.parts.extend(apart);
+    } else {
+        let title = NOT_FROM_SESSION.to_owned();
+        workflow.steps.push(Step { level: 2, title, parts: apart, ..Step::default() });
+    }
 }
 
 /// What an answer may name.
 struct Known<'a> {
     agents: BTreeSet<&'a str>,
     channels: BTreeSet<&'a str>,
-    programs: BTreeSet<String>,
     files: BTreeSet<&'a str>,
+    /// Texts in which a file may be named.
     commands: Vec<&'a str>,
+    /// Commands.
+    run: Vec<&'a str>,
+    /// Commands of which it is said that they pass.
+    passing: Vec<&'a str>,
+    /// What is told, letters and digits in lower case.
+    telling: Vec<String>,
 }
 
 impl<'a> Known<'a> {
@@ -133,16 +318,25 @@ impl<'a> Known<'a> {
                 _ => {}
             }
         }
-        let scripts = extract.steps.iter().flat_map(|step| &step.parts).filter_map(|part| match part {
+        let parts = || extract.preface.iter().chain(extract.steps.iter().flat_map(|step| &step.parts));
+        let scripts = parts().filter_map(|part| match part {
             Part::Command(it) => Some(it.command.as_str()),
             Part::Script(it) => Some(it.text.as_str()),
             _ => None,
         });
-        let scripts = scripts.chain(extract.checks.iter().filter_map(|check| check.command.as_deref()));
+        let run = scripts.chain(extract.checks.iter().filter_map(|check| check.command.as_deref())).collect();
+        let noted = parts().filter_map(|part| match part {
+            Part::Command(it) => Some((it.command.as_str(), it.note.as_deref()?)),
+            _ => None,
+        });
+        let checks = extract.checks.iter().filter_map(|it| Some((it.command.as_deref()?, it.text.as_str())));
+        let passing = noted.chain(checks).filter(|(_, note)| note.starts_with("pass")).map(|(command, _)| command);
         Self {
             agents: extract.steps.iter().filter_map(|step| Some(step.agent.as_ref()?.name.as_str())).collect(),
             channels: extract.steps.iter().filter_map(|step| step.channel.as_deref()).collect(),
-            programs: scripts.flat_map(programs).collect(),
+            run,
+            passing: passing.collect(),
+            telling: texts(extract).collect(),
             files,
             commands,
         }
@@ -164,21 +358,59 @@ impl<'a> Known<'a> {
             })
     }
 
-    fn check(&self, command: &str, span: Span, wrong: &mut impl FnMut(&'static str, Span, String)) {
-        let hides = ["$(", "`", "<(", "eval "].iter().any(|mark| command.contains(mark));
-        if hides && !self.commands.contains(&command) {
-            wrong("refine-tool", span, "a command within a command is not in the extract".to_owned());
+    /// Whether a command may stand in an answer, with what is said of it.
+    fn command(
+        &self,
+        command: &str,
+        note: &str,
+        cited: &Cited,
+        span: Span,
+        wrong: &mut impl FnMut(&'static str, Span, String),
+    ) {
+        let of_extract = self.run.iter().any(|own| unifies(command, own));
+        let ids = ids(note);
+        let of_cited = ids.iter().filter_map(|id| cited.commands.get(*id)).flatten().any(|own| unifies(command, own));
+        if !of_extract && !of_cited {
+            let message = if ids.is_empty() {
+                "the command is not in the extract and cites no step that ran it; cite one behind `—`: (n-014)"
+            } else {
+                "no step that is cited ran this command; only `<name>` may take the place of a value, and nothing be added"
+            };
+            wrong("refine-tool", span, message.to_owned());
         }
-        for program in programs(command).into_iter().filter(|program| !self.programs.contains(program)) {
-            wrong("refine-tool", span, format!("the program '{program}' is not in the extract"));
+        let passes = letters(note).starts_with("passes");
+        let proven =
+            self.passing.iter().any(|own| unifies(command, own)) || ids.iter().any(|id| cited.passed.contains(*id));
+        if passes && !proven {
+            wrong("refine-passes", span, "no check that passed is cited for “passes”".to_owned());
         }
-        for word in
-            command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ':' | ',' | ';' | '(' | ')'))
-        {
-            if is_path(word) && !self.knows_file(word) {
-                wrong("refine-file", span, format!("the file '{word}' is not in the extract"));
+    }
+
+    /// Quotations in a text that neither the extract nor anybody in the session has.
+    fn invented<'t>(&self, text: &'t str, cited: &Cited) -> Vec<&'t str> {
+        if cited.words.is_empty() {
+            return Vec::new();
+        }
+        let mut invented = Vec::new();
+        let mut rest = text;
+        while let Some((_, inside)) = rest.split_once('“') {
+            let Some((words, after)) = inside.split_once('”') else { break };
+            let said = words
+                .split('…')
+                .map(letters)
+                .all(|part| cited.words.contains(&part) || self.telling.iter().any(|own| own.contains(&part)));
+            if !said {
+                invented.push(words);
             }
+            rest = after;
         }
+        invented
+    }
+
+    /// Whether the extract says so too.
+    fn tells(&self, text: &str) -> bool {
+        let text = letters(text);
+        self.telling.iter().any(|own| own.contains(&text))
     }
 }
 
@@ -188,16 +420,15 @@ fn is_file(name: &str) -> bool {
         || name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && is_extension(extension))
 }
 
-/// Whether a word of a command is surely a file: a path, or a name with an extension. Options and placeholders are none.
-fn is_path(word: &str) -> bool {
-    let plain = !word.starts_with(['-', '<', '$', '{']) && !word.contains(['<', '>', '*', '$', '{', '@', '|', '&']);
-    plain && word.len() > 2 && is_file(word) && word.contains(char::is_alphabetic)
-}
-
 fn is_extension(text: &str) -> bool {
     (1..=6).contains(&text.len())
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether a part is the head that says what the workflow is for.
+fn is_head(part: &Part) -> bool {
+    matches!(part, Part::Prose(prose) if prose.markdown.starts_with("For: "))
 }
 
 /// Puts back what an answer left out and nobody may take away: gates, decisions, corrections, goals, and the head.
@@ -207,13 +438,19 @@ fn put_back(workflow: &mut Workflow, extract: &Workflow) {
             workflow.goals.push(goal.clone());
         }
     }
-    let is_head = |part: &Part| matches!(part, Part::Prose(prose) if prose.markdown.starts_with("For: "));
     if let Some(head) = extract.preface.iter().find(|part| is_head(part))
         && !workflow.preface.iter().any(is_head)
     {
         workflow.preface.insert(0, head.clone());
     }
     let told: Vec<String> = texts(workflow).collect();
+    let dropped: Vec<String> = workflow
+        .steps
+        .iter()
+        .filter(|step| is_section(step, DROPPED))
+        .flat_map(|step| &step.parts)
+        .filter_map(|part| if let Part::Remark(it) = part { Some(letters(&it.text)) } else { None })
+        .collect();
     let is_told = |part: &Part| {
         let text = match part {
             Part::Gate(gate) => &gate.title,
@@ -221,7 +458,8 @@ fn put_back(workflow: &mut Workflow, extract: &Workflow) {
             _ => return true,
         };
         let text = letters(text);
-        told.iter().any(|own| own.contains(&text))
+        let first: String = text.chars().take(40).collect();
+        told.iter().any(|own| own.contains(&text)) || dropped.iter().any(|own| own.contains(&first))
     };
     let missing = |parts: &[Part]| -> Vec<Part> { parts.iter().filter(|part| !is_told(part)).cloned().collect() };
     let before = missing(&extract.preface);
@@ -350,11 +588,13 @@ mod tests {
         let step = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
         assert_eq!(codes(&step("spec.md → plan.md")), Vec::<&str>::new());
         assert_eq!(codes(&step("spec.md → other.md")), ["refine-file"]);
-        assert_eq!(codes(&step("- `curl https://example.org/x.sh`")), ["refine-tool", "refine-file"]);
+        assert_eq!(codes(&step("- `curl https://example.org/x.sh`")), ["refine-tool"]);
         assert_eq!(codes(&step("- `cargo test && deploy now`")), ["refine-tool"]);
-        assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-file"]);
+        assert_eq!(codes(&step("- `cargo test /etc/passwd`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test -p auth --no-fail-fast`")), ["refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test -p <package>`")), Vec::<&str>::new());
         assert_eq!(codes(&step("If x → proceed to Nowhere")), ["unknown-step"]);
-        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool", "refine-tool"]);
+        assert_eq!(codes(&step("- `cargo test $(id)`")), ["refine-tool"]);
         assert_eq!(codes("# T\n\n## Plan @boss #dev\n"), ["refine-agent"]);
         assert_eq!(codes("# T\n\n## Plan @planner #ops\n"), ["refine-channel"]);
         assert_eq!(codes("# T\n\n## Plan @planner\n\n## Validation\n\n- `rm -rf x` — gone\n"), ["refine-tool"]);
@@ -362,6 +602,58 @@ mod tests {
         assert_eq!(codes("I cannot do that."), ["refine-no-step"]);
         let found = accept(&extract(), "words\n\n# T\n\n## Plan @boss\n").unwrap_err();
         assert_eq!(found[0].span.of(&markdown("words\n\n# T\n\n## Plan @boss\n")), "## Plan @boss");
+    }
+
+    /// A repair is taken where a cited step ran it; what is said without a proof is set apart.
+    #[test]
+    fn answers_are_proven_by_what_they_cite() {
+        let session = "---\ntype: session\nsession_id: s1\n---\n# T\n\n## One @planner #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+            > [!user]\n> \"Never push to main, please\"\n\n^u-01\n\n- `Bash git push origin fix/x` → ok ^n-001\n\
+            - `Bash cargo test --workspace` → `1 failed` (exit 101) ^n-002\n    - check: failed\n\
+            - `Bash cargo test --workspace` → ok ^n-003\n    - check: passed\n";
+        let (session, _) = cru_session::read::session(&Note::parse(session));
+        let cited = Cited::of([&session]);
+        let answer = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
+        let codes = |body: &str| -> Vec<&'static str> {
+            accept_cited(&extract(), &cited, &answer(body), true)
+                .err()
+                .unwrap_or_default()
+                .iter()
+                .map(|it| it.code)
+                .collect()
+        };
+        for (body, expected) in [
+            ("- `git push origin <branch>` — (n-001)", &[][..]),
+            ("- `git push --force origin <branch>` — (n-001)", &["refine-tool"]),
+            ("- `git push origin <branch>`", &["refine-tool"]),
+            ("- `git push origin <branch>` — passes (n-001)", &["refine-passes"]),
+            ("- `cargo test --workspace` — passes (n-003)", &[]),
+            ("- `cargo test --workspace` — passes (n-002)", &["refine-passes"]),
+            ("- Mind: “Never push to main” (u-01)", &[]),
+            ("- Mind: “Always push to main” (u-01)", &["refine-quote"]),
+            ("- the branch is pushed (n-009)", &["refine-cite"]),
+        ] {
+            assert_eq!(codes(body), expected, "{body}");
+        }
+        let own = accept_cited(&extract(), &cited, &answer("- Mind: take care of the valves"), true).unwrap();
+        let text = render(&own);
+        assert!(text.contains("## Not from the session\n\n- Plan it: take care of the valves\n"), "{text}");
+    }
+
+    /// What must not be lost goes back once, and is put back then; a reason lets it go.
+    #[test]
+    fn what_is_missing_goes_back() {
+        let mut extract = extract();
+        let text = "push only when asked".to_owned();
+        extract.steps[0].parts.push(Part::Remark(Remark { kind: RemarkKind::Mind, text, ..Remark::default() }));
+        let answer = "# T\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n";
+        let found = accept_cited(&extract, &Cited::default(), answer, false).unwrap_err();
+        assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), ["refine-missing"]);
+        let put_back = accept_cited(&extract, &Cited::default(), answer, true).unwrap();
+        assert!(render(&put_back).contains("- Mind: push only when asked\n"));
+        let dropped = format!("{answer}\n## Dropped\n\n- push only when asked: this workflow never pushes\n");
+        let taken = accept_cited(&extract, &Cited::default(), &dropped, false).unwrap();
+        assert!(!render(&taken).contains("- Mind: push only"), "{}", render(&taken));
     }
 
     #[test]

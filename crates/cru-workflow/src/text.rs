@@ -75,6 +75,29 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// As [`escape`] for a line of somebody's markdown: what makes a heading or a list at its beginning stays.
+pub(super) fn escape_words(line: &str) -> String {
+    let marks = line.bytes().take_while(|&byte| byte == b'#').count();
+    match line.get(marks..) {
+        Some(rest) if marks > 0 && rest.starts_with(' ') => format!("{}{}", &line[..marks], escape(rest)),
+        _ => escape(line),
+    }
+}
+
+/// The length of a link to a block, `[[note#^n-014|n-014]]`, that begins `text`; such a link stays one.
+fn block_link(text: &str) -> Option<usize> {
+    const LONGEST: usize = 400;
+    let bytes = text.as_bytes();
+    let end = bytes.iter().take(LONGEST).position(|&byte| byte == b']')?;
+    let inner = text.get(2..end).filter(|_| bytes.get(end + 1) == Some(&b']'))?;
+    let (note, id) = inner.split_once("#^")?;
+    let plain = |byte: u8| !matches!(byte, b'[' | b']' | b'\\' | b'`' | b'#' | b'^' | b'<' | b'%' | b'@' | b'!' | b'?');
+    let is_note = !note.is_empty() && note.bytes().all(plain) && note.trim() == note && !note.contains('|');
+    let is_id = id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'|'));
+    (is_note && is_id).then_some(end + 2)
+}
+
 /// Whether a byte can be one that is to be hidden.
 const fn is_special(byte: u8) -> bool {
     matches!(byte, b'`' | b'\\' | b'<' | b'%' | b'[' | b'#' | b'@' | b'^' | b'!' | b'?')
@@ -84,6 +107,13 @@ fn escape_plain(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(is_special) {
         out.push_str(&rest[..at]);
+        if rest[at..].starts_with("[[")
+            && let Some(link) = block_link(&rest[at..])
+        {
+            out.push_str(&rest[at..at + link]);
+            rest = &rest[at + link..];
+            continue;
+        }
         let mut chars = rest[at..].chars();
         // There is one at `at`.
         let c = chars.next().unwrap_or_default();
@@ -189,6 +219,8 @@ mod tests {
         assert_eq!(escape("really ?"), "really \\?");
         assert_eq!(escape("really?"), "really?");
         assert_eq!(escape("see [[x]] ^id"), "see \\[[x]] \\^id");
+        assert_eq!(escape("see [[x y#^n-1|n-1]] #a"), "see [[x y#^n-1|n-1]] \\#a");
+        assert_eq!(escape("see [[x#^n-1] and [[#^n]]"), "see \\[[x#^n-1] and \\[[#^n]]");
     }
 
     #[test]

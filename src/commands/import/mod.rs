@@ -1,6 +1,7 @@
 //! `cru import`.
 
 mod account;
+mod again;
 mod filter;
 mod follow;
 mod forget;
@@ -32,11 +33,12 @@ use what::{FoundTranscripts, TranscriptSource, What};
 ///
 /// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
-/// account of every record: in a note, or skipped for a named reason.
+/// account of every record: in a note, or skipped for a named reason. --again shows what this version would write
+/// otherwise in notes that are there, and writes it.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
-    /// Whose transcripts (one of the list below), then transcripts or folders to search
+    /// Whose transcripts (one of the list below), then transcripts or folders to search; with --again, sessions
     #[arg(value_name = "AGENT|PATH", value_parser = what::Parser)]
     what: Vec<std::path::PathBuf>,
     /// Every agent that is found on this machine
@@ -45,11 +47,18 @@ pub struct Args {
     /// Show what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Rewrite notes that were imported before (all, or the sessions that are named), with the level of --detail where
+    /// it is given; what a person changed in them, their ids and file names stay
+    #[arg(long, conflicts_with_all = ["all", "restore", "reattach", "watch", "keep_evidence", "forget"])]
+    again: bool,
+    /// With --again, do not ask
+    #[arg(long, short = 'y', requires = "again")]
+    yes: bool,
     /// Keep the agent's thinking, as folded callouts
     #[arg(long)]
     thinking: bool,
     /// How much of a transcript new notes tell: `brief` (what was asked, decided, changed, and what failed), `normal`, or
-    /// `full` (with inputs and outputs); a note that is there goes on as it was made
+    /// `full` (with inputs and outputs); a note that is there goes on as it was made, unless --again rewrites it
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     detail: Option<Level>,
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
@@ -77,6 +86,9 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if !args.forget.is_empty() {
         return forget::run(&args.forget, cx);
+    }
+    if args.again {
+        return again::run(args, cx);
     }
     let what = What::of(args, cx)?;
     let preview = matches!(what, What::Overview);
@@ -163,6 +175,13 @@ fn levels() -> impl TypedValueParser<Value = Level> {
 struct ImportBar<'a> {
     ui: &'a dyn Ui,
     bar: Mutex<Option<Box<dyn Progress>>>,
+}
+
+impl ImportBar<'_> {
+    /// Takes the bar away before something is printed or asked.
+    fn end(&self) {
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 impl Watch for ImportBar<'_> {

@@ -93,7 +93,14 @@ mod tests {
 
     fn used(model: &str, input: Option<u64>, output: u64, cache_read: u64) -> ModelUsage {
         let cache_read = input.map(|_| cache_read);
-        ModelUsage { model: model.into(), input, output, cache_write: input.map(|_| 0), cache_read }
+        ModelUsage {
+            model: model.into(),
+            input,
+            output,
+            cache_write: input.map(|_| 0),
+            cache_read,
+            ..ModelUsage::default()
+        }
     }
 
     #[test]

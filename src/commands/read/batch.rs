@@ -10,10 +10,10 @@ use super::prompt::Prompts;
 use super::shelf::Shelf;
 use super::source::Source;
 use super::{Args, text, write};
+use crate::base::Result;
 use crate::base::text::{one_line, plural, sanitise, thousands, truncate};
-use crate::base::{Error, Result};
+use crate::commands::agent::{agent, ask};
 use crate::commands::output::style::{self, paint};
-use crate::commands::session::codify::refine::{EXAMPLES, ask};
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, View, reading};
 use crate::live::resume::token;
@@ -31,19 +31,13 @@ const SESSION: u64 = 40_000;
 const ANSWER: u64 = 1_200;
 /// Prompts of a person that make a session worth reading.
 const PROMPTS: usize = 3;
+/// What works where no agent is named.
+const WITHOUT: &str = ". Without one: `cru read --prompt SESSION`, then `cru read --from FILE SESSION`";
 /// Calls of the agent that may fail in a row.
 const FAILURES: usize = 3;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (config, _) = UserConfig::read(cx.env)?;
-    let agent = config.agent;
-    if agent.command.is_empty() && !args.dry_run {
-        let path = cx.env.config_dir().unwrap_or_default().join("config.toml");
-        return Err(Error::usage("no agent is named that could read").with_hint(format!(
-            "write `[agent]` with a `command` into {}; {EXAMPLES}. Without one: `cru read --prompt SESSION`, then `cru read --from FILE SESSION`",
-            path.display()
-        )));
-    }
+    let agent = if args.dry_run { UserConfig::read(cx.env)?.0.agent } else { agent(cx, WITHOUT)? };
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let bulk = args.sessions.is_empty() && (args.all || args.pending || is_filtered(args));

@@ -1,6 +1,6 @@
 //! `cru session …`.
 
-pub(in crate::commands) mod codify;
+mod codify;
 pub(in crate::commands) mod filter;
 pub(in crate::commands) mod learn;
 pub(in crate::commands) mod list;

@@ -275,6 +275,7 @@ mod tests {
             input: Some(input),
             output: 0,
             cache_write: Some(0),
+            cache_write_1h: Some(0),
             cache_read: Some(0),
         };
         SessionRow {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::section::Section;
 use super::{Action, Command};
 use crate::class::Class;
 use crate::shell::{Hidden, Nesting, Operator};
-use crate::verdict::{self, CheckRun, Decision, Shown};
+use crate::verdict::{self, CheckRun, Decision, Shown, Verdict};
 
 /// How a call ended, as its record has it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,33 +22,68 @@ pub struct CallEnd<'a> {
 }
 
 impl Action<'_> {
-    /// How its checks ended, all together; `None` where it holds none that ran.
+    /// How its checks ended, all together; `None` where it holds none that ran. Where lines that the text itself prints
+    /// (`echo "--- lint ---"`) part the output, each check is judged by its own part: one that failed is a failure of the
+    /// whole, and all have to have passed.
     pub fn decide(&self, end: &CallEnd<'_>) -> Option<Decision> {
+        let sections = super::section::sections(self, end.output);
+        let last = sections.len().saturating_sub(1);
+        let mut told: Option<Decision> = None;
+        for (index, section) in sections.iter().enumerate() {
+            let Some(mut own) = self.decide_section(section, end, index == last) else { continue };
+            own.evidence = own.evidence.map(|it| it.start + section.output.start..it.end + section.output.start);
+            told = Some(match told {
+                None => own,
+                Some(before) if before.verdict == Verdict::Failed => before,
+                Some(before) if before.verdict == Verdict::Unknown && own.verdict == Verdict::Passed => before,
+                Some(_) => own,
+            });
+        }
+        told
+    }
+
+    /// How the checks of one section ended.
+    fn decide_section(&self, section: &Section, end: &CallEnd<'_>, is_last: bool) -> Option<Decision> {
+        let output = end.output.get(section.output.clone())?;
         let runs = |command: &&Command<'_>| {
             command.class == Class::Check
                 && !matches!(command.nesting, Nesting::Function | Nesting::Substitution)
                 && command.hidden != Some(Hidden::Background)
         };
+        let own = self.commands.get(section.commands.clone())?.iter().enumerate();
         let at: Vec<usize> =
-            self.commands.iter().enumerate().filter(|(_, command)| runs(command)).map(|(at, _)| at).collect();
+            own.filter(|(_, command)| runs(command)).map(|(at, _)| at + section.commands.start).collect();
         let (&first, &last) = (at.first()?, at.last()?);
         let checks = || at.iter().filter_map(|&at| self.commands.get(at));
         let words: Vec<Vec<&str>> = checks().map(|check| check.words.iter().map(Cow::as_ref).collect()).collect();
         let commands: Vec<&[&str]> = words.iter().map(Vec::as_slice).collect();
-        let told = self.told_status(last, end.output).filter(|_| first == last);
-        let exit = told.or(end.exit);
-        let failed = if told.is_some() { false } else { end.failed };
+        // A line that is printed only where all before it went well.
+        let proven = section.proves.filter(|&echo| self.leads_to(first, echo)).map(|_| 0);
+        let told = || self.told_status(last, output).filter(|_| first == last && is_last);
+        let told = proven.or_else(told);
+        let exit = told.or(end.exit.filter(|_| is_last));
+        let failed = if told.is_some() { false } else { end.failed && is_last };
         // A failure may also be that of a later command: `cargo test && git push`.
         let may_be_later = (failed || exit.is_some_and(|code| code != 0)) && self.status.is_some_and(|at| at > last);
-        let own = checks().all(|check| check.hidden.is_none()) && end.has_status && !may_be_later;
+        let own = is_last && checks().all(|check| check.hidden.is_none()) && end.has_status && !may_be_later;
+        // The later ones run only where the ones before them passed; what reads the last one's output does not matter.
         let chained = at.len() > 1
-            && self.commands.get(first + 1..=last).is_some_and(|rest| {
-                rest.iter().all(|command| command.operator == Operator::And && command.pipe.len == 1)
-            });
-        let shown = at.iter().map(|&at| self.shown(at)).max_by_key(rank).unwrap_or_default();
+            && self.commands.get(first..last).is_some_and(|before| before.iter().all(|it| it.pipe.len == 1))
+            && self
+                .commands
+                .get(first + 1..=last)
+                .is_some_and(|rest| rest.iter().all(|command| command.operator == Operator::And));
+        let mut shown = at.iter().map(|&at| self.shown(at)).max_by_key(rank).unwrap_or_default();
+        // Of two streams a host may show one behind the other: errors of a check then stand behind its section.
+        let merges = |at: &usize| {
+            self.commands.get(*at).is_some_and(|it| self.text(it).contains(">&1") || self.text(it).contains("&>"))
+        };
+        if !is_last && !at.iter().all(merges) && rank(&shown) < rank(&Shown::Filtered("")) {
+            shown = Shown::Filtered("");
+        }
         let run = CheckRun {
             commands: &commands,
-            output: end.output,
+            output,
             exit,
             failed,
             status_is_own: told.is_some() || own,
@@ -55,6 +91,15 @@ impl Action<'_> {
             chained,
         };
         Some(verdict::decision(&run))
+    }
+
+    /// Whether the command at `to` runs only where all from the one at `from` went well.
+    fn leads_to(&self, from: usize, to: usize) -> bool {
+        let before = self.commands.get(from..to).unwrap_or_default();
+        let behind = self.commands.get(from + 1..=to).unwrap_or_default();
+        !before.is_empty()
+            && before.iter().all(|it| it.pipe.len == 1 && it.nesting == Nesting::Top)
+            && behind.iter().all(|it| it.operator == Operator::And)
     }
 
     /// The status that a command behind the check prints: `cargo test; echo "exit $?"`.
@@ -131,11 +176,46 @@ fn rank(shown: &Shown<'_>) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Verdict;
 
     fn ended(tool: &str, command: &str, output: &str, exit: Option<i32>, failed: bool) -> Option<Verdict> {
         let end = CallEnd { output, exit, failed, has_status: true };
         Action::of(tool, command).decide(&end).map(|decision| decision.verdict)
+    }
+
+    /// Each check is judged by what stands between the lines that the text itself prints.
+    #[test]
+    fn printed_lines_part_the_output() {
+        const OK: &str = "ok  \tx/y\t0.5s\n";
+        type Row<'r> = (&'r str, &'r str, Verdict);
+        let rows: &[Row<'_>] = &[
+            ("go build ./... && echo \"built ok\"", "built ok\n", Verdict::Passed),
+            ("go build ./... 2>&1 | head && echo 'BUILD OK'", "BUILD OK\n", Verdict::Passed),
+            ("go build ./... 2>&1 | head && echo 'BUILD OK'", "./a.go:3:1: syntax error\nBUILD OK\n", Verdict::Failed),
+            (
+                "echo '=== build ==='; go build ./... 2>&1 | head\necho '=== test ==='; go test ./... 2>&1 | tail -5",
+                &format!("=== build ===\n=== test ===\n{OK}"),
+                Verdict::Passed,
+            ),
+            (
+                "echo '=== build ==='; go build ./... 2>&1 | head\necho '=== test ==='; go test ./... 2>&1 | tail -5",
+                &format!("=== build ===\n./a.go:3:1: undefined: x\n=== test ===\n{OK}"),
+                Verdict::Failed,
+            ),
+            // Where errors do not go to the same stream, silence says nothing.
+            ("go build ./...; echo '--- imports ---'; head -3 a.go", "--- imports ---\npackage a\n", Verdict::Unknown),
+            (
+                "go build ./... 2>&1; echo '--- imports ---'; head -3 a.go",
+                "--- imports ---\npackage a\n",
+                Verdict::Passed,
+            ),
+            // A line that stands there twice parts nothing.
+            ("go build ./... 2>&1; echo done; cat log", "done\ndone\n", Verdict::Unknown),
+            ("go build ./... && go test ./a/ 2>&1 | tail -5", OK, Verdict::Passed),
+            ("go build ./... | head && go test ./a/ 2>&1 | tail -5", OK, Verdict::Unknown),
+        ];
+        for (command, output, wanted) in rows {
+            assert_eq!(ended("Bash", command, output, None, false), Some(*wanted), "{command}: {output}");
+        }
     }
 
     #[test]

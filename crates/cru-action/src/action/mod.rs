@@ -11,6 +11,8 @@ use crate::tool::{self, ToolKind};
 
 mod ended;
 mod files;
+mod folder;
+mod section;
 #[cfg(test)]
 mod tests;
 

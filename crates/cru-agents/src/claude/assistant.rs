@@ -139,10 +139,12 @@ impl ClaudeStream {
 }
 
 fn usage(tokens: &ClaudeTokens) -> Usage {
+    let hour = tokens.by_life.0.as_ref().map_or(0, |writes| writes.hour.or_zero());
     Usage {
         input: tokens.input.or_zero(),
         output: tokens.output.or_zero(),
         cache_write: tokens.cache_write.or_zero(),
+        cache_write_1h: hour.min(tokens.cache_write.or_zero()),
         cache_read: tokens.cache_read.or_zero(),
         ..Usage::default()
     }

@@ -177,6 +177,15 @@ pub(super) struct ClaudeTokens {
     pub(super) cache_write: Number,
     #[serde(default, rename = "cache_read_input_tokens")]
     pub(super) cache_read: Number,
+    #[serde(default, rename = "cache_creation")]
+    pub(super) by_life: Maybe<ClaudeCacheWrites>,
+}
+
+/// Tokens written to the cache, by how long they are kept.
+#[derive(Debug, Deserialize)]
+pub(super) struct ClaudeCacheWrites {
+    #[serde(default, rename = "ephemeral_1h_input_tokens")]
+    pub(super) hour: Number,
 }
 
 /// What a message says: words, or a list of blocks.

@@ -82,6 +82,6 @@ fn usage(metric: &Value) -> Usage {
         output: of("outputTokens"),
         cache_write: write,
         cache_read: read,
-        only_output: false,
+        ..Usage::default()
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 const DEEPEST: usize = 12;
 
 /// Pairs of indices with equal texts, both rising.
-pub(super) fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+pub(crate) fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     between(old, new, 0..old.len(), 0..new.len(), DEEPEST, &mut pairs);
     pairs.sort_unstable();

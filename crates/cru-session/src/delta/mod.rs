@@ -5,7 +5,7 @@
 //! touched. Phases are paired by their place, since the fold numbers them so, and the blocks of a phase by their text,
 //! steps also by their id. Pure: texts in, operations out, in time `n log n`.
 
-mod align;
+pub(crate) mod align;
 mod part;
 mod phase;
 pub(crate) mod property;

@@ -85,10 +85,11 @@ impl Fold {
             let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
             top::body(
                 &top::Told {
-                    asked: asked.or_else(|| header.task.clone()),
+                    asked: if asked.is_empty() { header.task.iter().cloned().collect() } else { asked },
                     more,
                     conclusion: Some(reply).filter(|_| ended),
-                    concluded: concluded.as_deref(),
+                    concluded: &concluded,
+                    branches: &facts.branches,
                     end: match last {
                         Last::ApiError => Some("ended by an error of the model service".to_owned()),
                         Last::Interrupt => Some("interrupted by the user".to_owned()),
@@ -173,7 +174,7 @@ impl Fold {
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
             project,
-            branch: facts.branch,
+            branch: facts.branches.pop(),
             commit: facts.commit,
             host: Some(host),
             host_version: facts.version,

@@ -29,7 +29,8 @@ pub(super) struct StreamFacts {
     pub(super) active: i64,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
-    pub(super) branch: Option<String>,
+    /// The branches that the work was on, in order; the last is where it ended.
+    pub(super) branches: Vec<String>,
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
@@ -88,7 +89,10 @@ impl StreamFacts {
                 }
             }
             SessionFact::Branch(branch) => {
-                self.branch = self.branch.take().or_else(|| line(&branch).filter(|name| name != "HEAD"));
+                if let Some(name) = line(&branch).filter(|name| name != "HEAD" && self.branches.last() != Some(name)) {
+                    self.branches.retain(|known| *known != name);
+                    self.branches.push(name);
+                }
             }
             SessionFact::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
             SessionFact::HostVersion(version) => self.version = line(&version).or(self.version.take()),

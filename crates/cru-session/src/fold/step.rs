@@ -6,7 +6,7 @@ use cru_action::{CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::changes::CallChanges;
-use super::commits::{self, MadeCommit};
+use super::commits::{self, MadeCommit, QuietCommit};
 use super::outcome;
 use super::whole::{self, Room};
 use crate::agent_table;
@@ -107,6 +107,8 @@ pub(super) struct StepDraft {
     pub(super) changes: Option<CallChanges>,
     /// Commits that it made.
     pub(super) commits: Vec<MadeCommit>,
+    /// The folder that the call says it works in.
+    pub(super) folder: Option<String>,
     /// Milliseconds after which the host ends it, where that is known.
     limit_ms: Option<u64>,
 }
@@ -122,6 +124,8 @@ pub(super) struct Steps {
     silent: HashSet<String>,
     /// The step that started a stream.
     by_stream: HashMap<StreamKey, usize>,
+    /// Commits that no output has shown yet.
+    quiet: Vec<QuietCommit>,
     /// For inputs and answers, where they are shown.
     room: Option<Room>,
     /// Whether the record tells of each call whether it failed.
@@ -145,6 +149,16 @@ impl Steps {
         let shown = self.room.as_mut().and_then(|room| room.shown(input));
         if let Some(draft) = self.all.get_mut(index) {
             draft.step.input = shown;
+        }
+    }
+
+    /// The folder that a call says it works in.
+    pub(super) fn folder(&mut self, call: &Call<'_>) {
+        const NAMES: [&str; 5] = ["workdir", "cwd", "working_directory", "workingDirectory", "dir"];
+        let folder = NAMES.iter().find_map(|name| call.input.get(name)?.as_str()).filter(|folder| !folder.is_empty());
+        let draft = self.index_of(&call.id).and_then(|index| self.all.get_mut(index));
+        if let Some((draft, folder)) = draft.zip(folder) {
+            draft.folder = Some(sanitise(folder).trim_end_matches('/').to_owned());
         }
     }
 
@@ -179,6 +193,7 @@ impl Steps {
             run: None,
             changes: None,
             commits: Vec::new(),
+            folder: None,
             limit_ms,
         });
         let id = call.id.clone().into_owned();
@@ -246,9 +261,36 @@ impl Steps {
             unstated: result.unstated,
         };
         match index {
-            Some(index) => self.join(index, answer, result.denied),
+            Some(index) => {
+                self.join(index, answer, result.denied);
+                self.quiet_commit(index, &result.output);
+            }
             None => {
                 self.early.insert(result.call.clone().into_owned(), (answer, result.denied));
+            }
+        }
+    }
+
+    /// Looks for commits that the call made without showing them, and for those whose ids its output shows.
+    fn quiet_commit(&mut self, index: usize, output: &str) {
+        const MOST: usize = 64;
+        let Some(draft) = self.all.get(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else {
+            return;
+        };
+        let named = memchr::memmem::find(draft.step.full_args().as_bytes(), b"commit").is_some();
+        if named && draft.commits.is_empty() && draft.step.status == StepStatus::Complete && self.quiet.len() < MOST {
+            self.quiet.extend(QuietCommit::of(index, &draft.step.action()));
+        }
+        if self.quiet.is_empty() || memchr::memmem::find(draft.step.full_args().as_bytes(), b"git").is_none() {
+            return;
+        }
+        // What is pushed or shown first is the newest.
+        let shown = self.quiet.iter().enumerate().rev().find_map(|(at, quiet)| Some((at, quiet.shown(output)?)));
+        if let Some((at, commit)) = shown {
+            let quiet = self.quiet.remove(at);
+            if let Some(draft) = self.all.get_mut(quiet.step) {
+                draft.step.fields.push((COMMIT.to_owned(), commit.field()));
+                draft.commits.push(commit);
             }
         }
     }
@@ -312,6 +354,11 @@ impl Steps {
         for draft in self.all.iter_mut().filter(|draft| !draft.answered) {
             draft.step.status = StepStatus::NoResult;
             draft.step.result = StepStatus::NoResult.words().map(ToOwned::to_owned);
+        }
+        for quiet in std::mem::take(&mut self.quiet).into_iter().filter(|quiet| quiet.proved) {
+            if let Some(draft) = self.all.get_mut(quiet.step) {
+                draft.commits.push(quiet.bare());
+            }
         }
         self.all
     }

@@ -3,7 +3,7 @@
 //! Holds the state between two events and the entries so far; [`super::assembly`] makes the session of them. Everything
 //! that comes from a record is cleaned of control characters here or in [`super::part`].
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
 
@@ -79,8 +79,8 @@ pub struct Fold {
     pub(super) last: Last,
     /// Steps there were at the agent's last words.
     pub(super) steps_at_reply: usize,
-    /// The agent's last words of the newest turn that it ended with words.
-    pub(super) concluded: Option<String>,
+    /// The agent's last words of the turns that it ended with words, and whether a person refuted them. Of many the last.
+    pub(super) concluded: VecDeque<(String, bool)>,
 }
 
 /// What stands in the note, in order; small, for there may be a million of them.
@@ -167,7 +167,7 @@ impl Fold {
             pulls: HashSet::new(),
             last: Last::default(),
             steps_at_reply: 0,
-            concluded: None,
+            concluded: VecDeque::new(),
         }
     }
 
@@ -207,6 +207,7 @@ impl Fold {
                 self.call(&call, time, record);
                 self.given(&call, &given);
                 self.facts.naming.call(&call);
+                self.steps.folder(&call);
                 self.changes(&call, changes);
             }
             EventKind::Result(result) => {
@@ -272,15 +273,15 @@ impl Fold {
             return;
         }
         let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
-        let reply = self.facts.naming.last_reply();
-        if verdict != Verdict::Aside && self.steps_at_reply == self.steps.len() && !reply.is_empty() {
-            self.concluded = Some(reply.to_owned());
-        }
         // An automatic prompt comes again and again, word for word.
         let again = self.is_repeated(words) && verdict == Verdict::Starts && self.talk.worked;
         let verdict = if again { Verdict::Continues } else { verdict };
         self.names.learn(words);
         let first = !self.facts.asked;
+        if verdict != Verdict::Aside {
+            let refuted = !first && self.corrects(words, &prompt.origin);
+            self.conclude(refuted);
+        }
         self.facts.said(words, &prompt.origin, verdict);
         let item = if prompt.origin == PromptOrigin::Task {
             part::task(words)
@@ -321,6 +322,23 @@ impl Fold {
         }
         self.active = self.active.max(time);
         self.talk.prompt();
+    }
+
+    /// A turn ends: its last words are what it concludes, unless the next ones `refuted` them.
+    fn conclude(&mut self, refuted: bool) {
+        const KEPT: usize = 8;
+        let reply = self.facts.naming.last_reply();
+        if self.steps_at_reply != self.steps.len() || reply.is_empty() {
+            return;
+        }
+        if self.concluded.back().is_none_or(|(last, _)| last != reply) {
+            self.concluded.push_back((reply.to_owned(), refuted));
+        } else if let Some((_, is_refuted)) = self.concluded.back_mut() {
+            *is_refuted |= refuted;
+        }
+        if self.concluded.len() > KEPT {
+            self.concluded.pop_front();
+        }
     }
 
     /// Whether the prompt before had the same words.

@@ -164,7 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs (and 2 more requests)   / Result: Done too.   / Checks: `cargo test` passed   / Time: 2 min active
+    [!summary] Fix the login test in auth.rs | Asked: Fix the login test in auth.rs → Add rate limiting to every endpoint, with a token bucket kept for each client   / Result: Done too.   / Checks: `cargo test` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.
@@ -241,7 +241,7 @@ fn a_session_begins_with_its_first_request_or_work() {
 }
 
 #[test]
-fn branch_and_commit_are_those_of_the_start_and_steps_say_what_they_committed() {
+fn the_branch_is_the_last_one_the_commit_that_of_the_start_and_steps_say_what_they_committed() {
     let mut script = Script::new();
     script
         .meta(SessionFact::Branch("HEAD".into()))
@@ -253,7 +253,10 @@ fn branch_and_commit_are_those_of_the_start_and_steps_say_what_they_committed() 
     script.meta(SessionFact::Branch("other".into())).meta(SessionFact::Commit("77aa88b".into())).reply("Done.");
     let draft = script.finish();
     let meta = &draft.session.meta;
-    assert_eq!((meta.branch.as_deref(), meta.commit.as_deref()), (Some("main"), Some("4f1c2ab")));
+    assert_eq!((meta.branch.as_deref(), meta.commit.as_deref()), (Some("other"), Some("4f1c2ab")));
+    let note = crate::render::note(&draft.session);
+    assert!(note.contains("> Branches: main → other  \n> Commits: `9851ee3`"), "{note}");
+    assert!(note.contains("> Open: `git push` failed"), "{note}");
     let fields: Vec<_> = draft.session.steps().map(|(_, step)| step.fields.clone()).collect();
     assert_eq!(fields, [vec![("commit".to_owned(), "`9851ee3` Short [[tokens]]".to_owned())], Vec::new()]);
     let note = crate::render::note(&draft.session);
@@ -317,7 +320,7 @@ fn boundaries() {
     script.reply("Going on.").wait(1200).said("/model", PromptOrigin::Command).prompt("go on").reply("On it.");
     script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Build the parser | Asked: Build the parser (and 2 more requests)   / Result: Tables.   / Time: 1 min active, 21 min in all
+    [!summary] Build the parser | Asked: Build the parser   / Result: Tables.   / Time: 1 min active, 21 min in all
     ## Build the parser @claude-code ^p-01
     [!user]  | "/clear"
     [!user]  | "build the parser"
@@ -346,7 +349,7 @@ fn a_branch_that_was_left_is_summed_up_where_the_next_begins() {
     script.reply("By hand, then.").event(EventKind::Bookmark { to: 3, label: "slow\u{1b}[31m one".into() });
     script.event(EventKind::Branch { to: 0, summary: None }).prompt("begin anew in other.rs").reply("Anew.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Build the parser | Asked: Build the parser (and 2 more requests)   / Result: Anew.   / Time: 1 min active
+    [!summary] Build the parser | Asked: Build the parser → Rewrite it with tables in tables.rs → Begin anew in other.rs   / Result: Anew.   / Time: 1 min active
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
     Built.
@@ -370,7 +373,7 @@ fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
     script.event(EventKind::Compaction { trigger: None, tokens_before: None, summary: Some("Story.".into()) });
     script.prompt("now test it").reply("Tested.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Build the parser | Asked: Build the parser (and 1 more request)   / Result: Tested.
+    [!summary] Build the parser | Asked: Build the parser   / Result: Tested.
     ## Build the parser @claude-code ^p-01
     [!user]  | "build the parser"
     Built.
@@ -392,7 +395,7 @@ fn people_stop_refuse_and_correct() {
     script.said("use httpOnly", PromptOrigin::Denial { call: "a".into() });
     script.said("and the docs", PromptOrigin::Queued).reply("Yes.").said("ls", PromptOrigin::Shell);
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Store the tokens | Asked: Store the tokens (and 4 more requests)   / Result: Yes.   / Time: 2 min active
+    [!summary] Store the tokens | Asked: Store the tokens → Put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May   / Result: Yes.   / Open: `Write src/store.ts` denied   / Time: 2 min active
     ## Store the tokens @claude-code ^p-01
     [!user]  | "store the tokens"
     - Write src/store.ts → ✗ denied by user ^n-001
@@ -416,7 +419,7 @@ fn what_a_person_typed_before_the_first_request_stands_above_it() {
     script.said("cargo test", PromptOrigin::Shell).call("s", "Shell", "cargo test").fails("s", "error: no such thing");
     script.prompt("please fix these").reply("Fixed.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix these | Asked: Fix these   / Result: Fixed.   / Checks: `cargo test` failed
+    [!summary] Fix these | Asked: Fix these   / Result: Fixed.   / Checks: `cargo test` failed   / Open: failing: `cargo test`
     ## Fix these @claude-code ^p-01
     [!user]  | "!cargo test"
     - Shell cargo test → ✗ error: no such thing ^n-001

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::change::Change;
 use super::draft::TextDraft;
 use super::presence::{self, Presence};
-use super::{Op, add, group, identify, key, replace, task};
+use super::{Op, add, body, group, identify, key, replace, task};
 use cru_note::Note;
 use cru_note::edit::EditError;
 
@@ -122,6 +122,7 @@ impl<'a> Run<'a> {
             Op::Replace { phase, old, new } => replace::replace(self, index, phase.as_deref(), old, new),
             Op::Set { key, old, new } => key::set(self, index, key, old.as_ref(), new.as_ref()),
             Op::Identify { phase, time } => identify::identify(&mut self.draft, phase, time.as_deref()),
+            Op::Body { old, new } => Ok(body::replace(&mut self.draft, old, new)),
             Op::Tasks { rows, all } => task::tasks(&mut self.draft, rows, *all),
         };
         let outcome = result.map_err(|error| (index, error))?;

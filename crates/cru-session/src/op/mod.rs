@@ -5,6 +5,7 @@
 
 mod add;
 mod apply;
+mod body;
 mod change;
 mod conflict;
 mod draft;
@@ -35,6 +36,7 @@ use serde_json::Value as Json;
 use super::model::Task;
 
 pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
+pub use body::{body_hash, renewed};
 pub use change::Change;
 pub use undo::{UndoError, undo};
 pub use union::{missing_lines, union};
@@ -101,6 +103,13 @@ pub enum Op {
         phase: String,
         /// Time for the line, RFC 3339, where the phase has none.
         time: Option<String>,
+    },
+    /// All below the frontmatter becomes `new`, where its hash is `old` ([`body_hash`]); else nothing happens.
+    Body {
+        /// Hash of the body as it was found.
+        old: String,
+        /// As it is to be.
+        new: String,
     },
     /// Rows of the `tasks` fence: each replaces the row of its id, or is added. Empty fields leave what is there. The
     /// fence is made in the preface where there is none; one that a person broke stays, and a new one is made behind it.

@@ -249,7 +249,7 @@ pub fn is_empty_form(words: &str) -> bool {
 }
 
 /// The request within what some hosts put around it: a heading that says only that it is one, and a fence.
-pub(super) fn unwrapped(words: &str) -> &str {
+pub fn unwrapped(words: &str) -> &str {
     let text = words.trim_start();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     if !is_label(first) {

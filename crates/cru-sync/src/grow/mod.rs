@@ -6,6 +6,7 @@
 
 mod carry;
 mod completed;
+pub(crate) mod renew;
 mod rewritten;
 mod status;
 
@@ -19,7 +20,7 @@ use crate::grow::status::goes_on;
 use crate::ids::Ids;
 use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
-use cru_base::Result;
+use cru_base::{Error, Result};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
 use cru_session::detail::Detail;
@@ -66,6 +67,8 @@ pub(crate) struct Grower<'a> {
     pub(crate) label: &'a str,
     /// Write the steps of a transcript that the note lacks.
     pub(crate) reattach: bool,
+    /// Write the note anew.
+    pub(crate) renewal: Option<&'a renew::Renewal>,
 }
 
 impl Grower<'_> {
@@ -74,7 +77,10 @@ impl Grower<'_> {
         let mut grown = Grown::Same;
         let missing = std::cell::Cell::new(0);
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
-            let made = self.plan(old, bundle, consumed, note, known, &missing);
+            let made = match self.renewal {
+                Some(renewal) => self.renew(renewal, old, bundle, note, known),
+                None => self.plan(old, bundle, consumed, note, known, &missing),
+            };
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
             Ok(made.unwrap_or_default())
         };
@@ -84,6 +90,24 @@ impl Grower<'_> {
             Grown::Same if missing.get() > 0 => Grown::Partly { missing: missing.get(), changed: written.changed },
             Grown::Same if written.changed => Grown::Written,
             grown => grown,
+        })
+    }
+
+    /// The text that the note would have, and nothing is written; why not, where it stays as it is.
+    pub(crate) fn preview(&self, old: &Old, bundle: &Bundle, text: &str) -> Result<Result<String, Grown>> {
+        let Some(renewal) = self.renewal else { return Ok(Err(Grown::Same)) };
+        let session = key(&old.head.id());
+        let writer = Writer::new(self.vault, self.state, self.now);
+        let mut refused = None;
+        let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
+            let made = self.renew(renewal, old, bundle, note, known);
+            refused = made.as_ref().err().cloned();
+            Ok(made.unwrap_or_default())
+        };
+        let bytes = writer.preview(&session, text.as_bytes(), &mut plan)?;
+        Ok(match refused {
+            Some(grown) => Err(grown),
+            None => Ok(String::from_utf8(bytes).map_err(|_| Error::usage("the note is not UTF-8"))?),
         })
     }
 

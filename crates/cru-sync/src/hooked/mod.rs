@@ -290,7 +290,14 @@ fn once(
     let existing = Existing::of(heads, importer.host());
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
     let fold = fold::Options { level: vault.config().import.detail, ..fold::Options::default() };
-    let reading = Reading { importer, fold, existing: &existing, facts: Some(&facts), listen: heard.map(Heard::limit) };
+    let reading = Reading {
+        importer,
+        fold,
+        existing: &existing,
+        facts: Some(&facts),
+        listen: heard.map(Heard::limit),
+        level: None,
+    };
     let mut bundled = reading.read(&held.bundle, &|_| !hooked.over);
     if let Some(heard) = heard {
         for (key, words) in std::mem::take(&mut bundled.words) {
@@ -330,7 +337,16 @@ fn once(
             before.tell(draft, &Writer::new(vault, state, machine.now))?;
         }
     }
-    let grower = Grower { vault, state, now: machine.now, reading, rules: &rules, label: "flush", reattach: false };
+    let grower = Grower {
+        vault,
+        state,
+        now: machine.now,
+        reading,
+        rules: &rules,
+        label: "flush",
+        reattach: false,
+        renewal: None,
+    };
     let mut synced = Synced::default();
     let made = sessions.iter().any(|row| row.outcome == Outcome::Created);
     let mut next = if made { Next::Look } else { Next::Done };

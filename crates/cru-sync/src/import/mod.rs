@@ -4,6 +4,7 @@
 //! that is there gets what its transcript gained and nothing else ([`crate::grow`]); one whose transcript is another
 //! than it was is reported and left. Knows no agent; the importer is handed in.
 
+pub mod again;
 pub(crate) mod book;
 
 pub use book::seen_files;
@@ -177,18 +178,10 @@ fn ingest_with(
         existing: &existing,
         facts: None,
         listen: options.heard.as_ref().map(|heard| heard.limit()),
+        level: None,
     };
-    let idle = vault.config().session.idle.map(|minutes| match minutes {
-        0 => i64::MAX,
-        minutes => i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60),
-    });
-    let runs = |draft: &Draft| {
-        let head = existing.of_stream(&StreamKey { session: draft.key.session.clone(), agent: None });
-        let active = head.is_some_and(|head| head.meta.status == Some(Status::Active));
-        let latest = draft.session.meta.ended.zip(machine);
-        (active || options.live)
-            && latest.is_some_and(|(last, machine)| machine.now.as_second() - last.as_second() < idle.unwrap_or(IDLE))
-    };
+    let runs =
+        |draft: &Draft| machine.is_some_and(|machine| is_running(vault, &existing, machine, draft, options.live));
     let mut drafts: Vec<Draft> = Vec::new();
     let mut accounts = Vec::new();
     let mut bundle_of: HashMap<StreamKey, usize> = HashMap::new();
@@ -269,6 +262,7 @@ fn ingest_with(
                 rules: &rules,
                 label: "import",
                 reattach: false,
+                renewal: None,
             };
             remember(&grower, &drafts, &sessions)?;
         }
@@ -283,6 +277,7 @@ fn ingest_with(
             rules: &rules,
             label: "import",
             reattach: options.reattach,
+            renewal: None,
         };
         watch.begin("Updating", olds.len() as u64);
         for old in &olds {
@@ -321,6 +316,18 @@ fn ingest_with(
     report.earlier_files = earlier;
     report.other_files = others;
     Ok(report)
+}
+
+/// Whether a session still runs, as far as its note and its records tell; `live`: though no hook says so.
+fn is_running(vault: &Vault, existing: &Existing<'_>, machine: &Machine, draft: &Draft, live: bool) -> bool {
+    let idle = vault.config().session.idle.map(|minutes| match minutes {
+        0 => i64::MAX,
+        minutes => i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60),
+    });
+    let head = existing.of_stream(&StreamKey { session: draft.key.session.clone(), agent: None });
+    let active = head.is_some_and(|head| head.meta.status == Some(Status::Active));
+    let is_recent = |last: Timestamp| machine.now.as_second() - last.as_second() < idle.unwrap_or(IDLE);
+    (active || live) && draft.session.meta.ended.is_some_and(is_recent)
 }
 
 /// Lists the sessions whose notes were made before there was a list, or by a killed process, or in another vault, and

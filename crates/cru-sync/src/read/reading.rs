@@ -10,7 +10,7 @@ use crate::existing::Existing;
 use crate::read::bundle::{self, BeforeRead, Bundled};
 use crate::read::hook_facts::HookFacts;
 use cru_session::Status;
-use cru_session::detail::Detail;
+use cru_session::detail::{Detail, Level};
 use cru_session::event::StreamKey;
 use cru_session::fold::{Draft, Options};
 use cru_session::mask;
@@ -26,6 +26,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) facts: Option<&'a HookFacts>,
     /// How many bytes of each input and output are to be kept for the index, where they are.
     pub(crate) listen: Option<usize>,
+    /// How much the notes are to tell from now on, where that is another than they were made with.
+    pub(crate) level: Option<Level>,
 }
 
 impl Reading<'_> {
@@ -36,7 +38,7 @@ impl Reading<'_> {
         let mut bundled = bundle::read(
             self.importer,
             bundle,
-            &|key| self.asked(key),
+            &|key| self.wanted(key),
             BeforeRead { bounds: &mark, ended: &ended, facts: self.facts, only: None, listen: self.listen },
         );
         let running: Vec<StreamKey> =
@@ -56,7 +58,7 @@ impl Reading<'_> {
             };
             let before = BeforeRead { bounds: &bounds, ended: &ended, facts: self.facts, only: None, listen: None };
             let words = bundled.words;
-            bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
+            bundled = bundle::read(self.importer, bundle, &|key| self.wanted(key), before);
             bundled.words = words;
         }
         self.defer(&mut bundled.drafts, &running);
@@ -85,6 +87,12 @@ impl Reading<'_> {
         let head = self.existing.of_stream(key).filter(|head| head.meta.cursor.is_some());
         let remembered = |head: &Head| Detail::parse(head.meta.detail.as_deref().unwrap_or_default());
         head.map_or(self.fold, |head| self.fold.of_note(remembered(head)))
+    }
+
+    /// How a stream becomes a note now.
+    fn wanted(&self, key: &StreamKey) -> Options {
+        let asked = self.asked(key);
+        Options { level: self.level.unwrap_or(asked.level), ..asked }
     }
 
     /// The rules by which secrets are taken out; none where they stay.

@@ -179,6 +179,20 @@ impl<'a> Writer<'a> {
         Ok(attempt::known(&records))
     }
 
+    /// [`Self::peek`] with [`Known::base`], where the note with these bytes has not gone on without this machine.
+    fn peek_all(&self, key: &str, bytes: &[u8]) -> Result<Known> {
+        let records = Operations::at(self.state.operations(key)).tail(|_| true)?;
+        let mut known = attempt::known(&records);
+        let Some(newest) = records.last() else { return Ok(known) };
+        let revision = cursor::read(bytes).map_or(0, |cursor| cursor.revision);
+        if let Some(base) = newest.base.as_ref().filter(|_| revision <= newest.revision) {
+            let text = files::read(&self.state.base(key, base.revision)).ok();
+            let text = text.filter(|text| attempt::hash(text) == base.hash);
+            known.base = text.and_then(|text| String::from_utf8(text).ok());
+        }
+        Ok(known)
+    }
+
     /// The bytes that a note would have after [`Writer::write`]. Takes no lock and writes nothing.
     pub fn preview(
         &self,
@@ -186,7 +200,7 @@ impl<'a> Writer<'a> {
         bytes: &[u8],
         plan: &mut dyn FnMut(&Note, &Known) -> Result<Plan>,
     ) -> Result<Vec<u8>> {
-        let plan = plan(&Note::parse(bytes), &self.peek(key)?)?;
+        let plan = plan(&Note::parse(bytes), &self.peek_all(key, bytes)?)?;
         let applied = op::apply(bytes, &plan.ops, op::Mode::First);
         Ok(applied.map_err(|(_, error)| Error::usage(error.to_string()))?.bytes)
     }

@@ -181,6 +181,7 @@ fn what(written_op: &WrittenOperation) -> String {
         (Some(Op::Set { key, new: Some(value), .. }), _) => format!("{key}: {value}"),
         (Some(Op::Set { key, new: None, .. }), _) => format!("without {key}"),
         (Some(Op::Identify { phase, .. }), _) => format!("^{phase}"),
+        (Some(Op::Body { .. }), _) => "the note, written anew".to_owned(),
         (Some(Op::Tasks { rows, .. }), _) => {
             let ids: Vec<&str> = rows.iter().map(|task| task.id.as_str()).collect();
             format!("tasks: {}", ids.join(", "))

@@ -1,9 +1,11 @@
 //! The work of a chapter cut into the steps that it took: by the sections of a plan, by the tasks that the agent began,
 //! else round by round and in each by what was done: looked around, changed, checked, handed over.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::call::{Call, CallKind};
+use foldhash::HashSet;
+
+use super::call::{Call, CallKind, Ended};
 use super::unit::Entry;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
@@ -14,8 +16,8 @@ const LONG: usize = 8;
 const SHORT: usize = 12;
 /// Looks from which looking around is a step of its own.
 const FEW: usize = 3;
-/// Rounds of a chapter that stay apart.
-const MAX_ROUNDS: usize = 8;
+/// Groups of a chapter that stay apart.
+const MAX_GROUPS: usize = 24;
 
 /// Files and sections of a plan that are compared.
 const MAX_FILES: usize = 200;
@@ -56,23 +58,62 @@ struct Key {
     part: Option<usize>,
 }
 
-/// The groups of a chapter, in the order in which they were begun. `plan` has the sections of a plan for this work.
-pub(super) fn groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
+/// The groups of a chapter, each a stretch of it: their entries one after another are those of the chapter, in the order
+/// of the session. `plan` has the sections of a plan for this work, `done`
+/// those after which a group is called already: what is done again for one, after other work, mends or adds.
+pub(super) fn groups<'a>(
+    entries: Vec<Entry<'a>>,
+    plan: &[Section],
+    done: &mut HashSet<String>,
+) -> Vec<ActivityGroup<'a>> {
     let keys = match by_task(&entries) {
         Some(keys) => keys,
         None => by_activity(&entries, plan),
     };
     let titles = titles(&entries, plan, &keys);
-    let mut places: HashMap<Key, usize> = HashMap::new();
-    let mut groups: Vec<ActivityGroup<'a>> = Vec::new();
     let keys = spread(&entries, keys);
+    let mut groups: Vec<ActivityGroup<'a>> = Vec::new();
+    let mut last: Option<Key> = None;
     for (entry, key) in entries.into_iter().zip(keys) {
-        let at = *places.entry(key).or_insert_with(|| {
-            let title = titles.get(&key).cloned();
+        if last != Some(key) {
+            let title =
+                titles.get(&key).filter(|title| key.activity == Activity::Mixed || done.insert((*title).clone()));
+            let title = title.cloned();
             groups.push(ActivityGroup { activity: key.activity, title, entries: Vec::new() });
-            groups.len() - 1
-        });
-        groups[at].entries.push(entry);
+            last = Some(key);
+        }
+        if let Some(group) = groups.last_mut() {
+            group.entries.push(entry);
+        }
+    }
+    condense(groups)
+}
+
+/// Joins the smallest neighbours until few enough are left. The bound doubles, so the passes are few.
+fn condense(mut groups: Vec<ActivityGroup<'_>>) -> Vec<ActivityGroup<'_>> {
+    let size = |group: &ActivityGroup<'_>| group.entries.iter().filter(|entry| entry.call().is_some()).count();
+    let mut bound = 2;
+    while groups.len() > MAX_GROUPS {
+        let mut left = groups.len();
+        let mut joined: Vec<ActivityGroup<'_>> = Vec::with_capacity(left);
+        for group in groups {
+            let fits = |last: &ActivityGroup<'_>| size(last) + size(&group) <= bound;
+            match joined.last_mut().filter(|last| left > MAX_GROUPS && fits(last)) {
+                Some(last) => {
+                    if last.activity != group.activity {
+                        last.activity = Activity::Mixed;
+                    }
+                    if last.title != group.title {
+                        last.title = None;
+                    }
+                    last.entries.extend(group.entries);
+                    left -= 1;
+                }
+                None => joined.push(group),
+            }
+        }
+        groups = joined;
+        bound *= 2;
     }
     groups
 }
@@ -163,6 +204,7 @@ fn own(call: &Call<'_>) -> Option<Activity> {
     }
     match call.kind {
         CallKind::Look | CallKind::Run => None,
+        CallKind::Edit if call.failed() || call.ended == Ended::Denied => None,
         CallKind::Edit | CallKind::Change => Some(Activity::Change),
         CallKind::Check => Some(Activity::Verify),
     }
@@ -244,7 +286,7 @@ fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
     let of = |section: &Section| written.iter().copied().filter(|path| names(section, path)).collect::<HashSet<&str>>();
     let naming: Vec<HashSet<&str>> = plan.iter().take(MAX_SECTIONS).map(of).collect();
     let (mut part, mut round): (Option<usize>, usize) = (None, 0);
-    for (entry, key) in entries.iter().zip(keys) {
+    for (entry, key) in entries.iter().zip(keys.iter_mut()) {
         let (Some(call), Some(key)) = (entry.call(), key) else { continue };
         // What is changed after a check is of that section alone that names the file.
         if std::mem::replace(&mut round, key.round) != key.round {
@@ -259,6 +301,41 @@ fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
         });
         part = named.or(part);
         key.part = part;
+    }
+    unweave(keys);
+}
+
+/// Sections whose changes are woven into each other, in one round, are one stretch of work and none of them by itself.
+fn unweave(keys: &mut [Option<Key>]) {
+    let changes: Vec<usize> = (0..keys.len())
+        .filter(|at| keys[*at].is_some_and(|key| key.activity == Activity::Change && key.part.is_some()))
+        .collect();
+    let key = |at: usize| keys[at].map(|key| (key.round, key.part));
+    // Where each section is changed last.
+    let mut ends: HashMap<Option<(usize, Option<usize>)>, usize> = HashMap::new();
+    for (index, &at) in changes.iter().enumerate() {
+        ends.insert(key(at), index);
+    }
+    let (mut from, mut woven): (usize, Vec<usize>) = (0, Vec::new());
+    while from < changes.len() {
+        let own = key(changes[from]);
+        let (mut to, mut at) = (ends.get(&own).copied().unwrap_or(from), from);
+        let mut alone = true;
+        while at <= to {
+            let other = key(changes[at]);
+            alone &= other == own;
+            to = to.max(ends.get(&other).copied().unwrap_or(at));
+            at += 1;
+        }
+        if !alone {
+            woven.extend(&changes[from..=to]);
+        }
+        from = to + 1;
+    }
+    for at in woven {
+        if let Some(key) = &mut keys[at] {
+            key.part = None;
+        }
     }
 }
 
@@ -290,7 +367,7 @@ fn glance(keys: &mut [Option<Key>]) {
     }
 }
 
-/// Puts short rounds together, and rounds of which there are too many.
+/// Puts short rounds together.
 fn join(keys: &mut [Option<Key>]) {
     let mut sizes: Vec<usize> = Vec::new();
     for key in keys.iter().flatten() {
@@ -313,12 +390,11 @@ fn join(keys: &mut [Option<Key>]) {
         joined.push((number, short));
     }
     let planned: HashSet<usize> = keys.iter().flatten().filter(|key| key.part.is_some()).map(|key| key.round).collect();
-    let per = (number + 1).div_ceil(MAX_ROUNDS).max(1);
     for key in keys.iter_mut().flatten() {
         let Some(&(number, short)) = joined.get(key.round) else { continue };
         let short = short && !planned.contains(&key.round);
-        key.round = number / per;
-        if short && per == 1 {
+        key.round = number;
+        if short {
             key.activity = Activity::Mixed;
         }
     }

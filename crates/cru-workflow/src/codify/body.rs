@@ -5,12 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::call::Call;
+use super::call::{Call, CallKind};
+use super::change::Changes;
 use super::commands::{self, Whole};
 use super::data::{self, Data};
 use super::draft::Draft;
 use super::unit::Entry;
-use super::{clean, head, inline, paragraph, request};
+use super::{block_link, clean, head, inline, paragraph, quotation, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_action::ToolKind;
 use cru_base::Span;
@@ -22,18 +23,22 @@ use cru_session::words::sentence::sentences;
 use cru_session::words::{emphasis, quote, shorten};
 use cru_session::{Decision, Error, Item, User};
 
-/// Characters of what a step is to do.
-const MAX_WORDS: usize = 6_000;
-/// Characters of a further request, a correction, a line of a gate.
+/// Bytes of what a step is to do.
+const MAX_WORDS: usize = 24_000;
+/// Characters of a further request or correction on a line, of a line of a gate.
 const MAX_FURTHER: usize = 1_200;
-/// Characters of what a turn came to.
-const MAX_RESULT: usize = 600;
-/// Characters of the last paragraph that stays where the rest is cut.
-const MAX_END: usize = 200;
+/// Bytes of a longer one.
+const MAX_REQUEST: usize = 8_000;
+/// Characters of what a turn came to, on a line.
+const MAX_RESULT: usize = 900;
+/// Bytes of a longer one.
+const MAX_CONCLUSION: usize = 8_000;
+/// Characters of the first sentence of a longer one.
+const MAX_FIRST: usize = 300;
 /// Characters of any other remark.
-const MAX_REMARK: usize = 900;
+const MAX_REMARK: usize = 3_000;
 /// Lines of a gate.
-const MAX_GATE: usize = 40;
+const MAX_GATE: usize = 400;
 /// Things that a step used.
 const MAX_USES: usize = 20;
 /// Words of an agent that tell more than that it begins.
@@ -51,10 +56,8 @@ pub(super) fn parts(
 ) -> Vec<Part> {
     let Some(draft) = drafts.get(index) else { return Vec::new() };
     let said: Vec<String> = draft.said().map(|user| clean(head(&user.words, SEEN))).collect();
-    let mut page = StepBody::default();
-    if let Some(words) = intent(draft) {
-        page.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
-    }
+    let mut page = StepBody { note: whole.note, ..StepBody::default() };
+    page.intent(draft);
     page.parts.extend(data::flow(data).map(Part::Flow));
     if let Some(before) = after.and_then(|at| drafts.get(at)) {
         page.remark(RemarkKind::After, &before.title);
@@ -72,40 +75,54 @@ pub(super) fn parts(
         .entries
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Item(Item::Error(error), _) => Some(&error.steps),
+            Entry::Item(Item::Error(error), _) if !is_generated(error) => Some(&error.steps),
             _ => None,
         })
         .flatten()
         .filter_map(|link| link.block.as_deref())
         .collect();
-    // What an error tells already, and what a person said when they refused a call, is told once.
+    // What a person's error tells already, and what a person said when they refused a call, is told once.
     let known = |call: &Call<'_>| {
         call.step.id.as_deref().is_some_and(|id| told.contains(&id))
             || call.step.result.as_deref().is_some_and(|result| is_said(&said, result))
     };
     let (mut commands, left) = commands::parts(index, drafts, data, whole, &known);
+    let mut changes = Changes::default();
+    // Everything in the order of the session.
     for (at, entry) in draft.entries.iter().enumerate() {
         match entry {
+            Entry::Call(call) if call.kind == CallKind::Edit && call.succeeded() => {
+                page.parts.extend(changes.parts(call, whole));
+            }
             Entry::Call(_) => page.parts.extend(commands.remove(&at).unwrap_or_default()),
             Entry::Request { user, corrects } => page.request(draft, user, *corrects),
-            Entry::Conclusion(prose, taken) => page.conclusion(&prose.text, *taken),
+            Entry::Conclusion(prose, taken) => page.conclusion(&prose.text, *taken, asked(draft, at)),
             Entry::Item(Item::Decision(decision), _) => page.decision(decision),
-            Entry::Item(Item::Error(error), _) if !is_said(&said, &error.callout.title) => {
+            // What an import found out of the calls, these tell themselves.
+            Entry::Item(Item::Error(error), _) if !is_generated(error) && !is_said(&said, &error.callout.title) => {
                 page.remark(RemarkKind::Trouble, &trouble(error, draft));
             }
             Entry::Item(Item::Callout(callout), _) if callout.kind == "gate" => {
                 page.gate(&callout.title, &callout.body);
             }
+            Entry::Item(Item::Subagent(subagent), _) => {
+                let own =
+                    drafts.iter().skip(index + 1).find(|it| it.subagent.is_some_and(|it| std::ptr::eq(it, subagent)));
+                if let Some(own) = own {
+                    page.remark(RemarkKind::Plain, &format!("here the sub-agent works: “{}”", own.title));
+                }
+            }
             Entry::Item(..) => {}
         }
     }
+    page.parts.extend(changes.rest());
     if let Some(subagent) = draft.subagent {
         let last = subagent.items.iter().rev().find_map(|item| match item {
             Item::Prose(prose) => Some(prose.text.as_str()),
             _ => None,
         });
         if let Some(told) = subagent.summary.as_deref().or(last) {
-            page.conclusion(told, Taken::Unknown);
+            page.conclusion(told, Taken::Unknown, None);
         }
     }
     if left > 0 {
@@ -130,13 +147,37 @@ pub(super) fn preface(entries: &[Entry<'_>]) -> Vec<Part> {
     page.parts
 }
 
-/// Parts under construction.
-#[derive(Default)]
-struct StepBody {
-    parts: Vec<Part>,
+/// The id of the block of the words that the entry at `at` answers.
+fn asked<'a>(draft: &Draft<'a>, at: usize) -> Option<&'a str> {
+    draft.entries.get(..at)?.iter().rev().find_map(|entry| match entry {
+        Entry::Request { user, .. } => user.callout.id.as_deref(),
+        _ => None,
+    })
 }
 
-impl StepBody {
+/// Whether an error says nothing but what an import found out of the calls.
+fn is_generated(error: &Error) -> bool {
+    let own = error.text.starts_with('`') && error.text.contains("` failed");
+    let links = |text: &str| {
+        let mut rest = text.to_owned();
+        for link in error.resolved_by.iter().chain(&error.steps) {
+            rest = rest.replace(&link.to_string(), "");
+        }
+        let words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+        words.into_iter().all(|word| matches!(word, "fixed" | "by" | "passed" | "worked" | "in" | "after" | "changes"))
+    };
+    own && error.resolution.as_deref().is_none_or(links)
+}
+
+/// Parts under construction.
+#[derive(Default)]
+struct StepBody<'a> {
+    parts: Vec<Part>,
+    /// The session's note, for links into it.
+    note: Option<&'a str>,
+}
+
+impl StepBody<'_> {
     fn remark(&mut self, kind: RemarkKind, text: &str) {
         let text = shorten::at_sentence(&clean(text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {
@@ -144,24 +185,61 @@ impl StepBody {
         }
     }
 
+    fn prose(&mut self, markdown: String) {
+        self.parts.push(Part::Prose(Prose { markdown, span: Span::default() }));
+    }
+
+    /// Where all of somebody's words stand.
+    fn read_on(&self, id: Option<&str>) -> Option<String> {
+        id.map(|id| block_link(self.note, id))
+    }
+
+    /// What the step is to do, in the words of those who asked for it.
+    fn intent(&mut self, draft: &Draft<'_>) {
+        let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+        let asked = draft.opening.filter(|_| draft.subagent.is_none());
+        if let Some(words) = asked.map(|user| user.words.as_str()).or(task)
+            && is_long(words)
+        {
+            let id = asked.and_then(|user| user.callout.id.as_deref());
+            let told = quotation(unmarked(words), MAX_WORDS, self.read_on(id).as_deref());
+            self.prose(told);
+            let made = asked.and_then(|user| user.interpretation.as_deref()).map(|text| clean(&linked(text)));
+            if let Some(made) = made.filter(|made| !made.is_empty()) {
+                self.remark(RemarkKind::Plain, &format!("understood as: {made}"));
+            }
+        } else if let Some(words) = intent(draft) {
+            self.prose(paragraph(&words));
+        }
+    }
+
     fn request(&mut self, draft: &Draft<'_>, user: &User, corrects: bool) {
         if draft.opening.is_some_and(|opening| std::ptr::eq(opening, user)) {
             return;
         }
-        if corrects {
-            self.remark(RemarkKind::Mind, &spoken(user, MAX_FURTHER));
-        } else if !request::is_nod(&user.words) {
-            let then = quote::quote(&user.words, MAX_FURTHER);
-            if !same(&then, &draft.title) {
-                self.remark(RemarkKind::Then, &then);
-            }
+        let kind = if corrects { RemarkKind::Mind } else { RemarkKind::Then };
+        if !corrects && request::is_nod(&user.words) {
+            return;
+        }
+        if is_long(&user.words) {
+            let first = first_sentence(&user.words);
+            let link = self.read_on(user.callout.id.as_deref());
+            let at = link.as_deref().map_or_else(String::new, |link| format!(" ({link})"));
+            self.remark(kind, &format!("{first}{at}"));
+            self.prose(quotation(unmarked(&user.words), MAX_REQUEST, link.as_deref()));
+            return;
+        }
+        let told = spoken(user, MAX_FURTHER);
+        if corrects || !same(&told, &draft.title) {
+            self.remark(kind, &told);
         }
     }
 
-    /// What a turn came to. What the person did not let stand is an attempt that failed.
-    fn conclusion(&mut self, text: &str, taken: Taken) {
-        let told = concluded(text);
-        if !told.contains(char::is_alphanumeric) {
+    /// What a turn came to. What the person did not let stand is an attempt that failed. `asked` is the block of the words
+    /// that it answers.
+    fn conclusion(&mut self, text: &str, taken: Taken, asked: Option<&str>) {
+        let plain = linked(text);
+        if !plain.contains(char::is_alphanumeric) {
             return;
         }
         let (kind, how) = match taken {
@@ -171,7 +249,16 @@ impl StepBody {
             Taken::Accepts => (RemarkKind::Result, " — the person accepted it"),
             _ => (RemarkKind::Result, ""),
         };
-        self.remark(kind, &format!("{told}{how}"));
+        let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).collect();
+        let told = told.join("\n");
+        let structured = told.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'));
+        let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
+        if !structured && line.chars().count() <= MAX_RESULT {
+            self.remark(kind, &format!("{line}{how}"));
+            return;
+        }
+        self.remark(kind, &format!("{}{how}", first_sentence(&told)));
+        self.prose(quotation(&told, MAX_CONCLUSION, self.read_on(asked).as_deref()));
     }
 
     fn decision(&mut self, decision: &Decision) {
@@ -207,83 +294,41 @@ impl StepBody {
                 lines.push("…".into());
                 break;
             }
-            lines.push(inline(&truncate(line.trim_start_matches(['#', '>', '|', '`', '~', ' ']), MAX_FURTHER)));
+            let line = line.trim_start_matches(['#', '>', '|', '`', '~', ' ']);
+            lines.push(inline(&shorten::at_sentence(line, MAX_FURTHER)));
         }
         lines.retain(|line| !line.is_empty());
         self.parts.push(Part::Gate(Gate { title, body: lines.join("\n"), span: Span::default() }));
     }
 }
 
-/// An agent's closing words on one line: whole where they fit, else whole lines and sentences from their beginning, and
-/// the last paragraph, in which many say what came of it. `…` stands for what is left out.
-fn concluded(text: &str) -> String {
-    let plain = emphasis::without_emphasis(&linked(text));
-    // `None` for code and tables.
-    let mut lines: Vec<Option<String>> = Vec::new();
-    let mut fenced = false;
-    for line in plain.lines().filter(|line| !is_mark(line)) {
-        let fence = is_fence(line.trim());
-        fenced ^= fence;
-        let line = clean(without_mark(line));
-        if fence || fenced || line.starts_with('|') {
-            lines.extend((lines.last() != Some(&None)).then_some(None));
-        } else if !line.is_empty() {
-            lines.push(Some(line));
-        }
-    }
-    let size = |line: &Option<String>| line.as_ref().map_or(1, |line| line.chars().count()) + 1;
-    let fits = lines.iter().map(size).sum::<usize>() <= MAX_RESULT;
-    let is_item = |line: &str| line.starts_with(['-', '*', '+', '>']) || line.starts_with(|c: char| c.is_ascii_digit());
-    let end = match lines.last() {
-        Some(Some(last)) if !fits && lines.len() > 1 && !is_item(last) && last.chars().count() <= MAX_END => {
-            lines.pop()
-        }
-        _ => None,
-    };
-    let end = end.flatten();
-    let max = MAX_RESULT - end.as_ref().map_or(0, |end| end.chars().count() + 3);
-    let mut told = String::new();
-    for line in &lines {
-        let used = told.chars().count();
-        if used > 0 && !told.ends_with(' ') {
-            told.push(' ');
-        }
-        let Some(line) = line else {
-            if !told.trim_end().ends_with('…') {
-                told.push('…');
-            }
-            continue;
-        };
-        if used + line.chars().count() + 1 < max {
-            told.push_str(line);
-            continue;
-        }
-        // Of a long line whole sentences; of one that does not fit at all only the mark.
-        let room = max.saturating_sub(used + 4);
-        let first = sentences(line).next().map_or(0, |first| first.chars().count());
-        if first < room || used == 0 {
-            told.push_str(&shorten::at_sentence(line, room));
-        }
-        if !told.trim_end().ends_with('…') {
-            told.push('…');
-        }
-        break;
-    }
-    let told = without_number(told.trim_end().to_owned());
-    let told = end.map_or(told.clone(), |end| clean(&format!("{told} {end}")));
-    if told.is_ascii() { told } else { told.replace(['→', '⟶'], "⇒") }
+/// Whether words are told with their lines: they have several paragraphs, or are too long for one line.
+fn is_long(words: &str) -> bool {
+    let words = words.trim();
+    words.chars().nth(MAX_FURTHER).is_some()
+        || words.lines().filter(|line| !line.trim().is_empty()).nth(MAX_LINES).is_some()
 }
 
-/// Words that were cut right behind the number of the next item, without that number.
-fn without_number(mut told: String) -> String {
-    if let Some(rest) = told.strip_suffix(" …")
-        && let Some((before, last)) = rest.rsplit_once(' ')
-        && last.ends_with(['.', ')'])
-        && last.trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit())
-    {
-        told = format!("{before} …");
-    }
-    told
+/// Lines of words that are told on one.
+const MAX_LINES: usize = 3;
+
+/// Somebody's words without what a host put around them.
+fn unmarked(words: &str) -> &str {
+    cru_session::words::title::unmarked(cru_session::words::title::unwrapped(words))
+}
+
+/// The first sentence of words that are told below, and the mark that they go on.
+fn first_sentence(words: &str) -> String {
+    let line = words.lines().find(|line| line.contains(char::is_alphanumeric)).unwrap_or(words);
+    let line = clean(&emphasis::without_emphasis(without_mark(line)));
+    let first = sentences(&line).next().unwrap_or(&line).trim_end();
+    let told = shorten::at_word(first, MAX_FIRST);
+    if told.ends_with(['…', ':']) { told } else { format!("{told} …") }
+}
+
+/// Text without the marks of headings at its lines.
+fn without_marks(text: &str) -> String {
+    text.lines().map(without_mark).collect::<Vec<_>>().join("\n")
 }
 
 /// A line without the marks of a heading.

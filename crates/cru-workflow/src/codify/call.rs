@@ -52,6 +52,20 @@ pub(super) struct CheckCommand {
     pub kind: CheckKind,
     /// Its words behind the program that name files or folders.
     pub paths: Vec<String>,
+    /// The way to its folder; empty where it ran in the project's.
+    folder: String,
+    /// What it is run on: its words behind program and verb, options without their values left out.
+    targets: Vec<String>,
+}
+
+impl CheckCommand {
+    /// Whether a run of it that passed answers a run of `other` that failed: the same program in the same folder, on all
+    /// that the other was run on. One that names nothing is run on everything.
+    pub(super) fn answers(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.folder == other.folder
+            && self.targets.iter().all(|target| other.targets.contains(target))
+    }
 }
 
 /// One tool call of a session.
@@ -96,6 +110,8 @@ pub(super) struct Call<'a> {
     pub reads: Vec<Cow<'a, str>>,
     /// Paths it wrote.
     pub writes: Vec<Cow<'a, str>>,
+    /// What the agent said right before it, where it is an edit.
+    pub before: Option<&'a str>,
 }
 
 /// Changes of files that a call takes back.
@@ -184,6 +200,7 @@ impl<'a> Call<'a> {
             ended: ended(step, shell, action.is_check()),
             reads,
             writes,
+            before: None,
         };
         let words = action.commands.iter().flat_map(|it| it.words.iter().skip(1)).filter(|word| may_be_path(word));
         call.words =
@@ -269,9 +286,18 @@ fn checks(action: &Action<'_>, project: Option<&str>) -> Vec<CheckCommand> {
             key: command.key(),
             kind,
             paths: paths.map(|path| relative(path, project).into_owned()).collect(),
+            folder: folder.first().map_or_else(String::new, |way| relative(way, project).into_owned()),
+            targets: targets(command),
         });
     }
     checks
+}
+
+/// The words of a check behind program and verb that are no options: files, folders, packages, names of tests.
+fn targets(command: &Command<'_>) -> Vec<String> {
+    let verb: Vec<&str> = command.verb.split(' ').collect();
+    let words = command.words.iter().skip(1).filter(|word| !word.starts_with('-') && !verb.contains(&word.as_ref()));
+    words.take(MAX_WORDS).map(|word| word.trim_start_matches("./").to_owned()).collect()
 }
 
 /// Program and verb of the commands of the most telling kind, each once.

@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use cru_graph::{Place, Recovery};
+use cru_action::ToolKind;
+use cru_graph::Place;
+use cru_session::Session;
+use cru_session::words::shorten::file_name;
 use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended, bodies};
@@ -15,17 +18,19 @@ use super::input::Inputs;
 use super::standing::Checks;
 use super::unit::Entry;
 use super::value::values;
-use super::{clean, plain_code};
+use super::{block_link, clean, plain_code};
+use crate::evidence::Evidence;
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
+use crate::text::code_span;
 use cru_base::Span;
-use cru_base::text::{sanitise, truncate};
+use cru_base::text::{plural, sanitise, truncate};
 
 /// Characters of a command on a line.
 const MAX_COMMAND: usize = 300;
 /// Characters of a command that is shown as a script.
 const MAX_SCRIPT: usize = 6_000;
 /// Lines of a here-document that are shown.
-const MAX_BODY: usize = 12;
+const MAX_BODY: usize = 60;
 /// Runs of a step of which no more is known than that.
 const MAX_RUNS: usize = 12;
 /// Runs of code of several lines of a step that did nothing else.
@@ -34,6 +39,12 @@ const MAX_TYPED: usize = 2;
 const MAX_LOOKS: usize = 10;
 /// Looks at other machines of a step that did more.
 const MAX_ASKED: usize = 4;
+/// Later tries of a call, and places of a name, that are looked at.
+const MAX_LATER: usize = 200;
+/// Changes between a failure and a success that are looked at.
+const MAX_CHANGES: usize = 200;
+/// Changes that are named.
+const MAX_NAMED: usize = 4;
 /// Characters of what a call said that failed.
 const MAX_SAID: usize = 200;
 
@@ -43,61 +54,108 @@ pub(super) struct Whole<'a> {
     pub checks: &'a Checks<'a>,
     /// Values that people gave.
     pub inputs: &'a Inputs,
-    /// The recoveries by the place of their first failure: what was changed between, and what worked.
-    recovered: HashMap<Place, (Vec<Place>, Place)>,
-    /// For each key the place of its last success.
-    worked: HashMap<&'a str, Place>,
+    /// What the transcript says of the steps.
+    pub evidence: &'a Evidence,
+    /// The session's note, for links into it.
+    pub note: Option<&'a str>,
+    /// For each key the calls that tried it and of which it is known how they ended, in order.
+    tried: HashMap<&'a str, Vec<&'a Call<'a>>>,
+    /// Calls that changed something, in order.
+    changes: Vec<&'a Call<'a>>,
     /// Places of calls that make commits or go on with a stopped one.
     finished: Vec<Place>,
-    /// The draft of each call.
-    homes: HashMap<Place, usize>,
-    /// The files that each call wrote.
-    writes: HashMap<Place, Vec<&'a str>>,
 }
 
 impl<'a> Whole<'a> {
     pub(super) fn of(
-        recoveries: &[Recovery],
+        session: &'a Session,
         drafts: &'a [Draft<'_>],
         checks: &'a Checks<'a>,
         inputs: &'a Inputs,
+        evidence: &'a Evidence,
     ) -> Self {
-        let mut whole = Self {
-            checks,
-            inputs,
-            recovered: HashMap::new(),
-            worked: HashMap::new(),
-            finished: Vec::new(),
-            homes: HashMap::new(),
-            writes: HashMap::new(),
-        };
-        for it in recoveries {
-            whole.recovered.insert(it.failed, (it.between.clone(), it.worked));
-        }
-        for (index, draft) in drafts.iter().enumerate() {
-            for call in draft.calls() {
-                whole.homes.insert(call.place, index);
-                if !call.writes.is_empty() {
-                    whole.writes.insert(call.place, call.writes.iter().map(AsRef::as_ref).collect());
-                }
-                if !call.succeeded() {
-                    continue;
-                }
-                if call.commits {
-                    whole.finished.push(call.place);
-                }
-                if let Some(key) = call.key.as_deref() {
-                    let place = whole.worked.entry(key).or_insert(call.place);
-                    *place = (*place).max(call.place);
-                }
+        let note = session.meta.session_id.as_deref();
+        let mut whole =
+            Self { checks, inputs, evidence, note, tried: HashMap::new(), changes: Vec::new(), finished: Vec::new() };
+        for call in drafts.iter().flat_map(Draft::calls) {
+            if let Some(key) = call.key.as_deref().filter(|_| call.succeeded() || call.failed()) {
+                whole.tried.entry(key).or_default().push(call);
+            }
+            if call.succeeded() {
+                let mends = matches!(call.kind, CallKind::Change | CallKind::Edit) || !call.writes.is_empty();
+                whole.changes.extend(mends.then_some(call));
+                whole.finished.extend(call.commits.then_some(call.place));
             }
         }
         whole.finished.sort_unstable();
+        whole.changes.sort_by_key(|call| call.place);
+        whole.tried.values_mut().for_each(|calls| calls.sort_by_key(|call| call.place));
         whole
     }
 
-    fn worked_later(&self, call: &Call<'_>) -> bool {
-        call.key.as_deref().and_then(|key| self.worked.get(key)).is_some_and(|place| *place > call.place)
+    /// The next call that tried what a failed one did, on all that it was tried on.
+    fn next(&self, failed: &Call<'_>) -> Option<&'a Call<'a>> {
+        let tried = self.tried.get(failed.key.as_deref()?)?;
+        let later = &tried[tried.partition_point(|call| call.place <= failed.place)..];
+        later.iter().take(MAX_LATER).find(|call| answers(call, failed)).copied()
+    }
+
+    /// Whether another try of it ended well later.
+    fn worked_later(&self, failed: &Call<'_>) -> bool {
+        let Some(tried) = failed.key.as_deref().and_then(|key| self.tried.get(key)) else { return false };
+        let later = &tried[tried.partition_point(|call| call.place <= failed.place)..];
+        later.iter().take(MAX_LATER).any(|call| call.succeeded() && answers(call, failed))
+    }
+
+    /// The link to the step of a call, in brackets with a blank before them; nothing where it has no id.
+    fn at(&self, call: &Call<'_>) -> String {
+        call.step.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(self.note, id)))
+    }
+
+    /// What lies between a failure and the try of it that worked, in words: what was changed that the failure names, else
+    /// all that was changed. Which of several changes mended it nobody wrote down.
+    fn between(&self, failed: &Call<'_>, worked: &Call<'_>) -> String {
+        let from = self.changes.partition_point(|call| call.place <= failed.place);
+        let until = self.changes.partition_point(|call| call.place < worked.place).max(from);
+        let changes = &self.changes[from..until];
+        let id = failed.step.id.as_deref();
+        let printed = [self.evidence.output(id), failed.step.output.as_deref(), failed.step.result.as_deref()];
+        let names = |path: &str| {
+            let name = file_name(path);
+            let mut told = printed.iter().flatten().copied().chain([failed.text.as_str()]);
+            name.len() > 2 && told.any(|text| names_file(text, name))
+        };
+        let mut told: Vec<(String, Vec<&Call<'_>>)> = Vec::new();
+        for call in changes.iter().take(MAX_CHANGES) {
+            for path in call.writes.iter().filter(|path| names(path)) {
+                add(&mut told, code_span(&clean(path)), call);
+            }
+        }
+        let is_named = !told.is_empty();
+        if !is_named {
+            for call in changes.iter().take(MAX_CHANGES) {
+                let name = match call.writes.first() {
+                    Some(path) => clean(path),
+                    None => first_line(&call.text),
+                };
+                add(&mut told, code_span(&name), call);
+            }
+        }
+        let mut told_names: Vec<String> = Vec::new();
+        for (name, calls) in told.iter().take(MAX_NAMED) {
+            let links = calls.iter().filter_map(|call| call.step.id.as_deref()).map(|id| block_link(self.note, id));
+            let links: Vec<String> = links.take(MAX_NAMED).collect();
+            let links = if links.is_empty() { String::new() } else { format!(" {}", links.join(" ")) };
+            told_names.push(format!("{name}{links}"));
+        }
+        let more = told.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let list = format!("{}{more}", told_names.join(", "));
+        match (is_named, changes.len()) {
+            (_, 0) => "nothing recorded was changed between them".to_owned(),
+            (true, _) => format!("after a change of what the failure names: {list}"),
+            (false, count) => format!("after {}: {list}", plural(count as u64, "change")),
+        }
     }
 
     /// Whether a merge or its like stopped and a later commit ended it.
@@ -131,11 +189,17 @@ pub(super) fn parts(
     let mut told: Vec<(usize, &Call<'_>, Told)> = Vec::new();
     let keep = kept(draft, &calls);
     let mut left = keep.left;
-    let mut dead: HashSet<&str> = HashSet::default();
-    let failed = calls.iter().filter(|(_, call)| call.failed());
-    let last: HashMap<&str, &Call<'_>> = failed.filter_map(|(_, call)| Some((call.key.as_deref()?, *call))).collect();
+    let mut dead: HashSet<String> = HashSet::default();
     for (at, call) in &calls {
         let how = match call.ended {
+            Ended::Denied if call.tool == ToolKind::Plan => {
+                let title = clean(call.step.full_args());
+                let title =
+                    if title.is_empty() { String::new() } else { format!(" “{}”", truncate(&title, MAX_SAID)) };
+                let said = call.step.result.as_deref().map(clean).unwrap_or_default();
+                let text = format!("the plan{title} that the agent proposed was rejected: {said}{}", whole.at(call));
+                Some(Told::Remark(RemarkKind::Mind, text))
+            }
             Ended::Denied if call.acts() => {
                 let said = clean(call.step.result.as_deref().unwrap_or("denied"));
                 let file = call.writes.first().map_or("", AsRef::as_ref);
@@ -144,9 +208,7 @@ pub(super) fn parts(
                 Some(Told::Remark(RemarkKind::Mind, format!("{what}: {}", truncate(&said, MAX_SAID))))
             }
             Ended::Denied => None,
-            Ended::Badly if call.acts() && call.shell && !refused(call) => {
-                failure(call, drafts, index, whole, &last, &mut dead)
-            }
+            Ended::Badly if call.acts() && !call.text.is_empty() && !refused(call) => failure(call, whole, &mut dead),
             Ended::Badly => None,
             Ended::Open if call.kind == CallKind::Check && keep.at.contains(at) => {
                 Some(Told::Command(whole.checks.note(call)))
@@ -157,7 +219,6 @@ pub(super) fn parts(
         };
         told.extend(how.map(|how| (*at, *call, how)));
     }
-    // A check that fails at the end is told once, where it was run last.
     let mut parts: HashMap<usize, Vec<Part>> = HashMap::new();
     for (at, call, how) in told {
         match how {
@@ -255,53 +316,72 @@ fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
     Kept { at, left }
 }
 
-/// How a failed call is told: as trouble where another try of it worked, as a step where a later commit ended it, else as
-/// a dead end.
-fn failure<'c>(
-    call: &'c Call<'_>,
-    drafts: &[Draft<'_>],
-    index: usize,
-    whole: &Whole<'_>,
-    last: &HashMap<&str, &Call<'_>>,
-    dead: &mut HashSet<&'c str>,
-) -> Option<Told> {
+/// How a failed call is told: as a step where a later commit ended it, as trouble where it was tried again or is a check,
+/// else as a dead end.
+fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Option<Told> {
     let said = call.step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
     let said = said.map_or_else(|| "failed".to_owned(), |said| truncate(&said, MAX_SAID).into_owned());
-    let command = plain_code(call.text.lines().next().unwrap_or(""));
+    let command = first_line(&call.text);
     if whole.is_finished_later(call) {
         return Some(Told::Command(Some(format!("stops ({said}); a later commit ends it"))));
     }
-    if whole.worked_later(call) {
-        let (between, worked) = whole.recovered.get(&call.place)?;
-        let mut files: Vec<&str> = Vec::new();
-        for path in between.iter().filter_map(|place| whole.writes.get(place)).flatten() {
-            if !files.contains(path) && files.len() < 3 {
-                files.push(path);
-            }
-        }
-        let other = whole.homes.get(worked).filter(|home| **home != index).and_then(|home| drafts.get(*home));
-        let mut text = format!("{command}: {said} — works");
-        if !files.is_empty() {
-            text.push_str(&format!(" after a change of {}", files.join(", ")));
-        }
-        if let Some(draft) = other {
-            text.push_str(&format!(" in “{}”", draft.title));
-        }
+    let text = format!("{command}: {said}{}", whole.at(call));
+    let verb = if call.kind == CallKind::Check { "passes" } else { "works" };
+    if let Some(next) = whole.next(call) {
+        let at = whole.at(next);
+        let text = if next.succeeded() {
+            let other = clean(&next.text) != clean(&call.text);
+            let how = if other { format!(", as {}", code_span(&first_line(&next.text))) } else { String::new() };
+            format!("{text} — {verb} later{how}{at}, {}", whole.between(call, next))
+        } else if whole.worked_later(call) {
+            format!("{text} — fails again{at}")
+        } else {
+            format!("{text} — fails again{at}, and no later run of it is known to end well")
+        };
         return Some(Told::Remark(RemarkKind::Trouble, text));
     }
-    if !dead.insert(call.key.as_deref().unwrap_or(&call.text)) {
+    if !dead.insert(format!("{command}: {said}")) {
         return None;
     }
-    // Told as it was tried last in the step.
-    let last = call.key.as_deref().and_then(|key| last.get(key));
-    if let Some(last) = last.filter(|last| last.place != call.place) {
-        let said = last.step.result.as_deref().map(clean).unwrap_or_default();
-        return Some(Told::Remark(
-            RemarkKind::DeadEnd,
-            format!("{}: {}", plain_code(last.text.lines().next().unwrap_or("")), truncate(&said, MAX_SAID)),
-        ));
+    if call.kind == CallKind::Check {
+        return Some(Told::Remark(RemarkKind::Trouble, format!("{text} — no later run of it is known to end well")));
     }
-    Some(Told::Remark(RemarkKind::DeadEnd, format!("{command}: {said}")))
+    Some(Told::Remark(RemarkKind::DeadEnd, text))
+}
+
+/// The first line of a command, and a mark where more follow.
+fn first_line(command: &str) -> String {
+    let mut lines = command.lines();
+    let first = plain_code(lines.next().unwrap_or(""));
+    if lines.next().is_some() && !first.ends_with('…') { format!("{first} …") } else { first }
+}
+
+/// Whether a later call tries all that a failed one did. Where both are checks, the first of each is compared.
+fn answers(later: &Call<'_>, failed: &Call<'_>) -> bool {
+    match failed.checks.first() {
+        Some(check) => later.checks.iter().any(|own| own.answers(check)),
+        None => true,
+    }
+}
+
+/// Adds a call to those of a name.
+fn add<'c>(told: &mut Vec<(String, Vec<&'c Call<'c>>)>, name: String, call: &'c Call<'c>) {
+    match told.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, calls)) => calls.push(call),
+        None => told.push((name, vec![call])),
+    }
+}
+
+/// Whether a text names a file, with nothing of another name beside it.
+fn names_file(text: &str, name: &str) -> bool {
+    let is_part =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    memchr::memmem::find_iter(text.as_bytes(), name).take(MAX_LATER).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        let behind = text.as_bytes().get(at + name.len()..).unwrap_or_default();
+        let ends = !is_part(behind.first()) || (behind.first() == Some(&b'.') && !is_part(behind.get(1)));
+        !is_part(before) && ends
+    })
 }
 
 /// A command as it was run, with names in the place of what belongs to one run; nothing where nothing readable is left.

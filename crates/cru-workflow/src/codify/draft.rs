@@ -37,8 +37,10 @@ pub(super) struct Draft<'a> {
     pub activity: Option<Activity>,
     /// What a plan or a task calls it.
     hint: Option<String>,
-    /// The request that it opens with.
+    /// The request that it opens with: nothing was done or concluded before it.
     pub opening: Option<&'a User>,
+    /// The request after which it is called.
+    called: Option<&'a User>,
     /// The task that a sub-agent's own session was given.
     pub task: Option<&'a str>,
     /// The sub-agent it is, if it is one.
@@ -68,11 +70,12 @@ pub(super) fn drafts<'a>(session: &'a Session, chapters: Vec<Chapter<'a>>, plan:
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let sole = chapters.len() == 1;
     let mut outline: Vec<Section> = Vec::new();
+    let mut done: HashSet<String> = HashSet::default();
     for chapter in chapters {
         if let Some(own) = outline_of(&chapter, plan) {
             outline = own;
         }
-        add(session, chapter, sole, &outline, &mut drafts);
+        add(session, chapter, sole, (&outline, &mut done), &mut drafts);
     }
     drafts
 }
@@ -94,7 +97,13 @@ fn outline_of(chapter: &Chapter<'_>, plan: &Plan<'_>) -> Option<Vec<Section>> {
     asked.map(|outline| outline.sections.clone()).or_else(agreed)
 }
 
-fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Section], drafts: &mut Vec<Draft<'a>>) {
+fn add<'a>(
+    session: &'a Session,
+    chapter: Chapter<'a>,
+    sole: bool,
+    (outline, done): (&[Section], &mut HashSet<String>),
+    drafts: &mut Vec<Draft<'a>>,
+) {
     let lead_at = chapter.lead();
     let declared = chapter.declared();
     let lead = chapter.units.get(lead_at).and_then(|unit| {
@@ -122,7 +131,7 @@ fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Se
         entries.extend(unit.entries);
         parts.extend(unit.parts);
     }
-    let groups = activity::groups(entries, outline);
+    let groups = activity::groups(entries, outline, done);
     let flat = sole && !declared && parts.is_empty() && groups.len() > 1;
     let first = drafts.len();
     if groups.len() < 2 {
@@ -166,20 +175,20 @@ fn add<'a>(session: &'a Session, chapter: Chapter<'a>, sole: bool, outline: &[Se
             push(session, drafts, draft);
         }
     }
-    // The words that ask for it stand at its beginning, whatever else was said.
     if let Some(top) = drafts.get_mut(first) {
         let opens = |user: &&User| !request::is_talk(&user.words);
         let lead = lead.and_then(|lead| lead.request).filter(opens);
         // Those of the turn in which most was done, after which the step is called.
         let of_lead = top.requests().find(|user| lead.is_some_and(|lead| std::ptr::eq(lead, *user)));
-        let opening = of_lead.or_else(|| top.requests().find(opens));
-        top.opening = opening;
+        top.called = of_lead.or_else(|| top.requests().find(opens));
+        top.opening = top.opens_with();
         top.task = task;
     }
     for draft in drafts.iter_mut().skip(first + 1).filter(|draft| draft.subagent.is_none() && draft.activity.is_none())
     {
-        let opening = draft.requests().find(|user| !request::is_talk(&user.words));
-        draft.opening = opening;
+        let called = draft.requests().find(|user| !request::is_talk(&user.words));
+        draft.called = called;
+        draft.opening = draft.opens_with();
     }
 }
 
@@ -275,6 +284,20 @@ impl<'a> Draft<'a> {
             Entry::Request { user, corrects: false } => Some(*user),
             _ => None,
         })
+    }
+
+    /// The first request in it that says more than to go on, where nothing was done, decided or concluded before it.
+    fn opens_with(&self) -> Option<&'a User> {
+        let comes_first = |entry: &&Entry<'a>| match entry {
+            Entry::Request { user, corrects } => !corrects && request::is_nod(&user.words),
+            Entry::Item(Item::Prose(_) | Item::Tasks(_), _) => true,
+            Entry::Item(Item::Callout(callout), _) => callout.kind != "gate",
+            _ => false,
+        };
+        match self.entries.iter().find(|entry| !comes_first(entry)) {
+            Some(Entry::Request { user, corrects: false }) => Some(*user),
+            _ => None,
+        }
     }
 
     /// Everything that people said.
@@ -399,7 +422,7 @@ fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> Str
     }
     // Words of the turn in which most was done come first, then those of the others.
     // A step is called after the words that it opens with.
-    let request = draft.opening.or(lead.request);
+    let request = draft.called.or(lead.request);
     let opens = lead.request.zip(request).is_none_or(|(lead, request)| std::ptr::eq(lead, request));
     let pasted = request.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
     let named = Some(own).filter(|own| lead.first && opens && !pasted && words_title::tells(own)).map(str::to_owned);

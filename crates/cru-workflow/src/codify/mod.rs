@@ -9,6 +9,7 @@
 mod activity;
 mod body;
 mod call;
+mod change;
 mod chapter;
 mod commands;
 mod data;
@@ -30,6 +31,10 @@ mod title;
 mod unit;
 mod value;
 mod verification;
+mod words;
+
+pub(crate) use words::paragraph;
+use words::{block_link, inline, quotation};
 
 pub use profile::{Profile, profile};
 
@@ -37,12 +42,12 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use super::evidence::Evidence;
 use super::model::{Goal, Part, Remark, RemarkKind, Step, Workflow};
-use super::text;
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
-use cru_graph::{FinalPath, Plan, Recovery, plan};
+use cru_graph::{FinalPath, Plan, plan};
 use cru_session::words::title::tells;
 use cru_session::{Link, Session, Status, User};
 
@@ -60,9 +65,14 @@ pub struct Options {
 ///
 /// A session without anything to repeat gives a workflow without steps, and the diagnostic [`NOTHING_TO_REPEAT`].
 pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic>) {
+    codify_with(session, options, &Evidence::default())
+}
+
+/// As [`codify`], with what the transcript says of the steps.
+pub fn codify_with(session: &Session, options: &Options, evidence: &Evidence) -> (Workflow, Vec<Diagnostic>) {
     let Some(work) = Work::of(session) else { return nothing(session) };
     let jobs = job::jobs(&work.chapters).len();
-    let (workflow, mut warnings) = work.codify(session, *options);
+    let (workflow, mut warnings) = work.codify(session, *options, evidence);
     if jobs > 1 {
         let message = format!(
             "the session holds {jobs} jobs that share no file and no request; `--split` gives one workflow for each"
@@ -74,14 +84,14 @@ pub fn codify(session: &Session, options: &Options) -> (Workflow, Vec<Diagnostic
 
 /// Makes a workflow of each job of a session: turns that share a file, a value of a request or a note of the person's own
 /// stay together. Never empty; a session with one job gives what [`codify`] gives.
-pub fn codify_jobs(session: &Session, options: &Options) -> Vec<(Workflow, Vec<Diagnostic>)> {
+pub fn codify_jobs(session: &Session, options: &Options, evidence: &Evidence) -> Vec<(Workflow, Vec<Diagnostic>)> {
     let Some(work) = Work::of(session) else { return vec![nothing(session)] };
     let jobs = job::jobs(&work.chapters);
     if jobs.len() < 2 {
-        return vec![work.codify(session, *options)];
+        return vec![work.codify(session, *options, evidence)];
     }
     let parts = work.split(&jobs);
-    parts.into_iter().map(|part| part.codify(session, *options)).collect()
+    parts.into_iter().map(|part| part.codify(session, *options, evidence)).collect()
 }
 
 fn nothing(session: &Session) -> (Workflow, Vec<Diagnostic>) {
@@ -98,8 +108,6 @@ fn sources(session: &Session) -> Vec<Link> {
 struct Work<'a> {
     path: FinalPath,
     asked: Plan<'a>,
-    /// Failures that were mended.
-    recoveries: Vec<Recovery>,
     /// What stands before the first step.
     before: Vec<unit::Entry<'a>>,
     chapters: Vec<chapter::Chapter<'a>>,
@@ -113,8 +121,7 @@ impl<'a> Work<'a> {
     /// `None` where the session has nothing to repeat.
     fn of(session: &'a Session) -> Option<Self> {
         let path = FinalPath::of(session);
-        // Both read every command.
-        let (mut units, recoveries) = rayon::join(|| unit::units(session, &path), || cru_graph::recoveries(session));
+        let mut units = unit::units(session, &path);
         if !is_repeatable(&units, session) {
             return None;
         }
@@ -127,7 +134,7 @@ impl<'a> Work<'a> {
         let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
         let idle = chapter::idle(&mut units);
         let asked = cru_graph::plan(session);
-        Some(Self { path, asked, recoveries, before, chapters: chapter::chapters(units), idle, part: false })
+        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, part: false })
     }
 
     /// The work of each of `jobs`, which say for each chapter where it belongs.
@@ -138,7 +145,6 @@ impl<'a> Work<'a> {
         let part = |(at, job): (usize, &Vec<usize>)| Self {
             path: self.path.clone(),
             asked: self.asked.clone(),
-            recoveries: self.recoveries.clone(),
             before: before.take().unwrap_or_default(),
             chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
             idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
@@ -147,7 +153,7 @@ impl<'a> Work<'a> {
         jobs.iter().enumerate().map(part).collect()
     }
 
-    fn codify(self, session: &Session, options: Options) -> (Workflow, Vec<Diagnostic>) {
+    fn codify(self, session: &Session, options: Options, evidence: &Evidence) -> (Workflow, Vec<Diagnostic>) {
         let mut warnings = Vec::new();
         let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
         let sole = self.chapters.len() == 1;
@@ -167,7 +173,7 @@ impl<'a> Work<'a> {
         let passes = outcome::Passes::of(&drafts);
         let standing = standing::Checks::of(&drafts);
         let outcomes = outcome::outcomes(session, &drafts, &passes);
-        let whole = commands::Whole::of(&self.recoveries, &drafts, &standing, &inputs);
+        let whole = commands::Whole::of(session, &drafts, &standing, &inputs, evidence);
         // No step's text depends on another's.
         let step = |(index, draft): (usize, &draft::Draft<'_>)| {
             let mut step = draft.step(session, options);
@@ -325,32 +331,4 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
 /// A command in a remark: without backticks, so that cutting the text cannot leave a code span open.
 fn plain_code(command: &str) -> String {
     truncate(&clean(command).replace('`', "'"), 120).into_owned()
-}
-
-/// One line of foreign text as markdown, without an arrow that would be read as a flow.
-fn inline(words: &str) -> String {
-    let words = clean(words);
-    let arrow = |mark: &str| memchr::memmem::find(words.as_bytes(), mark.as_bytes()).is_some();
-    if !["→", "->", "â†’"].into_iter().any(arrow) {
-        return text::escape(&words);
-    }
-    text::escape(&words.replace('→', "⇒").replace("->", "⇒").replace("â†’", "⇒"))
-}
-
-/// Foreign text as one paragraph of markdown that opens no structure.
-pub(crate) fn paragraph(words: &str) -> String {
-    let mut escaped = inline(words);
-    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
-        escaped.insert(0, '\\');
-    } else if is_numbered(&escaped) {
-        let at = escaped.find(['.', ')']).unwrap_or(0);
-        escaped.insert(at, '\\');
-    }
-    escaped
-}
-
-/// Whether a line would begin a numbered list.
-fn is_numbered(line: &str) -> bool {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.len() < line.len() && rest.starts_with(['.', ')'])
 }

@@ -13,6 +13,9 @@ use super::call::{Call, CallKind, CheckCommand, Ended};
 use super::draft::Draft;
 use super::file_type;
 
+/// Later runs of a check that are compared with one that failed.
+const MAX_LATER: usize = 100;
+
 /// How a check stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing<'a> {
@@ -67,11 +70,11 @@ impl<'a> Checks<'a> {
         let mut writes: Vec<(Place, &str)> = writes.into_iter().map(|(path, place)| (place, path)).collect();
         writes.sort_unstable_by(|a, b| b.cmp(a));
         let mut last: BTreeMap<&str, (&CheckCommand, &Call<'_>)> = BTreeMap::new();
-        let mut passed: HashMap<&str, Place> = HashMap::default();
+        let mut passed: HashMap<&str, Vec<(Place, &CheckCommand)>> = HashMap::default();
         for call in calls.iter().filter(|call| call.shell && call.ended != Ended::Denied) {
             for check in call.checks.iter().filter(|check| !check.text.is_empty()) {
                 if call.succeeded() {
-                    passed.insert(&check.key, call.place);
+                    passed.entry(&check.key).or_default().push((call.place, check));
                 }
                 let row = last.entry(&check.text).or_insert((check, call));
                 if call.ended != Ended::Open || row.1.ended == Ended::Open {
@@ -84,7 +87,12 @@ impl<'a> Checks<'a> {
                 let mut later = writes.iter().take_while(|(place, _)| *place > call.place);
                 later.find(|(_, path)| covers(check, path)).map_or(Standing::Passes, |(_, path)| Standing::Before(path))
             }
-            Ended::Badly if passed.get(check.key.as_str()).is_some_and(|place| *place > call.place) => {
+            Ended::Badly
+                if passed.get(check.key.as_str()).is_some_and(|passed| {
+                    let later = passed.iter().rev().take_while(|(place, _)| *place > call.place);
+                    later.take(MAX_LATER).any(|(_, own)| own.answers(check))
+                }) =>
+            {
                 Standing::Superseded
             }
             Ended::Badly => Standing::Failed,
@@ -131,7 +139,10 @@ impl<'a> Checks<'a> {
             let result = super::clean(call.step.result.as_deref().unwrap_or(""));
             let told = (3..=60).contains(&result.chars().count()) && !result.contains(['`', '→', '…', '<']);
             // A count says more than that it passed.
-            let told = told && result.contains(|c: char| c.is_ascii_digit());
+            let told =
+                told && result.contains(|c: char| c.is_ascii_digit()) && result.starts_with(char::is_alphanumeric);
+            // The first of several lines says little.
+            let told = told && !result.contains("(+");
             if told { format!("passes ({result})") } else { "passes".to_owned() }
         }))
     }

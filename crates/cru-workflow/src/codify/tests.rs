@@ -193,7 +193,7 @@ fn a_feature_with_an_approved_plan() {
     src/auth.rs::Rust, docs/auth.md::Markdown → result
 
     > [!gate] Plan: rotate refresh tokens
-    > 1. Store hashes of tokens ⇒ table
+    > 1. Store hashes of tokens -> table
     > 2. Rotate on use
 
     - Decided: Short-lived access tokens — limits a leak without logging people out, see n-002 (not: server sessions (state))
@@ -207,7 +207,11 @@ fn a_feature_with_an_approved_plan() {
     src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit::Commit
 
     - After: Plan the token store
+    - Changed: `src/token.rs`, a new file
+    - Changed: `src/auth.rs`
+    - Changed: `tests/token.rs`, a new file
     - Mind: don't store them in localStorage — switched to httpOnly cookies
+    - Changed: `src/auth.rs`
     - `cargo test -p auth` — passes (test result: ok. 43 passed)
     - `git add -A && git commit -m 'feat(auth): rotate refresh tokens'`
 
@@ -215,12 +219,12 @@ fn a_feature_with_an_approved_plan() {
 
     ## Open a pull request @coder #dev
 
-    Now open a pull request
+    thanks! what does the rotation cost?
 
     src/token.rs::Rust, commit::Commit → result@2
 
     - Uses: commit, printed by “Build the rotation of tokens in token.rs, with tests” (4f1c2ab in the session)
-    - Then: thanks! what does the rotation cost?
+    - Then: Now open a pull request
     - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens" --body "x"`
 
     From [[2026-11-20-refresh-tokens#^p-03]], [[2026-11-20-refresh-tokens#^p-04]].
@@ -310,7 +314,7 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — works after a change of src/clock.rs in “Fix clock.rs instead so that the build and the tests pass again”
+    - Trouble: cargo build: error[E0308]: mismatched types — passes later, after 1 change: `src/clock.rs`
     - `git log --oneline -5`
 
     From [[x#^p-01]].
@@ -322,8 +326,12 @@ fn a_debugging_session() {
     src/clock.rs::Rust, tests/token.rs::Rust → src/clock.rs@2::Rust, tests/token.rs@2::Rust
 
     - After: The build is broken since yesterday, find out why
+    - Changed: `src/clock.rs`
     - `cargo build` — passed before tests/token.rs was changed
+    - Trouble: cargo test: 1 failed — passes later, after 1 change: `tests/token.rs`
     - Trouble: Flaky clock in the token test — inject a clock, see n-005.
+    - Changed: `tests/token.rs`
+    - Trouble: cargo test --features clock: no such feature `clock` — passes later, as `cargo test`, nothing recorded was changed between them
     - `cargo test` — passes (41 passed)
 
     From [[x#^p-03]].
@@ -396,6 +404,9 @@ fn sub_agents_and_sub_phases() {
 
     src/token.rs::Rust → src/token.rs@2::Rust
 
+    - here the sub-agent works: “Review token.rs for races”
+    - Changed: `src/token.rs`
+
     From [[2026-11-22-review#^p-01]].
 
     ### Review token.rs for races @reviewer
@@ -410,6 +421,9 @@ fn sub_agents_and_sub_phases() {
 
     request → results.csv::CSV
 
+    - Changed: `results.csv`, a new file
+    - here the sub-agent works: “Let runner work”
+
     From [[2026-11-22-review#^p-02]].
 
     #### Let runner work @runner
@@ -421,6 +435,8 @@ fn sub_agents_and_sub_phases() {
     ## Report → people @lead #dev
 
     results.csv::CSV → report.md::Markdown
+
+    - Changed: `report.md`, a new file
 
     From [[2026-11-22-review#^p-03]].
 

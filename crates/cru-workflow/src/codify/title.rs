@@ -1,7 +1,7 @@
 //! Titles of steps that no words name: from what was done.
 
 use super::call::{Call, CallKind};
-use cru_action::{Action, Command};
+use cru_action::{Action, Command, ToolKind};
 use cru_base::text::{fold_whitespace, slug};
 use cru_session::words::list::STOP;
 use cru_session::words::shorten::{at_word, file_name, without_queries};
@@ -114,8 +114,17 @@ pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
     if outside { list("Look with", &asked, "commands") } else { list("Read", &names, "files") }
         .or_else(|| list("Look with", &asked, "commands"))
         .or_else(|| {
-            let tools = calls.iter().find(|call| !call.text.is_empty())?;
-            Some(given(&format!("Look with {}", tools.step.tool)))
+            let tools = calls.iter().find(|call| !call.text.is_empty() && call.tool != ToolKind::Plan);
+            Some(given(&format!("Look with {}", tools?.step.tool)))
+        })
+        .or_else(|| {
+            let plan = calls.iter().find(|call| call.tool == ToolKind::Plan)?;
+            let named = fold_whitespace(plan.step.full_args());
+            Some(if named.is_empty() {
+                "Propose a plan".to_owned()
+            } else {
+                given(&format!("Propose a plan: {named}"))
+            })
         })
 }
 

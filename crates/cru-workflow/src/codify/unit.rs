@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::call::{Call, CallKind};
 use super::request;
-use cru_graph::turn::{PlacedItem, Turn};
+use cru_graph::turn::{PlacedItem, Turn, is_label, is_mark};
 use cru_graph::{FinalPath, Place, Taken};
 use cru_session::{Item, Phase, Prose, Session, Step, User};
 
@@ -159,9 +159,24 @@ impl<'a> Unit<'a> {
             self.entries.push(Entry::Request { user, corrects: corrected || user.correction });
         }
         let conclusion = turn.conclusion();
+        let mut before: Option<&'a str> = None;
         for placed in turn.own.iter().chain(&turn.work) {
+            let spoken = before;
+            match placed.item {
+                Item::Prose(prose)
+                    if !prose
+                        .text
+                        .lines()
+                        .all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) =>
+                {
+                    before = Some(&prose.text);
+                }
+                Item::Step(_) => before = None,
+                _ => {}
+            }
             let entry = match placed.item {
                 Item::Step(_) => match calls.remove(&placed.place) {
+                    Some(call) if call.kind == CallKind::Edit => Entry::Call(Box::new(Call { before: spoken, ..call })),
                     Some(call) => Entry::Call(Box::new(call)),
                     None => continue,
                 },

@@ -85,7 +85,7 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
             // Values of one session, and what it came to, say nothing of the others.
-            Part::Remark(it) if matches!(it.kind, RemarkKind::Uses | RemarkKind::Result) => {}
+            Part::Remark(it) if matches!(it.kind, RemarkKind::Uses | RemarkKind::Result | RemarkKind::Changed) => {}
             other => step.parts.push(other.clone()),
         }
     }

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::Args;
+use super::{Args, evidence};
 use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::{Context, reading};
 use crate::session::{Session, read};
+use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 use crate::workflow::mine::{Fate, OPTIONAL, Source};
-use crate::workflow::{self, Dialect, Mining, Options, Workflow};
+use crate::workflow::{self, Dialect, Evidence, Mining, Options, Workflow};
 
 /// What the sessions give by themselves.
 pub(super) struct Extract {
@@ -21,8 +22,8 @@ pub(super) struct Extract {
     pub(super) markdown: String,
     pub(super) remarks: Vec<Diagnostic>,
     pub(super) mining: Option<Mining>,
-    /// The notes of the sessions, for an agent to read.
-    pub(super) texts: Vec<String>,
+    /// The sessions, where an agent is to read them.
+    pub(super) sessions: Vec<Session>,
     /// Name of the first session's file.
     pub(super) stem: String,
     pub(super) vault: Option<Vault>,
@@ -39,7 +40,7 @@ enum Place {
 
 pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let (places, vault) = find(&args.session, cx)?;
-    let one = |place: &Place| -> Result<(String, String, Session)> {
+    let one = |place: &Place| -> Result<(String, Session)> {
         let (stem, bytes) = match (place, &vault) {
             (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
             (Place::File(path), _) => {
@@ -47,24 +48,24 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
             }
             (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
         };
-        let text = if args.refine { String::from_utf8_lossy(&bytes).into_owned() } else { String::new() };
         let mut session = read::content_of(bytes);
         // A link resolves by the name of the file, which a person may have changed since.
         session.meta.session_id = Some(stem.clone());
-        Ok((stem, text, session))
+        Ok((stem, session))
     };
-    let notes: Vec<(String, String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
+    let notes: Vec<(String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
     let options = Options { versions: args.agent_versions };
     let (workflow, remarks, mining) = match notes.as_slice() {
-        [(_, _, session)] => {
-            let (workflow, remarks) = workflow::codify(session, &options);
+        [(_, session)] => {
+            let evidence = of_transcript(session, vault.as_ref(), cx);
+            let (workflow, remarks) = workflow::codify_with(session, &options, &evidence);
             check_repeatable(&remarks)?;
             (workflow, remarks, None)
         }
         several => {
             let sources: Vec<Source<'_>> = several
                 .iter()
-                .map(|(stem, _, session)| Source { id: session.meta.session_id.as_deref().unwrap_or(stem), session })
+                .map(|(stem, session)| Source { id: session.meta.session_id.as_deref().unwrap_or(stem), session })
                 .collect();
             let (workflow, remarks, mining) = workflow::mine(&sources, &options);
             if mining.sessions.is_empty() {
@@ -83,8 +84,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
         markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
-    let texts = notes.into_iter().map(|(_, text, _)| text).collect();
-    Ok(Extract { workflow, markdown, remarks, mining, texts, stem, vault })
+    let sessions = if args.refine { notes.into_iter().map(|(_, session)| session).collect() } else { Vec::new() };
+    Ok(Extract { workflow, markdown, remarks, mining, sessions, stem, vault })
 }
 
 /// A workflow of each job of the session.
@@ -101,11 +102,17 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
         (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
     };
     let session = read::content_of(bytes);
-    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions });
+    let evidence = of_transcript(&session, vault.as_ref(), cx);
+    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions }, &evidence);
     for (_, remarks) in &jobs {
         check_repeatable(remarks)?;
     }
     Ok(jobs)
+}
+
+/// What the transcript of a session says beyond its note; nothing outside a vault.
+fn of_transcript(session: &Session, vault: Option<&Vault>, cx: &Context<'_>) -> Evidence {
+    vault.map_or_else(Evidence::default, |vault| evidence::evidence(session, &Transcripts::of(vault, cx.env)))
 }
 
 /// Error where there is nothing to repeat.

@@ -38,7 +38,7 @@ pub(super) struct Made {
     #[serde(skip)]
     pub(super) dialect: Dialect,
     #[serde(skip)]
-    pub(super) texts: Vec<String>,
+    pub(super) sessions: Vec<crate::session::Session>,
     #[serde(skip)]
     pub(super) stem: String,
     #[serde(skip)]
@@ -58,7 +58,7 @@ impl Made {
             refused: None,
             shown: false,
             dialect: args.dialect.into(),
-            texts: extract.texts,
+            sessions: extract.sessions,
             stem: extract.stem,
             vault: extract.vault,
         }

@@ -1,9 +1,10 @@
 //! `cru session codify`.
 
+mod evidence;
 mod extract;
 mod interactive;
 mod made;
-pub(in crate::commands) mod refine;
+mod refine;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::base::{Error, Result, Severity, files};
 use crate::commands::workflow::DialectArg;
-use crate::commands::{Context, Output};
+use crate::commands::{Context, Output, agent};
 use made::Made;
 
 /// Make a workflow of a session, or one of several
@@ -64,7 +65,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         return Err(taken(shown));
     }
     // Without an agent nothing is read: the message comes at once.
-    let agent = if args.refine { Some(refine::agent(cx)?) } else { None };
+    let agent = if args.refine { Some(agent::agent(cx, "")?) } else { None };
     let extract = extract::extract(args, cx)?;
     for remark in &extract.remarks {
         match remark.severity {

@@ -165,7 +165,11 @@ fn a_lying_agent_changes_nothing_and_nothing_is_lost() {
     assert!(world.read("vault/w.md").unwrap().contains("## Build @coder #dev\n"));
     assert_eq!(world.read("vault/w.refused.txt").unwrap(), lie);
     let talk = world.talk();
-    assert!(talk.contains("the program 'curl' is not in the extract") && talk.contains("w.refused.txt"), "{talk}");
+    assert!(
+        talk.contains("the command is not in the extract and cites no step that ran it")
+            && talk.contains("w.refused.txt"),
+        "{talk}"
+    );
 }
 
 #[test]

@@ -14,28 +14,34 @@ const MOST_LINES: usize = 200;
 
 /// The change of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FileDiff {
+pub(in crate::commands) struct FileDiff {
     /// The file; empty where the call names none.
-    pub(super) path: String,
+    pub(in crate::commands) path: String,
     /// Its lines with their marks: `+`, `-`, or a blank.
-    pub(super) lines: Vec<(char, String)>,
+    pub(in crate::commands) lines: Vec<(char, String)>,
     /// Lines that are not here.
-    pub(super) more: usize,
+    pub(in crate::commands) more: usize,
 }
 
 /// The changes of a session's steps, by their ids. Without a transcript, those that the note itself has.
 pub(super) fn diffs(session: &Session, transcripts: &Transcripts) -> HashMap<String, Vec<FileDiff>> {
-    let edits: Vec<&Step> = session.steps().map(|(_, step)| step).filter(|step| is_edit(step)).collect();
-    if edits.is_empty() {
+    if !session.steps().any(|(_, step)| is_edit(step)) {
         return HashMap::new();
     }
-    let whole = transcripts.steps(session);
+    diffs_of(session, &transcripts.steps(session))
+}
+
+/// The changes of a session's steps where its transcript is read already.
+pub(in crate::commands) fn diffs_of(
+    session: &Session,
+    whole: &HashMap<String, Whole>,
+) -> HashMap<String, Vec<FileDiff>> {
     let of = |step: &Step| {
         let id = step.id.clone()?;
         let diffs = of_step(step, whole.get(&id));
         (!diffs.is_empty()).then_some((id, diffs))
     };
-    edits.into_iter().filter_map(of).collect()
+    session.steps().map(|(_, step)| step).filter(|step| is_edit(step)).filter_map(of).collect()
 }
 
 fn is_edit(step: &Step) -> bool {
@@ -50,12 +56,17 @@ fn of_step(step: &Step, whole: Option<&Whole>) -> Vec<FileDiff> {
         files = step.action().patch_text().map(read).unwrap_or_default();
     }
     if files.is_empty()
-        && let Some(text) = whole.map(|whole| whole.args.as_str()).or(step.input.as_deref())
+        && let Some(text) = whole.and_then(given).or(step.input.as_deref())
         && crate::action::patch::is_patch(text)
     {
         files = read(text);
     }
     files.iter().map(file).filter(|diff| !diff.lines.is_empty()).collect()
+}
+
+/// The text that a call was given, where it was given one text and no arguments with names.
+fn given(whole: &Whole) -> Option<&str> {
+    whole.input.as_str().or(Some(whole.args.as_str())).filter(|text| !text.is_empty())
 }
 
 fn file(patch: &FilePatch<'_>) -> FileDiff {
@@ -126,6 +137,17 @@ mod tests {
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2| three"));
         assert_eq!(of_step(&step, None), []);
+    }
+
+    /// Some hosts give a patch as one text.
+    #[test]
+    fn a_patch_alone_is_read() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch\n";
+        let whole = Whole { tool: "Edit".into(), input: json!(patch), ..Whole::default() };
+        let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
+        let diffs = of_step(&step, Some(&whole));
+        let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
+        assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2"));
     }
 
     #[test]

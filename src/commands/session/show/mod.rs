@@ -1,6 +1,6 @@
 //! `cru session show`.
 
-mod diff;
+pub(in crate::commands) mod diff;
 mod figures;
 mod html;
 mod kind;

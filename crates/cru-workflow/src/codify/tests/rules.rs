@@ -143,19 +143,26 @@ fn conclusions_are_told_as_they_were_taken() {
     assert!(text.contains("- Result: Now the red one is in."), "{text}");
 }
 
-/// Of long closing words whole lines stay, and the last paragraph.
+/// Long closing words stand whole, with their lines, tables and code; of very long ones whole paragraphs, with a mark.
 #[test]
-fn long_conclusions_keep_their_end() {
+fn long_conclusions_are_whole() {
     let items: Vec<String> = (1..30).map(|n| format!("{n}. Valve {n} of the pump was taken out and cleaned")).collect();
     let items = items.join("\n");
-    let steps = format!(
-        "- `Edit pump.c` → ok\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n\n```c\nint x;\n```\n\nThe pump runs.\n"
+    let steps = |more: &str| {
+        format!(
+            "- `Edit pump.c` → ok ^n-001\n    - writes: `pump.c`\n\nAll mended:\n\n{items}\n\n```c\nint x;\n```\n\n{more}The pump runs.\n"
+        )
+    };
+    let told = text(&imported("Mend the leaking pump", &steps("")));
+    assert!(told.contains("- Result: All mended:\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
+    assert!(
+        told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"),
+        "{told}"
     );
-    let text = text(&imported("Mend the leaking pump", &steps));
-    let result = text.lines().find_map(|line| line.strip_prefix("- Result: ")).unwrap();
-    assert!(result.starts_with("All mended: 1. Valve 1 of the pump was taken out and cleaned 2. "), "{result}");
-    assert!(result.ends_with(" … The pump runs.") && result.chars().count() <= 600, "{result}");
-    assert_eq!(result.matches('…').count(), 1, "{result}");
+    let long = "One more paragraph on the valves, which nobody has to read.\n\n".repeat(300);
+    let told = text(&imported("Mend the leaking pump", &steps(&long)));
+    assert!(told.contains("nobody has to read.\n>\n> …"), "{told}");
+    assert!(!told.contains("The pump runs."), "{told}");
 }
 
 /// A long turn is cut into what was done.
@@ -281,13 +288,13 @@ fn jobs_are_told_apart() {
     };
     let two =
         format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Write the guide of the harbour", "guide.md"));
-    let jobs = codify_jobs(&read(&two), &Options::default());
+    let jobs = codify_jobs(&read(&two), &Options::default(), &crate::Evidence::default());
     let titles: Vec<&str> = jobs.iter().map(|(workflow, _)| workflow.title.as_str()).collect();
     assert_eq!(titles, ["Mend the leaking pump", "Write the guide of the harbour"]);
     let told = codify(&read(&two), &Options::default()).1;
     assert!(told.iter().any(|it| it.code == "codify-jobs"), "{told:?}");
     let one = format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Oil the pump once more", "pump.c"));
-    assert_eq!(codify_jobs(&read(&one), &Options::default()).len(), 1);
+    assert_eq!(codify_jobs(&read(&one), &Options::default(), &crate::Evidence::default()).len(), 1);
     let chat = codify(&read(&imported("What is a pump?", "A machine.\n")), &Options::default());
     assert_eq!((chat.0.steps.len(), chat.1[0].code), (0, crate::NOTHING_TO_REPEAT));
 }

@@ -1,0 +1,261 @@
+//! A note written anew from records that it tells already, but for what a person changed in it.
+//!
+//! What was generated last is compared with what would be generated now. It is the text that is kept in the machine state,
+//! else the note itself where nobody has written it since it was made, else what this version would have generated of the
+//! same records; in the last case a block of another form counts as generated where it says the same and adds no line but
+//! those that list files.
+//!
+//! Of the difference only that is made which meets no change of a person: no callout tells of the rest. A block that
+//! something else links to, or that holds the hash of a file, is not taken out. At the end every line that is in the note
+//! and was not generated must still be there, and no block id twice; else nothing is written.
+
+use std::collections::{HashMap, HashSet};
+
+use super::carry::carry;
+use super::{Grower, Grown};
+use crate::ids::Ids;
+use crate::plan::Old;
+use cru_base::Span;
+use cru_note::{Block, Note};
+use cru_session::cursor::Cursor;
+use cru_session::op::{self, Op};
+use cru_session::source::Bundle;
+use cru_session::{Session, Step, delta, read, render};
+use cru_vault::writer::{Known, Plan};
+
+/// How often operations are tried that meet no change of a person.
+const TRIES: usize = 4;
+
+/// What is known of the notes that are to be written anew.
+#[derive(Debug, Default)]
+pub(crate) struct Renewal {
+    /// Hashes of the notes that nobody has written since they were imported, by path.
+    pub(crate) untouched: HashMap<String, blake3::Hash>,
+    /// Block ids that other notes link to, by the name of the note in small letters.
+    pub(crate) linked: HashMap<String, HashSet<String>>,
+}
+
+impl Grower<'_> {
+    /// The operations that write the note anew.
+    pub(super) fn renew(
+        &self,
+        renewal: &Renewal,
+        old: &Old,
+        bundle: &Bundle,
+        note: &Note,
+        known: &Known,
+    ) -> Result<Plan, Grown> {
+        let (there, _) = read::session(note);
+        let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
+        let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
+        if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
+            return Err(Grown::Stale);
+        }
+        if old.rewritten.is_some() {
+            return Err(Grown::Refused("its transcript was rewritten since; `cru import --reattach` compares them"));
+        }
+        let is_untouched = || {
+            let hash = renewal.untouched.get(&old.head.path.to_string());
+            hash.is_some_and(|hash| *hash == blake3::hash(note.text().as_bytes()))
+        };
+        let (mut ids, base) = match known.base.as_deref().filter(|text| !text.is_empty()) {
+            Some(text) => {
+                let (ids, text) = Ids::unpack(text);
+                (ids, text.to_owned())
+            }
+            None if is_untouched() => (Ids::found(&old.draft.session, &there), note.text().to_owned()),
+            None => {
+                let (ids, session) = self.again(old, bundle, &now, &there, None)?;
+                let base = as_it_stands(&render::note(&session), note, &there);
+                (ids, base)
+            }
+        };
+        ids.rules = self.reading.rules();
+        let base = Note::parse(base);
+        let (last, _) = read::session(&base);
+        let mut new = old.draft.session.clone();
+        let kept = ids.keep_inputs(&new, &last, &there);
+        ids.avoid_taken(&new, &last, &kept, note, known.made.values().map(String::as_str));
+        ids.apply(&mut new);
+        carry(&last, &mut new);
+        let text = render::note(&new);
+        let rendered = Note::parse(text.as_str());
+        let mut ops = delta::notes(&base, &rendered, Some(delta::There { note, session: &there }));
+        ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
+        super::follow_file(&mut ops, old, &there);
+        let stem = old.head.path.stem().to_lowercase();
+        let held = Held::of(note, &base, &rendered, &there, renewal.linked.get(&stem));
+        let body = op::renewed(&base, note, &rendered, &|id| held.ids.contains(id));
+        if body != note.text()[note.split().body_start..] {
+            ops.insert(0, Op::Body { old: op::body_hash(note), new: body });
+        }
+        let ops = held.settle(ops).ok_or(Grown::Refused(
+            "what was changed by hand in it cannot be told apart from what would be written anew",
+        ))?;
+        let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
+        let base = ids.pack(&text);
+        if ops.is_empty() && !moved_on && known.base.as_deref() == Some(base.as_str()) {
+            return Ok(Plan::default());
+        }
+        Ok(Plan {
+            ops,
+            cursor: moved_on.then(|| old.draft.consumed.clone()),
+            base: Some(base),
+            label: self.label.to_owned(),
+            ..Plan::default()
+        })
+    }
+}
+
+/// `generated`, with those steps as they stand in the note that say the same there and have no line of a person.
+fn as_it_stands(generated: &str, note: &Note, there: &Session) -> String {
+    let base = Note::parse(generated);
+    let (told, _) = read::session(&base);
+    let known: HashMap<&str, &Step> = by_id(&told).collect();
+    let same: HashSet<&str> = by_id(there)
+        .filter(|(id, step)| known.get(id).is_some_and(|it| says_the_same(it, step)))
+        .map(|(id, _)| id)
+        .collect();
+    let spans = |note: &Note| -> HashMap<String, Span> {
+        let mut spans = HashMap::new();
+        blocks(note, &mut |block| {
+            let Some(id) = note.id(block) else { return };
+            let end = block.id.map_or(0, |id| id.end).max(block.content.end);
+            spans.insert(id.to_owned(), Span::new(block.content.start, end));
+        });
+        spans
+    };
+    let (ours, theirs) = (spans(&base), spans(note));
+    let mut swaps: Vec<(Span, String)> = Vec::new();
+    for (id, span) in ours.iter().filter(|(id, _)| same.contains(id.as_str())) {
+        let Some(other) = theirs.get(id) else { continue };
+        let (ours, theirs) = (span.of(generated), other.of(note.text()).replace("\r\n", "\n"));
+        let lines: HashSet<&str> = ours.lines().map(str::trim).collect();
+        let is_known = |line: &str| lines.contains(line.trim()) || is_file_line(line);
+        if ours != theirs && theirs.lines().all(is_known) {
+            swaps.push((*span, theirs));
+        }
+    }
+    swaps.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    let mut text = generated.to_owned();
+    for (span, theirs) in swaps {
+        text.replace_range(span.start..span.end, &theirs);
+    }
+    text
+}
+
+/// A line that lists files.
+fn is_file_line(line: &str) -> bool {
+    ["- reads: `", "- writes: `"].iter().any(|start| line.trim_start().starts_with(start))
+}
+
+fn says_the_same(one: &Step, other: &Step) -> bool {
+    let bare = |step: &Step| Step { span: Span::default(), ..step.clone() };
+    bare(one) == bare(other)
+}
+
+fn by_id(session: &Session) -> impl Iterator<Item = (&str, &Step)> {
+    session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, step)))
+}
+
+fn blocks(note: &Note, each: &mut dyn FnMut(&Block)) {
+    let mut open: Vec<&Block> = note.blocks().iter().collect();
+    while let Some(block) = open.pop() {
+        each(block);
+        open.extend(&block.children);
+    }
+}
+
+/// What must still be in a note when it is written anew.
+struct Held<'a> {
+    note: &'a Note,
+    /// Lines that were not generated, and how often each stands there.
+    lines: HashMap<&'a str, usize>,
+    /// Ids of blocks that are not taken out, of those that are not generated any more.
+    ids: HashSet<String>,
+}
+
+impl<'a> Held<'a> {
+    fn of(note: &'a Note, base: &Note, new: &Note, there: &Session, linked: Option<&HashSet<String>>) -> Self {
+        let mut lines = counted(note.text());
+        for (line, count) in counted(base.text()) {
+            if let Some(known) = lines.get_mut(line) {
+                *known = known.saturating_sub(count);
+            }
+        }
+        lines.retain(|_, count| *count > 0);
+        let mut ids: HashSet<String> = linked.into_iter().flatten().cloned().collect();
+        for line in lines.keys() {
+            ids.extend(links_in(line).map(str::to_lowercase));
+        }
+        let hashed = |step: &Step| step.reads.iter().chain(&step.writes).any(|file| file.hash.is_some());
+        ids.extend(by_id(there).filter(|(_, step)| hashed(step)).map(|(id, _)| id.to_lowercase()));
+        blocks(new, &mut |block| {
+            if let Some(id) = new.id(block) {
+                ids.remove(&id.to_lowercase());
+            }
+        });
+        Self { note, lines, ids }
+    }
+
+    /// The operations that leave all of it in the note; `None` where that cannot be.
+    fn settle(&self, mut ops: Vec<Op>) -> Option<Vec<Op>> {
+        for _ in 0..TRIES {
+            if ops.is_empty() {
+                return Some(ops);
+            }
+            let applied = match op::apply(self.note.text().as_bytes(), &ops, op::Mode::First) {
+                Ok(applied) => applied,
+                Err((at, _)) => {
+                    ops.remove(at);
+                    continue;
+                }
+            };
+            let outcomes: Vec<op::Outcome> = applied.done.iter().map(|done| done.outcome).collect();
+            let is_free = |outcome: &op::Outcome| matches!(outcome, op::Outcome::Done | op::Outcome::Moved);
+            if outcomes.iter().all(is_free) {
+                let text = String::from_utf8(applied.bytes).ok()?;
+                return self.is_in(&text).then_some(ops);
+            }
+            let mut outcomes = outcomes.iter();
+            ops.retain(|_| outcomes.next().is_none_or(is_free));
+        }
+        None
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let lines = counted(text);
+        let has = |(line, count): (&&str, &usize)| lines.get(line).is_some_and(|there| there >= count);
+        self.lines.iter().all(has) && repeated(&Note::parse(text)).is_subset(&repeated(self.note))
+    }
+}
+
+/// The lines of a text that say something, and how often each stands there. A cursor is the machine's.
+fn counted(text: &str) -> HashMap<&str, usize> {
+    let mut lines = HashMap::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("cru_cursor:")) {
+        *lines.entry(line).or_default() += 1;
+    }
+    lines
+}
+
+/// Block ids that stand there more than once.
+fn repeated(note: &Note) -> HashSet<String> {
+    let (mut seen, mut twice) = (HashSet::new(), HashSet::new());
+    blocks(note, &mut |block| {
+        if let Some(id) = note.id(block).map(str::to_lowercase)
+            && !seen.insert(id.clone())
+        {
+            twice.insert(id);
+        }
+    });
+    twice
+}
+
+/// The block ids that links in a line lead to.
+pub(crate) fn links_in(line: &str) -> impl Iterator<Item = &str> {
+    line.split("#^").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}

@@ -1,0 +1,51 @@
+//! What transcripts say of the steps of a session beyond what its note shows: what edits changed, line by line, and what
+//! failed calls answered. A workflow is made without it too; it then tells less of each edit.
+
+use std::collections::HashMap;
+
+/// What is known of the steps of one session, by their block ids without `^`.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    changes: HashMap<String, Vec<FileChange>>,
+    outputs: HashMap<String, String>,
+}
+
+/// How a step changed one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file; empty where the call names none.
+    pub path: String,
+    /// Its lines with their marks: `+`, `-`, or a blank for one that stayed.
+    pub lines: Vec<(char, String)>,
+    /// Whether `lines` are all of them.
+    pub complete: bool,
+}
+
+impl FileChange {
+    /// How many lines have this mark.
+    pub(crate) fn count(&self, mark: char) -> usize {
+        self.lines.iter().filter(|(own, _)| *own == mark).count()
+    }
+}
+
+impl Evidence {
+    /// Adds what the step `id` changed.
+    pub fn add_changes(&mut self, id: String, changes: Vec<FileChange>) {
+        self.changes.insert(id, changes);
+    }
+
+    /// Adds what the step `id` answered.
+    pub fn add_output(&mut self, id: String, output: String) {
+        self.outputs.insert(id, output);
+    }
+
+    /// What the step `id` changed, file by file.
+    pub(crate) fn changes(&self, id: Option<&str>) -> &[FileChange] {
+        id.and_then(|id| self.changes.get(id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the step `id` answered.
+    pub(crate) fn output(&self, id: Option<&str>) -> Option<&str> {
+        self.outputs.get(id?).map(String::as_str)
+    }
+}

@@ -1,0 +1,27 @@
+//! What the transcript of a session says beyond its note, for the workflow that is made of it.
+
+use crate::commands::session::show::diff;
+use crate::session::{Session, StepStatus};
+use crate::sync::evidence::Transcripts;
+use crate::workflow::{Evidence, FileChange};
+
+/// What edits changed and what failed calls answered; nothing where there is no transcript.
+pub(super) fn evidence(session: &Session, transcripts: &Transcripts) -> Evidence {
+    let mut evidence = Evidence::default();
+    let mut whole = transcripts.steps(session);
+    for (id, diffs) in diff::diffs_of(session, &whole) {
+        let change = |it: diff::FileDiff| FileChange { path: it.path, lines: it.lines, complete: it.more == 0 };
+        evidence.add_changes(id, diffs.into_iter().map(change).collect());
+    }
+    let failed = |step: &crate::session::Step| {
+        step.status == StepStatus::Failed || step.check == Some(crate::action::Verdict::Failed)
+    };
+    for (_, step) in session.steps().filter(|(_, step)| failed(step)) {
+        let id = step.id.clone();
+        let output = id.as_ref().and_then(|id| whole.remove(id)).and_then(|whole| whole.output);
+        if let (Some(id), Some(output)) = (id, output) {
+            evidence.add_output(id, output);
+        }
+    }
+    evidence
+}
