@@ -15,6 +15,7 @@ use crate::commands::output::{Found, cut};
 use crate::commands::{Context, Output, View};
 use crate::graph::node::{Body, NodeId, NodeKind};
 use crate::graph::{EdgeKind, Graph};
+use crate::trace::reference::{self, ReferenceText};
 
 /// Show what a step depends on and what depends on it
 ///
@@ -84,7 +85,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
 
 /// Whether a text looks like a path, and not like a step.
 fn may_be_file(text: &str) -> bool {
-    text.contains(['/', '\\', '.']) && !text.contains(['#', '[', '^'])
+    let is_range = matches!(reference::parse(text), Some(ReferenceText::Range(..)));
+    text.contains(['/', '\\', '.']) && !text.contains(['#', '[', '^']) && !is_range
 }
 
 fn no_file(text: &str) -> Error {

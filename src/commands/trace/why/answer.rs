@@ -259,7 +259,7 @@ impl Found for WhyReport {
             };
             let _ = writeln!(out, "{lines:>11}  {}  {origin}", paint(style::DIM, commit));
         }
-        let _ = writeln!(out, "{} of {} traced", self.traced, plural(self.lines, "line"));
+        let _ = writeln!(out, "{} of {} have a session", self.traced, plural(self.lines, "line"));
         out
     }
 }

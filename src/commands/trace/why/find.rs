@@ -71,7 +71,7 @@ impl Origins {
             (Some(rev), Some((repository, commit))) => repository.file(commit, &shown).ok_or_else(|| {
                 Error::no(format!("{shown} is not in {rev}")).with_hint("name the file as it was called then")
             })?,
-            _ => read(path)?,
+            _ => read(path, &shown)?,
         };
         let text = SearchedText::of(&bytes);
         let lines: Vec<String> = text.lines().iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
@@ -105,13 +105,24 @@ impl Origins {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
+/// The file as it is in the working copy.
+fn read(path: &Path, shown: &str) -> Result<Vec<u8>> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::no(format!("no file {shown}"))
+                .with_hint("`--at REV` looks at a file as it is in a commit, `cru files` at all that steps wrote"));
+        }
+        Err(source) => return Err(Error::io("read", path, source)),
+    };
+    if metadata.is_dir() {
+        return Err(Error::usage(format!("{shown} is a folder")).with_hint("name one file, or a line of it: FILE:LINE"));
+    }
     if !metadata.is_file() {
-        return Err(Error::usage(format!("{} is no file", path.display())));
+        return Err(Error::usage(format!("{shown} is not a regular file")));
     }
     if metadata.len() > LARGEST_FILE {
-        return Err(Error::usage(format!("{} is larger than 8 MiB", path.display())));
+        return Err(Error::usage(format!("{shown} is larger than 8 MiB")));
     }
     crate::base::files::read(path)
 }
