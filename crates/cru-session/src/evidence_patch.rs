@@ -95,10 +95,11 @@ fn head(line: &str) -> Option<(&str, Option<Timestamp>, &str)> {
     (!step.is_empty() && !path.is_empty()).then_some((step, time, path))
 }
 
-/// An entry as it stands in the file; `diff` is what [`diff`] makes.
+/// An entry as it stands in the file, without secrets; `diff` is what [`diff`] makes.
 pub fn entry(step: &str, time: Option<Timestamp>, path: &str, diff: &str) -> String {
     let path = one_line(path);
     let time = time.map_or_else(|| "-".to_owned(), time::format);
+    let diff = masked(diff);
     let end = if diff.ends_with('\n') { "" } else { "\n" };
     format!("# {step} {time} {path}\n--- a/{path}\n+++ b/{path}\n{diff}{end}")
 }
@@ -123,6 +124,49 @@ pub fn diff(hunks: &[Hunk<'_>]) -> String {
             out.push(sign);
             out.push_str(&one_line(text));
             out.push('\n');
+        }
+    }
+    out
+}
+
+/// A diff without secrets, with as many lines. A secret that goes over several lines is looked for in the text of the
+/// lines without their signs.
+pub fn masked(diff: &str) -> String {
+    let mut plain = String::with_capacity(diff.len());
+    let mut starts = Vec::new();
+    for line in diff.lines() {
+        starts.push(plain.len());
+        plain.push_str(line.get(1..).unwrap_or(""));
+        plain.push('\n');
+    }
+    let found = cru_secrets::find(&plain);
+    if found.is_empty() {
+        return diff.to_owned();
+    }
+    let mut found = found.into_iter().peekable();
+    let mut out = String::with_capacity(diff.len());
+    for (at, line) in diff.lines().enumerate() {
+        let start = starts.get(at).copied().unwrap_or_default();
+        let text = line.get(1..).unwrap_or("");
+        out.push_str(line.get(..1).unwrap_or(line));
+        let mut kept = 0;
+        while let Some(secret) = found.peek().filter(|secret| secret.range.start < start + text.len()) {
+            let from = secret.range.start.saturating_sub(start).max(kept);
+            let to = secret.range.end.saturating_sub(start).min(text.len());
+            out.push_str(text.get(kept..from).unwrap_or(""));
+            let _ = write!(out, "[secret:{}]", secret.rule);
+            kept = to;
+            // It goes on in the next line.
+            if secret.range.end > start + text.len() {
+                break;
+            }
+            found.next();
+        }
+        out.push_str(text.get(kept..).unwrap_or(""));
+        out.push('\n');
+        // One that ends at the end of this line.
+        while found.peek().is_some_and(|secret| secret.range.end <= start + text.len() + 1) {
+            found.next();
         }
     }
     out
@@ -244,6 +288,18 @@ mod tests {
             runs(Some(1), &["+a", " k", "+b", "-c", " k", "-d"]),
             [(Some(1), "a".to_owned()), (Some(3), "b".to_owned())]
         );
+    }
+
+    #[test]
+    fn secrets_are_masked_line_by_line() {
+        let token = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
+        let key = "-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEA7bq3vX9kPz0yQw2sKf8mTn4hJc6dRg1uVe5xLa\n+oBi7wZqYtH3pGs9nFk2jXcM8rDv4eUy6lTm1QaWz0KhB5gJfSxNoCi\n+-----END RSA PRIVATE KEY-----";
+        let diff = format!("@@ -0,0 +1,6 @@\n+token = \"{token}\"\n+{key}\n+end\n");
+        let out = masked(&diff);
+        assert!(!out.contains(&token) && !out.contains("MIIEpAIB") && !out.contains("oBi7wZq"), "{out}");
+        assert_eq!(out.lines().count(), diff.lines().count(), "{out}");
+        assert!(out.starts_with("@@ -0,0 +1,6 @@\n+") && out.ends_with("\n+end\n"), "{out}");
+        assert_eq!(masked("@@ -0,0 +1,1 @@\n+plain\n"), "@@ -0,0 +1,1 @@\n+plain\n");
     }
 
     proptest! {

@@ -325,7 +325,7 @@ fn files_have_the_hashes_of_the_moment() {
             path: path.into(),
             hash: Some(hash.into()),
             created,
-            lines: Vec::new(),
+            ..FileRef::default()
         };
         assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], false)], "{text}");
         assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], false)], "{text}");

@@ -142,6 +142,13 @@ impl<'a> Action<'a> {
         &self.reads
     }
 
+    /// The read that all of its output is of: one file, printed as it is, with nothing else run beside it.
+    pub fn only_read(&self) -> Option<&FileRead> {
+        let [read] = self.reads() else { return None };
+        let alone = self.complete && self.writes.is_empty() && read.stages == self.commands.len();
+        Some(read).filter(|read| alone && read.verbatim)
+    }
+
     /// The text of a command as it was written.
     pub fn text(&self, command: &Command<'_>) -> &'a str {
         self.args.get(command.range.clone()).unwrap_or("")

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Child, Draft};
+use super::draft::{Child, Draft, DraftPatch};
 use super::facts::StreamFacts;
 use super::step::{self, Run};
 use super::stream::{Begun, Fold, Last, NoteEntry};
@@ -20,6 +20,17 @@ use cru_base::text::sanitise;
 /// `p-01` for the first.
 pub(super) fn phase_id(index: usize) -> String {
     format!("p-{:02}", index + 1)
+}
+
+/// Takes out what the steps wrote.
+fn patches(steps: &mut [step::StepDraft]) -> Vec<DraftPatch> {
+    let mut patches = Vec::new();
+    for draft in steps {
+        let (id, time) = (draft.step.id.clone().unwrap_or_default(), draft.step.time);
+        let written = std::mem::take(&mut draft.written).into_iter();
+        patches.extend(written.map(|it| DraftPatch { step: id.clone(), time, path: it.path, diff: it.diff }));
+    }
+    patches
 }
 
 impl Fold {
@@ -57,7 +68,8 @@ impl Fold {
         };
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
-        let steps = steps.finish();
+        let mut steps = steps.finish();
+        let patches = patches(&mut steps);
         let transcript = header.transcript.to_string_lossy();
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
@@ -193,6 +205,7 @@ impl Fold {
         Draft {
             slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
+            patches,
             aside: header.aside,
             // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
             empty: !(facts.kept || (facts.worked && (facts.asked || (acted && header.key.agent.is_some())))),

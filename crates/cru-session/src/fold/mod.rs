@@ -29,6 +29,6 @@ mod top;
 mod trouble;
 mod whole;
 
-pub use draft::{Child, Draft, Linked};
+pub use draft::{Child, Draft, DraftPatch, Linked};
 pub use place::{channel, shorten};
 pub use stream::{Fold, Options};

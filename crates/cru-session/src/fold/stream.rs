@@ -34,6 +34,8 @@ pub struct Options {
     pub no_redact: bool,
     /// How much is told.
     pub level: Level,
+    /// Keep what steps write into files, as [`super::DraftPatch`]es.
+    pub patches: bool,
 }
 
 impl Options {
@@ -210,7 +212,10 @@ impl Fold {
                 self.steps.folder(&call);
                 self.changes(&call, changes);
             }
-            EventKind::Result(result) => {
+            EventKind::Result(mut result) => {
+                if !self.options.patches {
+                    result.changes.clear();
+                }
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied && result.denial.is_none();
                 if !result.failed && !result.denied {
