@@ -1,11 +1,16 @@
 //! Bookmarks: `- NAME: [[session#^n-003]]` in `bookmarks.md`, and the `[!bookmark]` callouts of sessions.
 
-use crate::base::Result;
+use std::collections::HashSet;
+
+use super::refs::References;
+use crate::base::text::sanitise;
+use crate::base::{Diagnostic, Result, Span};
+use crate::commands::Context;
 use crate::session::{Item, Link, Session};
-use crate::vault::{Vault, VaultPath};
+use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The note that `cru bookmark` writes.
-pub(super) const NOTE: &str = "bookmarks.md";
+pub(in crate::commands) const NOTE: &str = "bookmarks.md";
 
 /// A bookmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,35 @@ pub(in crate::commands) fn listed(vault: &Vault) -> Result<Vec<KeptBookmark>> {
         Some(KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: number })
     });
     Ok(own.collect())
+}
+
+/// The text of `bookmarks.md` and what is wrong with it: names that stand twice, and links that lead nowhere.
+pub(in crate::commands) fn check(
+    vault: &Vault,
+    catalog: &Catalog,
+    cx: &Context<'_>,
+) -> Result<(String, Vec<Diagnostic>)> {
+    let text = text(vault)?;
+    let references = References { vault, catalog, cx };
+    let mut diagnostics = Vec::new();
+    let mut names: HashSet<String> = HashSet::new();
+    let mut start = 0;
+    for row in text.split_inclusive('\n') {
+        let span = Span::new(start, start + row.trim_end().len());
+        start += row.len();
+        let Some((name, target)) = of_line(row.trim_end()) else { continue };
+        if !names.insert(name.to_lowercase()) {
+            let message = format!("the bookmark \"{}\" stands twice", sanitise(name));
+            diagnostics
+                .push(Diagnostic::error("duplicate-bookmark", span, message).help("give one of them another name"));
+        }
+        let bookmark =
+            KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: 0 };
+        if let Err(error) = references.follow(&bookmark) {
+            diagnostics.push(Diagnostic::warning("dangling-bookmark", span, error.to_string()));
+        }
+    }
+    Ok((text, diagnostics))
 }
 
 /// The text of `bookmarks.md`; empty where there is none.

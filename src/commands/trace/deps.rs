@@ -1,5 +1,6 @@
 //! `cru deps`: what a step depends on, and what depends on it.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -68,8 +69,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let mut all: Vec<(NodeId, i64)> = Vec::new();
     if !args.down {
         let found = graph.upstream_of(&starts);
-        let near = found.iter().rev().filter(|it| it.depth <= deepest);
-        all.extend(near.map(|it| (it.node, -i64::from(it.depth))));
+        let mut near: Vec<_> = found.iter().filter(|it| it.depth <= deepest).collect();
+        // The furthest first, and those of one depth in the order of the page.
+        near.sort_by_key(|it| Reverse(it.depth));
+        all.extend(near.iter().map(|it| (it.node, -i64::from(it.depth))));
     }
     all.extend(starts.iter().map(|start| (*start, 0)));
     if !args.up {

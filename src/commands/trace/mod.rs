@@ -1,7 +1,7 @@
 //! Where a line, a step or a decision comes from, what rests on it, and whether it still holds.
 
 pub(super) mod bookmark;
-mod bookmarks;
+pub(super) mod bookmarks;
 pub(super) mod deps;
 mod files;
 mod git;

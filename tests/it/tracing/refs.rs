@@ -84,6 +84,15 @@ fn bookmarks_are_named_followed_and_removed() {
     assert!(ran.out.contains("@gone") && ran.out.contains("there is no `^n-099`"), "{ran:?}");
     let ran = lab.cru(&["stale"]);
     assert!(ran.code == 0 && ran.err.contains("\"gone\" leads nowhere"), "{ran:?}");
+    let double =
+        "- gone: [[2026-11-20-tides#^n-099]]\n- a: [[2026-11-20-tides#^n-001]]\n- A: [[2026-11-20-tides#^n-002]]\n";
+    let kept = fs::read_to_string(&file).unwrap();
+    fs::write(&file, double).unwrap();
+    let ran = lab.cru(&["check"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("error[duplicate-bookmark]: the bookmark \"A\" stands twice"), "{}", ran.out);
+    assert!(ran.out.contains("warning[dangling-bookmark]: there is no `^n-099`"), "{}", ran.out);
+    fs::write(&file, kept).unwrap();
     prints(&lab, &["bookmark", "--remove", "gone"], 0, "Removed \"gone\", which named n-099\n");
     assert_eq!(fs::read_to_string(&file).unwrap(), "# Mine\n\nWords.\n\n\nMore words.\n");
     fails(&lab, &["bookmark", "--remove", "gone"], 1, &["no bookmark `gone`"]);
@@ -105,8 +114,8 @@ fn dependencies_in_a_diamond() {
         &["deps", "n-004"],
         0,
         "  -2  2026-11-20-tides#n-001  root   Bash make\n  \
-           -1  2026-11-20-tides#n-003         Bash uniq\n  \
-           -1  2026-11-20-tides#n-002         Bash sort\n   \
+           -1  2026-11-20-tides#n-002         Bash sort\n  \
+           -1  2026-11-20-tides#n-003         Bash uniq\n   \
             0  2026-11-20-tides#n-004  leaf   Bash join\n",
     );
     let ran = lab.cru(&["deps", "n-001", "--down", "--depth", "1", "-f", "json"]);

@@ -124,7 +124,7 @@ fn lines_that_are_in_no_commit_and_folders_without_git() {
     fs::rename(lab.path("home/code/.git"), lab.path("home/code/no-git")).unwrap();
     is(&lab, "src/tides.rs:6", 0, "n-002", "by text");
     let ran = lab.cru(&["why", "src/tides.rs:6"]);
-    assert!(ran.out.contains("commit   –"), "{}", ran.out);
+    assert!(ran.out.contains("commit   no repository"), "{}", ran.out);
 }
 
 #[test]

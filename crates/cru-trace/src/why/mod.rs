@@ -155,7 +155,7 @@ fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Optio
 }
 
 /// Whether a line says nothing by itself: under 4 characters, or punctuation alone.
-pub(crate) fn is_trivial(text: &str) -> bool {
+pub fn is_trivial(text: &str) -> bool {
     let text = text.trim();
     text.chars().count() < 4 || !text.chars().any(char::is_alphanumeric)
 }

@@ -32,8 +32,9 @@ impl VerdictCount {
         } += 1;
     }
 
-    /// `12: 9 hold, 2 moved, 1 drifted`; `9 hold` where all are alike; `none`.
-    pub(super) fn text(&self) -> String {
+    /// `12: 9 hold, 2 moved, 1 drifted`; `9 hold` where all are alike; `none`. `untracked` is what is said of those of
+    /// which nothing is claimed.
+    pub(super) fn text(&self, untracked: &str) -> String {
         let all = [
             (self.holds, if self.holds == 1 { "holds" } else { "hold" }),
             (self.moved, "moved"),
@@ -41,7 +42,7 @@ impl VerdictCount {
             (self.drifted, "drifted"),
             (self.gone, "gone"),
             (self.unknown, "unknown"),
-            (self.untracked, "without a hash"),
+            (self.untracked, untracked),
         ];
         let parts: Vec<String> =
             all.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
@@ -60,12 +61,12 @@ mod tests {
     #[test]
     fn words() {
         let mut count = VerdictCount::default();
-        assert_eq!(count.text(), "none");
+        assert_eq!(count.text("x"), "none");
         count.add(&ClaimVerdict::Holds);
-        assert_eq!(count.text(), "1 holds");
+        assert_eq!(count.text("x"), "1 holds");
         count.add(&ClaimVerdict::Gone);
         count.add(&ClaimVerdict::unknown(UnknownReason::NoHash));
         count.add(&ClaimVerdict::unknown(UnknownReason::Outside));
-        assert_eq!(count.text(), "4: 1 holds, 1 gone, 1 unknown, 1 without a hash");
+        assert_eq!(count.text("without a hash"), "4: 1 holds, 1 gone, 1 unknown, 1 without a hash");
     }
 }

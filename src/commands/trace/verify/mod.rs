@@ -87,7 +87,7 @@ impl Output for Verified {
             if let Some(why) = it.unknown {
                 let _ = writeln!(out, "  {}", paint(style::WARN, format_args!("{why}: its files cannot be compared")));
             } else if it.has_no_hashes {
-                let why = "the note has no hashes of what was read and written, so files cannot be compared";
+                let why = "the note has no hashes of what was read and written: its files cannot be compared";
                 let _ = writeln!(out, "  {}", paint(style::WARN, why));
             }
             for stale in &it.stale {

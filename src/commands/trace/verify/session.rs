@@ -19,6 +19,9 @@ use crate::trace::why::commits_of;
 use crate::trace::{AnswerCache, ClaimVerdict, JudgedStep, ReadFiles, UnknownReason, judge, project::inside};
 use crate::vault::Head;
 
+/// What is said of a claim without one.
+const NO_HASH: &str = "without a hash";
+
 #[derive(Debug, Serialize)]
 pub(super) struct VerifiedSession {
     pub(super) session: String,
@@ -120,10 +123,10 @@ impl VerifiedSession {
         };
         vec![
             ("proof", proof.unwrap_or_else(|| "nothing was written or checked".to_owned())),
-            ("writes", self.writes.text()),
-            ("reads", self.reads.text()),
+            ("writes", self.writes.text(NO_HASH)),
+            ("reads", self.reads.text(NO_HASH)),
             ("commits", commits),
-            ("decisions", self.decisions.text()),
+            ("decisions", self.decisions.text("without \"Rests on\"")),
         ]
     }
 }

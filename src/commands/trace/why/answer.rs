@@ -17,7 +17,7 @@ use crate::graph::Place;
 use crate::graph::place::items;
 use crate::session::{FileRef, Item, Session};
 use crate::trace::project::inside;
-use crate::trace::why::{LineOrigin, is_same_file};
+use crate::trace::why::{LineOrigin, is_same_file, is_trivial};
 
 /// Ranges that are told in full; more are a table.
 const IN_FULL: usize = 3;
@@ -29,6 +29,7 @@ const WORDS: usize = 72;
 pub(super) struct WhyReport {
     schema: u32,
     path: String,
+    in_repository: bool,
     /// Lines that were asked for, and those that a session wrote.
     lines: u64,
     traced: u64,
@@ -91,7 +92,14 @@ impl WhyReport {
         let full = ranges.len() <= IN_FULL;
         let traced = origins.lines[from..to.min(count)].iter().flatten().count() as u64;
         let ranges = ranges.iter().map(|(first, last)| OriginRange::of(origins, *first, *last, full, world)).collect();
-        Self { schema: 1, path: origins.path.clone(), lines: (to.min(count) - from) as u64, traced, ranges }
+        Self {
+            schema: 1,
+            path: origins.path.clone(),
+            in_repository: origins.in_repository,
+            lines: (to.min(count) - from) as u64,
+            traced,
+            ranges,
+        }
     }
 }
 
@@ -106,14 +114,11 @@ impl OriginRange {
         });
         let origin = origins.lines[first].map(|origin| OriginShown::of(origins, origin, full, world));
         let readers = if origin.is_none() && full { readers(origins) } else { Vec::new() };
-        Self {
-            first: first as u64 + 1,
-            last: last as u64 + 1,
-            text: line.text.trim().to_owned(),
-            commit,
-            origin,
-            readers,
-        }
+        // A brace or a blank line says nothing of the range that it begins.
+        let lines = &origins.blame.lines[first..=last];
+        let text = lines.iter().map(|line| line.text.trim()).find(|text| !is_trivial(text)).unwrap_or(line.text.trim());
+        let (first, last) = (first as u64 + 1, last as u64 + 1);
+        Self { first, last, text: text.to_owned(), commit, origin, readers }
     }
 }
 
@@ -239,7 +244,7 @@ impl Found for WhyReport {
                 if at > 0 {
                     out.push('\n');
                 }
-                range.text(&self.path, view, &mut out);
+                range.text(&self.path, self.in_repository, view, &mut out);
             }
             return out;
         }
@@ -265,7 +270,7 @@ impl Found for WhyReport {
 }
 
 impl OriginRange {
-    fn text(&self, path: &str, view: &View, out: &mut String) {
+    fn text(&self, path: &str, in_repository: bool, view: &View, out: &mut String) {
         let lines =
             if self.first == self.last { self.first.to_string() } else { format!("{}-{}", self.first, self.last) };
         let _ = writeln!(out, "{}", paint(style::TITLE, format_args!("{}:{lines}", one_line(path))));
@@ -273,10 +278,12 @@ impl OriginRange {
         let mut row = |name: &str, text: &str| {
             let _ = writeln!(out, "  {}  {}", paint(style::DIM, format_args!("{name:<7}")), text);
         };
-        row("line", &cut(&one_line(&self.text), room));
+        let count = 1 + self.last - self.first;
+        let more = if count == 1 { String::new() } else { format!("  ({count} lines)") };
+        row("line", &format!("{}{more}", cut(&one_line(&self.text), room)));
         match &self.commit {
             Some(it) => row("commit", &format!("{}  {}  {}", it.id, it.day, cut(&one_line(&it.subject), room))),
-            None => row("commit", "–"),
+            None => row("commit", if in_repository { "not committed" } else { "no repository" }),
         }
         let Some(origin) = &self.origin else {
             let author = self.commit.as_ref().map(|it| format!("; committed by {}", one_line(&it.author)));

@@ -37,6 +37,8 @@ impl WriterNote {
 pub(super) struct Origins {
     /// From the top of the repository, else as it was given.
     pub(super) path: String,
+    /// Whether the file lies in a repository.
+    pub(super) in_repository: bool,
     pub(super) blame: Blame,
     pub(super) notes: Vec<WriterNote>,
     pub(super) lines: Vec<Option<LineOrigin>>,
@@ -101,7 +103,8 @@ impl Origins {
             }
             origins(&blame, &writers)
         };
-        Ok(Self { path: shown, blame, notes, lines: origins })
+        let in_repository = repository.is_some();
+        Ok(Self { path: shown, in_repository, blame, notes, lines: origins })
     }
 }
 
