@@ -26,6 +26,7 @@ mod importers {
 }
 mod imports {
     pub(crate) mod again;
+    pub(crate) mod anchors;
     pub(crate) mod detail;
     pub(crate) mod evidence;
     pub(crate) mod generated;

@@ -190,7 +190,9 @@ fn name(cell: &str) -> String {
 
 #[test]
 fn every_key_that_is_written_is_in_the_table() {
-    let keys: BTreeSet<String> = render::KEYS.map(str::to_owned).into();
+    let mut keys: BTreeSet<String> = render::KEYS.map(str::to_owned).into();
+    // Set beside what is rendered, as a key of a person would be.
+    keys.insert("reading".to_owned());
     let told: BTreeSet<String> = rows("Frontmatter").iter().map(|row| name(row[0])).collect();
     assert_eq!(told, keys);
 }

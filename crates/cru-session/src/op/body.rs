@@ -54,10 +54,13 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, held: &dyn Fn(&str) -> bool
     let mut page = Page { note, new, theirs: &theirs, ours: &ours, out: String::new(), last: None };
     page.out.push_str(&note.text()[note.split().body_start..theirs.first().map_or(note.text().len(), |it| it.start)]);
     for gap in 0..=before.len() {
+        let mut news = to_ours.between[gap].iter().copied().filter(|at| !ours[*at].is_tasks).collect::<Vec<_>>();
         for &at in &to_theirs.between[gap] {
-            page.put(&theirs[at], (Some(at), None));
+            // What both have added stands there once.
+            let both = news.iter().position(|new| ours[*new].text == theirs[at].text).map(|place| news.remove(place));
+            page.put(&theirs[at], (Some(at), both));
         }
-        for &at in to_ours.between[gap].iter().filter(|at| !ours[**at].is_tasks && !is_lost(&ours[**at])) {
+        for at in news.into_iter().filter(|at| !is_lost(&ours[*at])) {
             page.put(&ours[at], (None, Some(at)));
         }
         let Some(block) = before.get(gap) else { break };
@@ -320,6 +323,12 @@ mod tests {
 
         more
         "#);
+    }
+
+    #[test]
+    fn what_is_there_already_is_not_added_again() {
+        assert_eq!(merged(BASE, NEW, NEW), NEW);
+        assert_eq!(merged(NEW, BASE, BASE), BASE);
     }
 
     #[test]

@@ -78,13 +78,22 @@ impl Writer<'_> {
             let before = note.text().to_owned();
             let after = take_back(note, &undos)?;
             undone = Some(Undone { writes, before, after, revision: None });
-            let plan = Plan { label: "undo".to_owned(), ..Plan::default() };
+            // What was generated last is not in the note any more: the next who needs it generates it again.
+            let is_renewal = undos.iter().any(|undo| is_renewal(&records, undo));
+            let base = is_renewal.then(String::new);
+            let plan = Plan { label: "undo".to_owned(), base, ..Plan::default() };
             Ok(Job { plan, new: undos.into_iter().map(New::Undo).collect(), dry })
         })?;
         let mut undone = undone.ok_or_else(|| Error::no("nothing to undo"))?;
         undone.revision = (!dry).then_some(written.revision);
         Ok(undone)
     }
+}
+
+/// Whether a note was written anew by what is undone.
+fn is_renewal(records: &[Record], undo: &Undo) -> bool {
+    let mut ops = records.iter().filter(|record| record.revision == undo.revision).flat_map(Record::new_operations);
+    ops.any(|written_op| matches!(written_op.op, Some(Op::Body { .. })))
 }
 
 /// The text without what is undone, to be shown.
