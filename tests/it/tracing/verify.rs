@@ -267,13 +267,11 @@ fn hostile_notes_are_answered() {
         "HEAD:src/in.rs:1@00112233",
         "*:1@00112233",
     ];
-    let rows: String = files
-        .iter()
-        .enumerate()
-        .map(|(at, file)| {
-            format!("- `Read x` → `x` (09:00:10) ^n-{:03}\n    - reads: `{file}`\n    - writes: `{file}`\n", at + 1)
-        })
-        .collect();
+    let mut rows = String::new();
+    for (at, file) in files.iter().enumerate() {
+        let step = format!("- `Read x` → `x` (09:00:10) ^n-{:03}\n", at + 1);
+        rows += &format!("{step}    - reads: `{file}`\n    - writes: `{file}`\n");
+    }
     lab.note(ID, "commit: --help\n", &rows);
     for args in [
         &["verify", ID][..],
