@@ -97,6 +97,37 @@ impl<'a, 'c> Repository<'a, 'c> {
         whole.into_iter().filter(|(_, whole)| !elsewhere.contains(whole)).map(|(id, _)| id.clone()).collect()
     }
 
+    /// Those of some commits, by abbreviated id, that touched one of some files. In two calls of git.
+    pub(super) fn touching(&self, ids: &HashSet<String>, paths: &[&str]) -> HashSet<String> {
+        if ids.is_empty() || paths.is_empty() {
+            return HashSet::new();
+        }
+        let input = ids.iter().fold(String::new(), |input, id| input + id + "^{commit}\n");
+        let Some(bytes) = self.ask(&["cat-file", "--batch-check=%(objectname)"], &input) else { return HashSet::new() };
+        let whole = String::from_utf8_lossy(&bytes).into_owned();
+        let is_id = |line: &str| line.len() >= 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let input: String = whole.lines().filter(|line| is_id(line)).fold(String::new(), |input, id| input + id + "\n");
+        let mut args = vec![
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "--root",
+            "-m",
+            "--name-only",
+            "-z",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--",
+        ];
+        args.extend(paths.iter().take(256));
+        let bytes = self.ask(&args, &input).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        // Only commits with such a file are printed.
+        let found: HashSet<&str> = text.split(['\0', '\n']).filter(|word| is_id(word)).collect();
+        let named = ids.iter().zip(whole.lines()).filter(|(_, whole)| found.contains(whole));
+        named.map(|(id, _)| id.clone()).collect()
+    }
+
     /// New names of files by their old ones: those of commits since `since`, then those of the index.
     pub(super) fn renames(&self, since: Option<Timestamp>, to: &str) -> HashMap<String, String> {
         let mut names = HashMap::new();

@@ -116,6 +116,19 @@ fn a_squash_is_told_by_text_and_a_later_commit_of_others_is_not_claimed() {
 }
 
 #[test]
+fn a_person_who_writes_the_same_again_wrote_it() {
+    let lab = lab(false);
+    lab.evidence(ID, "n-002", "src/tides.rs", 4, &WRITTEN);
+    let whole = lab.read("src/tides.rs");
+    lab.write("src/tides.rs", BASE);
+    lab.commit("2026-11-22T09:00:00Z", "Remove heights");
+    lab.write("src/tides.rs", &whole);
+    is(&lab, "src/tides.rs:6", 1, "–", "–");
+    lab.commit("2026-11-23T09:00:00Z", "Heights again, by a person");
+    is(&lab, "src/tides.rs:6", 1, "–", "–");
+}
+
+#[test]
 fn lines_that_are_in_no_commit_and_folders_without_git() {
     let lab = lab(false);
     lab.evidence(ID, "n-002", "src/tides.rs", 4, &WRITTEN);

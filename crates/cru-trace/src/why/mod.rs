@@ -4,7 +4,7 @@
 //!    within two minutes of the step (a rebase keeps both). Of that session the last step before the commit that wrote
 //!    the line in that file; else the session alone.
 //! 2. Else by text alone: a step that is not younger than the commit wrote the line, of 25 characters or with two
-//!    neighbours, in a file of that name.
+//!    neighbours, in a file of that name, and no commit of its own session took up the file since.
 //! 3. A line that says nothing by itself (`}`) has the answer of its neighbour within the same blamed block.
 
 mod blame;

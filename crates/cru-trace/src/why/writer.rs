@@ -1,6 +1,6 @@
 //! What one session wrote into a file, ready to be asked line by line.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use cru_graph::Place;
@@ -26,6 +26,9 @@ pub struct WriterInput<'a> {
     pub patch: &'a str,
     /// Whether its project is the repository of the file, or lies in it.
     pub is_here: bool,
+    /// Those of its commits, by id as the note has it, that touched the file and are in the history that is looked at:
+    /// what its steps wrote before them is no uncommitted text that a later commit could have taken up.
+    pub taken: &'a HashSet<String>,
 }
 
 /// A step that wrote to the file.
@@ -34,6 +37,8 @@ struct FileStep {
     place: Place,
     time: Option<Timestamp>,
     path: String,
+    /// When the first commit of the session behind it took up the file: `Some(None)` where the time is not known.
+    taken: Option<Option<Timestamp>>,
 }
 
 /// What a session wrote to files of one name.
@@ -67,6 +72,9 @@ impl<'a> FileWriter<'a> {
             anchored: Vec::new(),
             times: HashMap::new(),
         };
+        let mut taken: Vec<CommitTie> =
+            writer.commits.iter().filter(|tie| input.taken.contains(&tie.id)).cloned().collect();
+        taken.sort_by_key(|tie| tie.place);
         let is_named = |path: &str| names.contains(&path.rsplit(['/', '\\']).next().unwrap_or(path));
         let mut runs: HashMap<(&str, &str), Vec<Vec<&'a str>>> = HashMap::new();
         for entry in evidence_patch::read(input.patch).into_iter().filter(|entry| is_named(entry.path)) {
@@ -84,7 +92,8 @@ impl<'a> FileWriter<'a> {
             for written in step.writes.iter().filter(|written| is_named(&written.path)) {
                 let path = project::inside(project, &written.path).unwrap_or_else(|| written.path.clone());
                 let number = writer.steps.len();
-                writer.steps.push(FileStep { place, time: step.time, path });
+                let taken = taken.get(taken.partition_point(|tie| tie.place <= place)).map(|tie| tie.time);
+                writer.steps.push(FileStep { place, time: step.time, path, taken });
                 match runs.remove(&(step.id.as_deref().unwrap_or_default(), written.path.as_str())) {
                     Some(runs) => runs.into_iter().for_each(|run| writer.add(run, number)),
                     None => writer.anchored.extend(anchored(written, file).into_iter().map(|range| (range, number))),
@@ -162,7 +171,9 @@ impl<'a> FileWriter<'a> {
     ) -> Option<Place> {
         let may = |step: &FileStep| {
             let in_time = step.time.zip(until).is_none_or(|(time, until)| time <= until);
-            in_time && (is_same_file(&step.path, path) || self.is_here && name(&step.path) == name(path))
+            let until = |taken: Option<Timestamp>| taken.zip(until).is_none_or(|(taken, until)| taken <= until);
+            let is_taken = step.taken.is_some_and(until);
+            in_time && !is_taken && (is_same_file(&step.path, path) || self.is_here && name(&step.path) == name(path))
         };
         let places = self.places.get(texts[at].trim()).map(Vec::as_slice).unwrap_or_default();
         let texts = places.iter().rev().take(MOST).find_map(|&place| {

@@ -11,7 +11,7 @@ use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::git::Repository;
 use crate::session::Session;
-use crate::trace::why::{Blame, BlamedLine, FileWriter, LineOrigin, WriterInput, origins, uncommitted};
+use crate::trace::why::{Blame, BlamedLine, FileWriter, LineOrigin, WriterInput, commits_of, origins, uncommitted};
 use crate::trace::{LARGEST_FILE, SearchedText};
 use crate::vault::{Head, VaultPath};
 
@@ -27,8 +27,8 @@ pub(super) struct WriterNote {
 }
 
 impl WriterNote {
-    fn writer(&self, names: &[&str], file: &SearchedText<'_>) -> FileWriter<'_> {
-        let input = WriterInput { session: &self.session, patch: &self.patch, is_here: self.is_here };
+    fn writer<'a>(&'a self, names: &[&str], file: &SearchedText<'_>, taken: &'a HashSet<String>) -> FileWriter<'a> {
+        let input = WriterInput { session: &self.session, patch: &self.patch, is_here: self.is_here, taken };
         FileWriter::of(&input, names, file)
     }
 }
@@ -96,8 +96,12 @@ impl Origins {
         names.dedup();
         let top = repository.as_ref().map_or_else(|| path.parent().unwrap_or(path), Repository::top);
         let notes = notes(world, &blame, &names, top);
+        let taken = match repository.as_ref().zip(commit.as_deref()) {
+            Some((repository, commit)) => taken(repository, commit, &notes, &blame, &shown),
+            None => HashSet::new(),
+        };
         let origins = {
-            let mut writers: Vec<FileWriter<'_>> = notes.iter().map(|it| it.writer(&names, &text)).collect();
+            let mut writers: Vec<FileWriter<'_>> = notes.iter().map(|it| it.writer(&names, &text, &taken)).collect();
             for (writer, relatives) in writers.iter_mut().zip(relatives(&notes)) {
                 writer.set_relatives(relatives);
             }
@@ -106,6 +110,20 @@ impl Origins {
         let in_repository = repository.is_some();
         Ok(Self { path: shown, in_repository, blame, notes, lines: origins })
     }
+}
+
+/// The commits of sessions, by id as notes have it, that lead to `commit` and touched the file under one of its names.
+fn taken(
+    repository: &Repository<'_, '_>,
+    commit: &str,
+    notes: &[WriterNote],
+    blame: &Blame,
+    path: &str,
+) -> HashSet<String> {
+    let ids: HashSet<String> = notes.iter().flat_map(|note| commits_of(&note.session)).map(|tie| tie.id).collect();
+    let paths: HashSet<&str> = blame.lines.iter().map(|line| line.path.as_str()).chain([path]).collect();
+    let touching = repository.touching(&ids, &paths.into_iter().collect::<Vec<_>>());
+    repository.reachable(&touching.into_iter().collect::<Vec<_>>(), commit)
 }
 
 /// The file as it is in the working copy.
