@@ -78,6 +78,12 @@ mod searching {
     pub(crate) mod relevance;
     pub(crate) mod search;
 }
+mod tracing {
+    pub(crate) mod refs;
+    pub(crate) mod verify;
+    pub(crate) mod why;
+    mod world;
+}
 
 #[path = "../../examples/gen_vault/generate/mod.rs"]
 #[allow(dead_code, reason = "shared with an example and a bench, each of which uses a part")]

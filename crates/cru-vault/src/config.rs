@@ -311,6 +311,9 @@ pub struct UserConfig {
     pub agent: AgentConfig,
     /// `[prices]`: prices of models, over the list prices. Only here, since they are the user's own.
     pub prices: BTreeMap<String, Price>,
+    /// `[projects]`: folders of this machine by the project that notes name. Only here, since a vault that somebody
+    /// shares must not decide which files are read.
+    pub projects: BTreeMap<String, PathBuf>,
 }
 
 /// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
@@ -328,8 +331,13 @@ pub struct AgentConfig {
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] =
-    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout", "model", "judge"]), ("prices", ANY)];
+const USER_KEYS: &[(&str, &[&str])] = &[
+    ("vault", &[]),
+    ("hosts", ANY),
+    ("agent", &["command", "timeout", "model", "judge"]),
+    ("prices", ANY),
+    ("projects", ANY),
+];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];
@@ -341,6 +349,7 @@ struct RawUser {
     hosts: BTreeMap<String, HostConfig>,
     agent: AgentConfig,
     prices: BTreeMap<String, Price>,
+    projects: BTreeMap<String, Spanned<String>>,
 }
 
 impl UserConfig {
@@ -363,17 +372,18 @@ impl UserConfig {
     fn parse(text: &str, path: &Path, env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
         let source = Source { text, path };
         let raw: RawUser = toml::from_str(text).map_err(|error| source.syntax(&error))?;
-        let vault = match raw.vault {
-            None => None,
-            Some(vault) => {
-                Some(expand_home(vault.get_ref(), env).filter(|path| path.is_absolute()).ok_or_else(|| {
-                    source
-                        .error(vault.span(), format!("'{}' is not an absolute path", vault.get_ref()))
-                        .with_hint("write the whole path, or one that starts with ~/")
-                })?)
-            }
+        let absolute = |path: &Spanned<String>| {
+            expand_home(path.get_ref(), env).filter(|path| path.is_absolute()).ok_or_else(|| {
+                source
+                    .error(path.span(), format!("'{}' is not an absolute path", path.get_ref()))
+                    .with_hint("write the whole path, or one that starts with ~/")
+            })
         };
-        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices }, unknown_keys(text, USER_KEYS)))
+        let vault = raw.vault.as_ref().map(absolute).transpose()?;
+        let projects = raw.projects.iter().map(|(name, path)| Ok((name.clone(), absolute(path)?)));
+        let projects = projects.collect::<Result<_>>()?;
+        let config = Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices, projects };
+        Ok((config, unknown_keys(text, USER_KEYS)))
     }
 }
 
