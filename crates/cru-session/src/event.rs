@@ -194,7 +194,7 @@ pub struct CallResult<'a> {
     /// Files that the record proves were written.
     pub writes: Vec<FileRef>,
     /// What was written into them, where the record shows it: at most one for each file.
-    pub changes: Vec<FileChange>,
+    pub changes: Box<[FileChange]>,
     /// The sub-agent that did the work.
     pub subagent: Option<SubagentRun<'a>>,
     /// Pictures in the answer.

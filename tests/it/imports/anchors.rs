@@ -88,7 +88,9 @@ fn without_lines(text: &str) -> String {
     let spans = |line: &str| {
         let (name, files) = line.split_once(": ").unwrap();
         let mut list = cru::session::file_ref::parse_list(files);
-        list.iter_mut().for_each(|file| file.lines.clear());
+        for file in &mut list {
+            file.lines.clear();
+        }
         format!("{name}: {}\n", cru::session::file_ref::format_list(&list))
     };
     let is_files = |line: &str| ["    - reads: ", "    - writes: "].iter().any(|start| line.starts_with(start));

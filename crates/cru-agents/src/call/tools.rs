@@ -101,7 +101,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         duration_ms,
         reads: touched.reads,
         writes: touched.writes,
-        changes: touched.changes,
+        changes: touched.changes.into(),
         subagent,
         attachments,
         commits: Vec::new(),

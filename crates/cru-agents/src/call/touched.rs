@@ -1,5 +1,7 @@
 //! Files that a call read and wrote, with the lines of them that the record shows.
 
+use std::collections::HashSet;
+
 use cru_action::action::{FileRead, Lines};
 use cru_action::patch::{Hunk, PatchLine};
 use cru_session::event::FileChange;
@@ -27,6 +29,13 @@ impl TouchedFiles {
     /// A file was written by a patch that shows whole lines.
     pub(crate) fn wrote(&mut self, file: FileRef, hunks: &[Hunk<'_>]) {
         let runs = hunks.iter().flat_map(evidence_patch::written).collect();
+        self.add(file, runs, diff(hunks));
+    }
+
+    /// The same, but the lines of `unsure` may be shown in another form than they have in the file: no anchor has them.
+    pub(crate) fn wrote_but(&mut self, file: FileRef, hunks: &[Hunk<'_>], unsure: &HashSet<&str>) {
+        let runs = hunks.iter().flat_map(evidence_patch::written);
+        let runs = runs.flat_map(|run| without(&run, unsure)).collect();
         self.add(file, runs, diff(hunks));
     }
 
@@ -91,6 +100,20 @@ pub(crate) struct Exchange<'a> {
 pub(crate) fn whole_text(text: &str) -> Hunk<'_> {
     let lines = text.lines().map(PatchLine::Added).collect();
     Hunk { old_start: Some(0), new_start: Some(1), heading: "", lines }
+}
+
+/// The parts of a run between the lines of `unsure`.
+fn without<'t>(run: &WrittenRun<'t>, unsure: &HashSet<&str>) -> Vec<WrittenRun<'t>> {
+    let mut at = 0;
+    let mut parts = Vec::new();
+    for lines in run.lines.split(|line| unsure.contains(line)) {
+        let first = run.first.and_then(|first| first.checked_add(at));
+        if !lines.is_empty() {
+            parts.push(WrittenRun { first, lines: lines.to_vec() });
+        }
+        at += lines.len() as u64 + 1;
+    }
+    parts
 }
 
 /// The anchors of runs of written lines, the longest first.

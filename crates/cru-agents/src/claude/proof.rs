@@ -11,8 +11,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::detail::{Detail, FileDetail, Hunk};
+use super::tabs::{self, KnownText};
 use crate::call::tools;
 use crate::call::touched::{self, TouchedFiles};
+use crate::file::value::text;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_action::patch::{self, PatchLine};
@@ -38,7 +40,7 @@ pub(super) fn of(
         ..FileRef::default()
     };
     let is_untold = detail.structured_patch.0.is_empty() && detail.content.is_none() && detail.original_file.is_none();
-    let hunks: Vec<patch::Hunk<'_>> = detail.structured_patch.0.iter().map(hunk).collect();
+    let hunks = || -> Vec<patch::Hunk<'_>> { detail.structured_patch.0.iter().map(hunk).collect() };
     match ToolKind::of(tool) {
         ToolKind::Read => {
             let lines = match (&detail.file.0, detail.kind.str()) {
@@ -56,25 +58,39 @@ pub(super) fn of(
         }
         ToolKind::Write => {
             let created = detail.kind.str() == "create";
-            let before = original(detail).map(|text| hash(&text));
-            if !created && before.is_some() {
-                files.reads.push(file(before.filter(|_| !place.is_windows()), false));
+            let before = original(detail);
+            if let Some(before) = before.as_deref().filter(|_| !created) {
+                files.reads.push(file(Some(hash(before)).filter(|_| !place.is_windows()), false));
             }
             let content = detail.content.and_then(string);
             let after = content.as_deref().filter(|_| !place.is_windows()).map(hash);
-            let whole = [content.as_deref().map(touched::whole_text).unwrap_or_default()];
             // What an existing file had before is in the patch alone.
-            files.wrote(file(after, created), if hunks.is_empty() { &whole } else { &hunks });
+            let mut hunks = hunks();
+            let known = KnownText { before: before.as_deref(), after: content.as_deref(), ..KnownText::default() };
+            let unsure = tabs::restore(&mut hunks, &known);
+            if hunks.is_empty() {
+                hunks.push(content.as_deref().map(touched::whole_text).unwrap_or_default());
+            }
+            files.wrote_but(file(after, created), &hunks, &unsure);
         }
         ToolKind::Edit => {
-            let before = original(detail).filter(|_| !place.is_windows());
+            let before = original(detail);
             let after = before.as_deref().and_then(|before| edited(before, detail));
+            let claimed = |text: Option<&str>| text.filter(|_| !place.is_windows()).map(hash);
             // An edit with an empty old text makes the file.
             let created = detail.old_string.0.as_deref() == Some("") && before.as_deref().is_none_or(str::is_empty);
             if !created {
-                files.reads.push(file(before.as_deref().map(hash), false));
+                files.reads.push(file(claimed(before.as_deref()), false));
             }
-            files.wrote(file(after, created), &hunks);
+            let mut hunks = hunks();
+            let mut parts = vec![detail.old_string.str(), detail.new_string.str()];
+            // Several edits of one call stand in its arguments.
+            let several = input.and_then(|input| input.get("edits")?.as_array()).into_iter().flatten();
+            let both = |edit| ["old_string", "new_string"].map(|name| text(edit, name));
+            parts.extend(several.flat_map(both));
+            let known = KnownText { before: before.as_deref(), after: after.as_deref(), parts };
+            let unsure = tabs::restore(&mut hunks, &known);
+            files.wrote_but(file(claimed(after.as_deref()), created), &hunks, &unsure);
         }
         _ => {}
     }
@@ -113,7 +129,7 @@ fn of_output(output: &str) -> Option<LineAnchor> {
     touched::numbered(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)), &["→", "\t"])
 }
 
-/// Hash of the file after the edit, where the record says all that is needed.
+/// The file after the edit, where the record says all that is needed.
 fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     let old = detail.old_string.0.as_deref().filter(|old| !old.is_empty())?;
     let new = detail.new_string.0.as_deref()?;
@@ -121,15 +137,16 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     if new.is_empty() && !old.ends_with('\n') {
         return None;
     }
-    let mut hasher = blake3::Hasher::new();
+    let mut after = String::with_capacity(before.len() + new.len());
     let mut kept = 0;
     let limit = if detail.replace_all.0 { usize::MAX } else { 1 };
     for (at, _) in before.match_indices(old).take(limit) {
-        hasher.update(&before.as_bytes()[kept..at]).update(new.as_bytes());
+        after.push_str(&before[kept..at]);
+        after.push_str(new);
         kept = at + old.len();
     }
     // Nothing was found: the record is not of this file.
-    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..8].to_owned())
+    (kept > 0).then(|| after + &before[kept..])
 }
 
 fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {

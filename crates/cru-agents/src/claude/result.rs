@@ -72,7 +72,7 @@ impl ClaudeStream {
             duration_ms: detail.and_then(duration),
             reads: files.reads,
             writes: files.writes,
-            changes: files.changes,
+            changes: files.changes.into(),
             subagent,
             attachments,
             commits: commit.map(Cow::Borrowed).into_iter().collect(),

@@ -81,7 +81,7 @@ impl CodexStream {
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             reads: files.reads,
             writes: files.writes,
-            changes: files.changes,
+            changes: files.changes.into(),
             subagent,
             attachments,
             commits: Vec::new(),

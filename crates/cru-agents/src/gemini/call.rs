@@ -66,7 +66,7 @@ impl GeminiSession<'_> {
                 exit: answer.exit,
                 reads: files.reads,
                 writes: files.writes,
-                changes: files.changes,
+                changes: files.changes.into(),
                 subagent,
                 ..CallResult::default()
             }),

@@ -61,7 +61,7 @@ impl OpenCodeSession<'_> {
             duration_ms: None,
             reads: files.reads,
             writes: files.writes,
-            changes: files.changes,
+            changes: files.changes.into(),
             subagent: self.started(asked, metadata, output),
             attachments,
             commits: Vec::new(),

@@ -47,7 +47,7 @@ impl PiSession {
             },
             reads: files.reads,
             writes: files.writes,
-            changes: files.changes,
+            changes: files.changes.into(),
             attachments,
             ..CallResult::default()
         }));

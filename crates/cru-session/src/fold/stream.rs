@@ -214,7 +214,7 @@ impl Fold {
             }
             EventKind::Result(mut result) => {
                 if !self.options.patches {
-                    result.changes.clear();
+                    result.changes = Box::default();
                 }
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied && result.denial.is_none();
