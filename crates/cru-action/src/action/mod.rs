@@ -12,6 +12,7 @@ use crate::tool::{self, ToolKind};
 mod ended;
 mod files;
 mod folder;
+mod identity;
 mod section;
 #[cfg(test)]
 mod tests;

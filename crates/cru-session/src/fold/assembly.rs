@@ -47,7 +47,7 @@ impl Fold {
             mut facts,
             last,
             steps_at_reply,
-            concluded,
+            mut turns,
             options,
             talk,
             ..
@@ -91,16 +91,17 @@ impl Fold {
         let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
         let project = facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home));
         let summary = {
-            let (asked, more) = facts.naming.asked();
             let reply = facts.naming.last_reply();
             let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
             let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
+            turns.end(Some(reply).filter(|_| ended), steps.len());
+            let (turns, more) = turns.finish();
             top::body(
                 &top::Told {
-                    asked: if asked.is_empty() { header.task.iter().cloned().collect() } else { asked },
+                    turns,
                     more,
+                    task: header.task.as_deref(),
                     conclusion: Some(reply).filter(|_| ended),
-                    concluded: &concluded,
                     branches: &facts.branches,
                     end: match last {
                         Last::ApiError => Some("ended by an error of the model service".to_owned()),

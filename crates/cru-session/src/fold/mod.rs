@@ -27,6 +27,7 @@ mod talk;
 mod tests;
 mod top;
 mod trouble;
+mod turns;
 mod whole;
 
 pub use draft::{Child, Draft, DraftPatch, Linked};
