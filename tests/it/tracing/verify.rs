@@ -164,6 +164,7 @@ fn notes_without_hashes_say_so() {
     are(&lab, 0, "1 without a hash", "1 without a hash");
     let ran = lab.cru(&["verify", ID]);
     assert!(ran.out.contains("the note has no hashes"), "{}", ran.out);
+    assert!(ran.out.contains("`cru import --again 2026-11-20-tides` adds them"), "{}", ran.out);
     assert_eq!(lab.cru(&["stale", "--all"]).code, 0);
 }
 

@@ -208,7 +208,7 @@ fn tasks(base: Option<&Note>, note: &Note, copy: &Note, ops: &mut Vec<Op>) {
 
 fn added(rows: &[Task], own: &[Task]) -> Vec<Task> {
     let known: HashSet<_> = own.iter().map(key).collect();
-    rows.into_iter().filter(|task| !known.contains(&key(task))).collect()
+    rows.iter().filter(|task| !known.contains(&key(task))).cloned().collect()
 }
 
 /// The lines of a note's task lists, and the task of each that is one.

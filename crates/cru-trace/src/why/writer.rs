@@ -37,8 +37,9 @@ struct FileStep {
     place: Place,
     time: Option<Timestamp>,
     path: String,
-    /// When the first commit of the session behind it took up the file: `Some(None)` where the time is not known.
-    taken: Option<Option<Timestamp>>,
+    /// When the first commit of the session behind it took up the file; the earliest time of all where its own is not
+    /// known.
+    taken: Option<Timestamp>,
 }
 
 /// What a session wrote to files of one name.
@@ -92,7 +93,9 @@ impl<'a> FileWriter<'a> {
             for written in step.writes.iter().filter(|written| is_named(&written.path)) {
                 let path = project::inside(project, &written.path).unwrap_or_else(|| written.path.clone());
                 let number = writer.steps.len();
-                let taken = taken.get(taken.partition_point(|tie| tie.place <= place)).map(|tie| tie.time);
+                let taken = taken
+                    .get(taken.partition_point(|tie| tie.place <= place))
+                    .map(|tie| tie.time.unwrap_or(Timestamp::MIN));
                 writer.steps.push(FileStep { place, time: step.time, path, taken });
                 match runs.remove(&(step.id.as_deref().unwrap_or_default(), written.path.as_str())) {
                     Some(runs) => runs.into_iter().for_each(|run| writer.add(run, number)),
@@ -171,8 +174,7 @@ impl<'a> FileWriter<'a> {
     ) -> Option<Place> {
         let may = |step: &FileStep| {
             let in_time = step.time.zip(until).is_none_or(|(time, until)| time <= until);
-            let until = |taken: Option<Timestamp>| taken.zip(until).is_none_or(|(taken, until)| taken <= until);
-            let is_taken = step.taken.is_some_and(until);
+            let is_taken = step.taken.is_some_and(|taken| until.is_none_or(|until| taken <= until));
             in_time && !is_taken && (is_same_file(&step.path, path) || self.is_here && name(&step.path) == name(path))
         };
         let places = self.places.get(texts[at].trim()).map(Vec::as_slice).unwrap_or_default();

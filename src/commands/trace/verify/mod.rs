@@ -89,6 +89,9 @@ impl Output for Verified {
             } else if it.has_no_hashes {
                 let why = "the note has no hashes of what was read and written: its files cannot be compared";
                 let _ = writeln!(out, "  {}", paint(style::WARN, why));
+                let how =
+                    format!("`cru import --again {}` adds them while its transcript is there", one_line(&it.session));
+                let _ = writeln!(out, "  {}", paint(style::DIM, how));
             }
             for stale in &it.stale {
                 let path = if stale.path.is_empty() { String::new() } else { format!("{}  ", one_line(&stale.path)) };
