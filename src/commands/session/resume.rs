@@ -59,13 +59,14 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
+    cx.global.reach.check(&head.meta, &head.id())?;
     let loaded = vault.load(&head.path)?;
     let config = &vault.config().resume;
     let options = Options {
         budget: args.budget.or(config.budget).unwrap_or(BUDGET),
         path: Some(loaded.path.text().into_owned()),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
-        reading: Shelf::read(&catalog, &vault).told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
+        reading: Shelf::within(&catalog, &vault, cx.global.reach).told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
     };
     let pack = Pack::of(&loaded.session, &options);
     for notice in &pack.notices {
