@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::base::lines::floor_char_boundary;
 use crate::base::text::sanitise;
 use crate::index::toon::to_toon;
-use crate::live::resume::count_tokens;
+use crate::live::resume::token::count as count_tokens;
 use crate::session::mask::Masks;
 
 /// Tokens of an answer where the caller names none.

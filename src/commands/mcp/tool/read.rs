@@ -67,7 +67,7 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
 fn within(text: &str, tokens: u64) -> String {
     let mut left = tokens.saturating_sub(20);
     let fits = |line: &&str| {
-        let price = crate::live::resume::count_tokens(line);
+        let price = crate::live::resume::token::count(line);
         let fits = price <= left;
         left = left.saturating_sub(price);
         fits
